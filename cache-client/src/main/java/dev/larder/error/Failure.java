@@ -1,0 +1,54 @@
+package dev.larder.error;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds the message of a {@link LarderException}: what failed, its facts as {@code key=value}, and what to do.
+ *
+ * <pre>{@code
+ * throw Failure.of(ErrorCode.BAD_INPUT, "cannot read npy header")
+ *         .with("file", path)
+ *         .with("offset", offset)
+ *         .remedy("save the array again with numpy");
+ * }</pre>
+ */
+public final class Failure {
+    private final ErrorCode code;
+    private final StringBuilder message;
+    private boolean factless = true;
+    private @Nullable Throwable cause;
+
+    private Failure(ErrorCode code, String what) {
+        this.code = code;
+        this.message = new StringBuilder(what);
+    }
+
+    /** Starts a failure; {@code what} is a lower-case fragment without values. */
+    public static Failure of(ErrorCode code, String what) {
+        return new Failure(code, what);
+    }
+
+    /** Adds one fact. */
+    public Failure with(String key, @Nullable Object value) {
+        message.append(factless ? ": " : " ").append(key).append('=').append(value);
+        factless = false;
+        return this;
+    }
+
+    /** Keeps the exception that led here. */
+    public Failure cause(Throwable cause) {
+        this.cause = cause;
+        return this;
+    }
+
+    /** Ends the message with what to do about it, and returns the exception to throw. */
+    public LarderException remedy(String whatToDo) {
+        message.append("; ").append(whatToDo);
+        return exception();
+    }
+
+    /** Returns the exception to throw where nothing can be advised. */
+    public LarderException exception() {
+        return new LarderException(code.number(), message.toString(), cause);
+    }
+}

@@ -1,0 +1,259 @@
+package dev.larder.posix;
+
+import com.sun.jna.Native;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Calls the C library through JNA. */
+final class JnaPosix implements Posix {
+    private static final int EPERM = 1;
+    private static final int ENOENT = 2;
+    private static final int EINTR = 4;
+    private static final int EWOULDBLOCK = 11;
+    private static final int ENOMEM = 12;
+    private static final int EACCES = 13;
+    private static final int EMFILE = 24;
+    private static final int ENOSPC = 28;
+
+    private static final long RESERVE_STEP_BYTES = 64L << 20;
+    private static final int STATX_LENGTH = 256;
+    private static final int STATX_LINKS_OFFSET = 16;
+    private static final int STATX_UID_OFFSET = 20;
+    private static final int STATX_MODE_OFFSET = 28;
+    private static final int STATX_INODE_OFFSET = 32;
+    private static final int STATX_SIZE_OFFSET = 40;
+    private static final int STATX_BLOCKS_OFFSET = 48;
+    private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
+    private static final int STATX_BLOCK_BYTES = 512;
+
+    private JnaPosix() {}
+
+    /** Loads the library once and remembers a refusal, so that every caller gets the same clear answer. */
+    static final class Holder {
+        private static final @Nullable Posix INSTANCE;
+        private static final @Nullable Throwable REFUSAL;
+
+        static {
+            Posix instance = null;
+            Throwable refusal = null;
+            try {
+                LibC.getuid();
+                instance = new JnaPosix();
+            } catch (LinkageError | RuntimeException e) {
+                refusal = e;
+            }
+            INSTANCE = instance;
+            REFUSAL = refusal;
+        }
+
+        private Holder() {}
+
+        static Posix instance() {
+            if (INSTANCE == null) {
+                Failure failure = Failure.of(ErrorCode.UNEXPECTED, "cannot reach the C library through JNA")
+                        .with("os", System.getProperty("os.name"))
+                        .with("arch", System.getProperty("os.arch"))
+                        .with("jnaTmpdir", System.getProperty("jna.tmpdir", System.getProperty("java.io.tmpdir")));
+                if (REFUSAL != null) {
+                    failure.with("reason", REFUSAL.getMessage()).cause(REFUSAL);
+                }
+                throw failure.remedy(
+                        "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
+                                + " a folder for its library that is not mounted noexec (-Djna.tmpdir=DIR)");
+            }
+            return INSTANCE;
+        }
+    }
+
+    @Override
+    public int openForReading(Path path) {
+        return open(path, LibC.O_RDONLY | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, 0);
+    }
+
+    @Override
+    public int openOrCreate(Path path, int mode) {
+        return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
+    }
+
+    private static int open(Path path, int flags, int mode) {
+        int descriptor = LibC.open(cString(path), flags, mode);
+        if (descriptor < 0) {
+            throw failed("open").with("file", path).exception();
+        }
+        return descriptor;
+    }
+
+    @Override
+    public void close(int descriptor) {
+        if (LibC.close(descriptor) < 0 && Native.getLastError() != EINTR) {
+            throw failed("close").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public FileStatus status(int descriptor) {
+        byte[] status = new byte[STATX_LENGTH];
+        int flags = LibC.AT_EMPTY_PATH;
+        if (LibC.statx(descriptor, new byte[1], flags, LibC.STATX_BASIC_STATS, status) < 0) {
+            throw failed("statx").with("descriptor", descriptor).exception();
+        }
+        ByteBuffer fields = ByteBuffer.wrap(status).order(ByteOrder.nativeOrder());
+        return new FileStatus(
+                fields.getLong(STATX_DEVICE_MAJOR_OFFSET),
+                fields.getLong(STATX_INODE_OFFSET),
+                fields.getInt(STATX_LINKS_OFFSET),
+                fields.getInt(STATX_UID_OFFSET),
+                fields.getShort(STATX_MODE_OFFSET) & 0xffff,
+                fields.getLong(STATX_SIZE_OFFSET),
+                fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES);
+    }
+
+    @Override
+    public boolean tryLockShared(int descriptor) {
+        return lock(descriptor, LibC.LOCK_SH | LibC.LOCK_NB);
+    }
+
+    @Override
+    public boolean tryLockExclusive(int descriptor) {
+        return lock(descriptor, LibC.LOCK_EX | LibC.LOCK_NB);
+    }
+
+    @Override
+    public void unlock(int descriptor) {
+        lock(descriptor, LibC.LOCK_UN);
+    }
+
+    private static boolean lock(int descriptor, int operation) {
+        while (LibC.flock(descriptor, operation) < 0) {
+            int errno = Native.getLastError();
+            if (errno == EWOULDBLOCK) {
+                return false;
+            }
+            if (errno != EINTR) {
+                throw failed("flock").with("descriptor", descriptor).exception();
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public long mapReadOnly(int descriptor, long byteSize) {
+        long address = LibC.mmap(0, byteSize, LibC.PROT_READ, LibC.MAP_SHARED, descriptor, 0);
+        if (address == LibC.MAP_FAILED) {
+            throw failed("mmap")
+                    .with("descriptor", descriptor)
+                    .with("bytes", byteSize)
+                    .remedy("see vm.max_map_count and ulimit -v where there is memory left");
+        }
+        return address;
+    }
+
+    @Override
+    public void replaceWithZeros(long address, long byteSize) {
+        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_FIXED | LibC.MAP_NORESERVE;
+        if (LibC.mmap(address, byteSize, LibC.PROT_READ, flags, -1, 0) == LibC.MAP_FAILED) {
+            throw failed("mmap over a closed view").with("bytes", byteSize).exception();
+        }
+    }
+
+    @Override
+    public void unmap(long address, long byteSize) {
+        if (LibC.munmap(address, byteSize) < 0) {
+            throw failed("munmap").with("bytes", byteSize).exception();
+        }
+    }
+
+    @Override
+    public boolean adviseHugePages(long address, long byteSize) {
+        return LibC.madvise(address, byteSize, LibC.MADV_HUGEPAGE) == 0;
+    }
+
+    @Override
+    public void reserve(int descriptor, long offset, long byteSize) {
+        long end = offset + byteSize;
+        for (long at = offset; at < end; ) {
+            long step = Math.min(RESERVE_STEP_BYTES, end - at);
+            int errno = LibC.posix_fallocate(descriptor, at, step);
+            if (errno == 0) {
+                at += step;
+            } else if (errno != EINTR) {
+                throw failed("posix_fallocate", errno)
+                        .with("offset", at)
+                        .with("bytes", step)
+                        .exception();
+            }
+        }
+    }
+
+    @Override
+    public void changeMode(int descriptor, int mode) {
+        if (LibC.fchmod(descriptor, mode) < 0) {
+            throw failed("fchmod").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public int userId() {
+        return LibC.getuid();
+    }
+
+    @Override
+    public int groupId() {
+        return LibC.getgid();
+    }
+
+    @Override
+    public void leaveTerminal() {
+        if (LibC.setsid() < 0) {
+            throw failed("setsid").exception();
+        }
+    }
+
+    @Override
+    public void silenceStandardStreams() {
+        int descriptor = open(Path.of("/dev/null"), LibC.O_RDWR | LibC.O_CLOEXEC, 0);
+        for (int stream = 0; stream <= 2; stream++) {
+            if (LibC.dup2(descriptor, stream) < 0) {
+                throw failed("dup2").with("descriptor", stream).exception();
+            }
+        }
+        close(descriptor);
+    }
+
+    @Override
+    public boolean isTerminal(int descriptor) {
+        return LibC.isatty(descriptor) == 1;
+    }
+
+    private static byte[] cString(Path path) {
+        byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+        return Arrays.copyOf(name, name.length + 1);
+    }
+
+    private static Failure failed(String call) {
+        return failed(call, Native.getLastError());
+    }
+
+    private static Failure failed(String call, int errno) {
+        return Failure.of(codeOf(errno), call + " failed").with("errno", errno).with("reason", reason(errno));
+    }
+
+    private static String reason(int errno) {
+        return LibC.strerror(errno);
+    }
+
+    private static ErrorCode codeOf(int errno) {
+        return switch (errno) {
+            case ENOENT -> ErrorCode.NOT_FOUND;
+            case EPERM, EACCES -> ErrorCode.REFUSED;
+            case ENOMEM, ENOSPC, EMFILE -> ErrorCode.NO_SPACE;
+            default -> ErrorCode.UNEXPECTED;
+        };
+    }
+}

@@ -1,0 +1,70 @@
+package dev.larder.posix;
+
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import java.util.Map;
+
+/** The C functions in use, named as in C. Direct mapping with plain integers: about 0.15 µs a call. */
+@SuppressWarnings("checkstyle:MethodName")
+final class LibC {
+    static final int O_RDONLY = 0;
+    static final int O_RDWR = 2;
+    static final int O_CREAT = 0x40;
+    static final int O_NOFOLLOW = 0x20000;
+    static final int O_CLOEXEC = 0x80000;
+
+    static final int LOCK_SH = 1;
+    static final int LOCK_EX = 2;
+    static final int LOCK_NB = 4;
+    static final int LOCK_UN = 8;
+
+    static final int PROT_READ = 1;
+    static final int MAP_SHARED = 1;
+    static final int MAP_PRIVATE = 2;
+    static final int MAP_FIXED = 0x10;
+    static final int MAP_ANONYMOUS = 0x20;
+    static final int MAP_NORESERVE = 0x4000;
+    static final long MAP_FAILED = -1;
+
+    static final int MADV_HUGEPAGE = 14;
+
+    static final int AT_EMPTY_PATH = 0x1000;
+    static final int STATX_BASIC_STATS = 0x7ff;
+
+    static {
+        Native.register(LibC.class, NativeLibrary.getInstance("c", Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
+    }
+
+    private LibC() {}
+
+    static native int open(byte[] path, int flags, int mode);
+
+    static native int close(int descriptor);
+
+    static native int flock(int descriptor, int operation);
+
+    static native int statx(int directory, byte[] path, int flags, int mask, byte[] status);
+
+    static native long mmap(long address, long length, int protection, int flags, int descriptor, long offset);
+
+    static native int munmap(long address, long length);
+
+    static native int madvise(long address, long length, int advice);
+
+    static native int posix_fallocate(int descriptor, long offset, long length);
+
+    static native int fchmod(int descriptor, int mode);
+
+    static native int getuid();
+
+    static native int getgid();
+
+    static native int setsid();
+
+    static native int dup2(int from, int to);
+
+    static native int isatty(int descriptor);
+
+    static native String strerror(int errno);
+}

@@ -1,0 +1,70 @@
+package dev.larder.posix;
+
+import java.nio.file.Path;
+
+/**
+ * What Larder asks of the operating system beyond the JDK: whole-file mappings, {@code flock}s, reservations.
+ *
+ * <p>Addresses and lengths are bytes. Descriptors are owned by whoever opened them. Every failing call throws a
+ * {@link dev.larder.error.LarderException} that names the call, its arguments and the error. Thread-safe.
+ */
+public interface Posix {
+    /** Returns the one implementation; fails with the remedy where the native library or the platform is missing. */
+    static Posix system() {
+        return JnaPosix.Holder.instance();
+    }
+
+    /** Opens a file for reading, without following a link in its last component. The caller closes the descriptor. */
+    int openForReading(Path path);
+
+    /** Opens a file for reading and writing and creates it with {@code mode} if it is absent. The caller closes the descriptor. */
+    int openOrCreate(Path path, int mode);
+
+    /** Closes a descriptor. */
+    void close(int descriptor);
+
+    /** Returns what the kernel knows of an open file. */
+    FileStatus status(int descriptor);
+
+    /** Takes a shared lock that lasts until the last copy of the descriptor is closed; false where an exclusive one is held. */
+    boolean tryLockShared(int descriptor);
+
+    /** Takes the exclusive lock, or turns a shared one into it; false where anybody else holds one. */
+    boolean tryLockExclusive(int descriptor);
+
+    /** Gives up whatever lock the descriptor holds. */
+    void unlock(int descriptor);
+
+    /** Maps a file read-only and shared, and returns the address. {@code byteSize} is above zero. */
+    long mapReadOnly(int descriptor, long byteSize);
+
+    /** Puts read-only pages of zeros in place of a mapping: readers who come too late read zeros and live. */
+    void replaceWithZeros(long address, long byteSize);
+
+    /** Ends a mapping: any later access kills the process. */
+    void unmap(long address, long byteSize);
+
+    /** Asks the kernel to back a mapping with huge pages where it can; false where it refuses. */
+    boolean adviseHugePages(long address, long byteSize);
+
+    /** Reserves space in a file, so that a later write cannot find the file system full. Steps stay at or below 64 MiB. */
+    void reserve(int descriptor, long offset, long byteSize);
+
+    /** Changes the permission bits of an open file. */
+    void changeMode(int descriptor, int mode);
+
+    /** Returns the user id of this process. */
+    int userId();
+
+    /** Returns the group id of this process. */
+    int groupId();
+
+    /** Makes this process the leader of a session of its own, out of reach of the terminal's Ctrl-C. */
+    void leaveTerminal();
+
+    /** Connects standard input, output and error to {@code /dev/null}. */
+    void silenceStandardStreams();
+
+    /** Tells whether a descriptor is a terminal. */
+    boolean isTerminal(int descriptor);
+}
