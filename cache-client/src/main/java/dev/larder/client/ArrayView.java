@@ -208,16 +208,15 @@ public final class ArrayView implements AutoCloseable {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
         if (rowByteSize > Mapping.WINDOW_STRIDE) {
-            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize + " limit="
-                    + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
+            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize
+                    + " limit=" + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
         }
         requireOpen();
         long position = start + row * rowByteSize;
         if (rowByteSize == 0) {
             return new ViewBuffer(this, mapping.window(0), 0, 0);
         }
-        return new ViewBuffer(
-                this, mapping.window(position), (int) position & Mapping.WINDOW_MASK, (int) rowByteSize);
+        return new ViewBuffer(this, mapping.window(position), (int) position & Mapping.WINDOW_MASK, (int) rowByteSize);
     }
 
     /**
@@ -409,8 +408,8 @@ public final class ArrayView implements AutoCloseable {
         Objects.checkFromIndexSize(first, count, rows.length);
         for (int i = first; i < first + count; i++) {
             if (rows[i] < 0 || rows[i] >= size0) {
-                throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i + " row="
-                        + rows[i] + " rows=" + size0);
+                throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i
+                        + " row=" + rows[i] + " rows=" + size0);
             }
         }
     }
