@@ -5,7 +5,6 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
@@ -308,13 +307,15 @@ public final class ArrayView implements AutoCloseable {
         }
     }
 
-    /** Vouches for everything that was read before this call: the mapping is changed only after the flag. */
+    /**
+     * Vouches for everything that was read before this call: the mapping is changed only after the flag, and stays mapped while
+     * this view, whose flag is read here, can be reached.
+     */
     void requireOpen() {
         VarHandle.loadLoadFence();
         if (!(boolean) OPEN.getOpaque(this)) {
             throw new IllegalStateException("array view is closed: array=" + entry.name());
         }
-        Reference.reachabilityFence(mapping);
     }
 
     /** Returns the segment that holds the array. */
