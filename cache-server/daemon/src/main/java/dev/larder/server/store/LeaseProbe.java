@@ -53,7 +53,10 @@ final class LeaseProbe {
 
     /** Returns the processes that hold a lease, as far as this pid namespace shows them, in ascending order. */
     List<Long> holders(Path version) {
-        return withLease(version, List::of, descriptor -> holdersOfInode(posix.status(descriptor).inode(), readLocks()));
+        return withLease(
+                version,
+                List::of,
+                descriptor -> holdersOfInode(posix.status(descriptor).inode(), readLocks()));
     }
 
     /** Returns the holders of many versions with one look at the kernel's table. */
@@ -65,7 +68,8 @@ final class LeaseProbe {
                         version -> withLease(
                                 version,
                                 List::of,
-                                descriptor -> holdersOfInode(posix.status(descriptor).inode(), locks))));
+                                descriptor ->
+                                        holdersOfInode(posix.status(descriptor).inode(), locks))));
     }
 
     /** Picks the pids of {@code flock}s on an inode out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
