@@ -137,7 +137,7 @@ public final class Daemon implements AutoCloseable {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Load load = loads.start(request);
         waits.started(load);
-        load.outcome().whenComplete((done, failure) -> {
+        load.whenEnded((done, failure) -> {
             counters.increment(failure == null ? Counter.LOADS : Counter.LOAD_FAILURES);
             afterChange();
         });
@@ -170,7 +170,7 @@ public final class Daemon implements AutoCloseable {
                 Counter.RETIRED_BYTES,
                 retired.stream().mapToLong(PublishedVersion::storedBytes).sum());
         if (!retired.isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
-            timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
+            var unused = timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
         }
     }
 

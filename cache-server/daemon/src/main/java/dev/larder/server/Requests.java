@@ -29,7 +29,6 @@ final class Requests implements RequestHandler {
     private final Daemon daemon;
     private final Store store;
     private final Residency residency;
-    private final Loads loads;
     private final Waits waits;
     private final Executor work;
     private final long startNs;
@@ -39,7 +38,6 @@ final class Requests implements RequestHandler {
         this.daemon = daemon;
         this.store = store;
         this.residency = residency;
-        this.loads = loads;
         this.waits = waits;
         this.work = work;
         this.startNs = startNs;
@@ -51,7 +49,7 @@ final class Requests implements RequestHandler {
         Load load = daemon.startLoad(request);
         load.listen(reply::progress);
         reply.onDisconnect(load::cancel);
-        load.outcome().whenComplete((done, failure) -> {
+        load.whenEnded((done, failure) -> {
             if (failure == null) {
                 reply.done(done);
             } else {

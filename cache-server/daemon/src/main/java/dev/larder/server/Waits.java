@@ -54,7 +54,7 @@ final class Waits {
 
     private void follow(Load load, String dataset, String name, Reply reply) {
         load.listen(reply::progress);
-        load.outcome().whenComplete((done, failure) -> {
+        load.whenEnded((done, failure) -> {
             Optional<PublishedVersion> resident = residency.find(dataset);
             if (failure != null) {
                 reply.problem(failure);

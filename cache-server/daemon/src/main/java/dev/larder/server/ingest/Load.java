@@ -32,7 +32,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,6 +79,11 @@ public final class Load {
         return outcome;
     }
 
+    /** Has an action run once when this has ended; one of its two arguments is null. */
+    public void whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        var unused = outcome.whenComplete(action);
+    }
+
     /** Tells a listener how far this is, now and from now on. */
     public void listen(ProgressListener listener) {
         progress.listen(listener);
@@ -90,24 +97,37 @@ public final class Load {
         }
     }
 
-    /** Does the work, on the calling thread and on workers, and completes {@link #outcome}; throws nothing. */
-    void run() {
+    /**
+     * Does the work, on the calling thread and on workers, and completes {@link #outcome}; throws nothing.
+     *
+     * @param beforeOutcome runs when the work is over and nobody has been told yet
+     */
+    void run(Runnable beforeOutcome) {
         try {
-            outcome.complete(loadAll());
-        } catch (CancellationException e) {
-            outcome.completeExceptionally(Failure.of(ErrorCode.INTERRUPTED, "load was cancelled")
-                    .with("datasets", datasets())
-                    .cause(e)
-                    .exception());
-        } catch (LarderException e) {
-            outcome.completeExceptionally(e);
+            Done done = loadAll();
+            beforeOutcome.run();
+            outcome.complete(done);
         } catch (IOException | RuntimeException | Error e) {
-            outcome.completeExceptionally(Failure.of(ErrorCode.UNEXPECTED, "load failed")
-                    .with("datasets", datasets())
-                    .with("reason", e)
-                    .cause(e)
-                    .remedy("run it again with --debug"));
+            beforeOutcome.run();
+            outcome.completeExceptionally(explained(e));
         }
+    }
+
+    private LarderException explained(Throwable failure) {
+        if (failure instanceof LarderException known) {
+            return known;
+        }
+        if (failure instanceof CancellationException) {
+            return Failure.of(ErrorCode.INTERRUPTED, "load was cancelled")
+                    .with("datasets", datasets())
+                    .cause(failure)
+                    .exception();
+        }
+        return Failure.of(ErrorCode.UNEXPECTED, "load failed")
+                .with("datasets", datasets())
+                .with("reason", failure)
+                .cause(failure)
+                .remedy("run it again with --debug");
     }
 
     private Done loadAll() throws IOException {

@@ -36,12 +36,7 @@ public final class Loads {
         Load load = new Load(request, workers, store, residency);
         requireStartable(load);
         load.datasets().forEach(dataset -> running.put(dataset, load));
-        Thread thread = new Thread(
-                () -> {
-                    load.run();
-                    finish(load);
-                },
-                "larder-load");
+        Thread thread = new Thread(() -> load.run(() -> finish(load)), "larder-load");
         thread.setDaemon(true);
         thread.start();
         return load;
