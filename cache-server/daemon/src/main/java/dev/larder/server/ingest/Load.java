@@ -31,13 +31,19 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One load: scans every source, reserves space for all of it, copies with several threads and publishes. All datasets of a
  * request become visible, or none; whatever was written before a failure is removed.
  */
 public final class Load {
+    private static final Logger LOG = LoggerFactory.getLogger(Load.class);
+    private static final int COPY_END_SECONDS = 5;
+
     private final LoadRequest request;
     private final int workers;
     private final Store store;
@@ -116,7 +122,8 @@ public final class Load {
         }
         requireDistinctNames(found);
         arrays = List.copyOf(found);
-        long bytes = found.stream().mapToLong(array -> array.header().byteSize()).sum();
+        long bytes =
+                found.stream().mapToLong(array -> array.header().byteSize()).sum();
         long stored = found.stream()
                 .mapToLong(array -> Store.storedBytes(array.header().byteSize()))
                 .sum();
@@ -167,7 +174,8 @@ public final class Load {
         });
         try {
             List<Future<?>> copies = arrays.stream()
-                    .sorted(Comparator.comparingLong((SourceArray array) -> array.header().byteSize())
+                    .sorted(Comparator.comparingLong(
+                                    (SourceArray array) -> array.header().byteSize())
                             .reversed())
                     .<Future<?>>map(array -> pool.submit(() -> copy(array, versions)))
                     .toList();
@@ -176,7 +184,19 @@ public final class Load {
             }
         } finally {
             versions.values().forEach(IncomingVersion::cancel);
-            pool.shutdown();
+            end(pool);
+        }
+    }
+
+    /** Waits until no thread writes any more, so that what is removed next stays removed. */
+    private static void end(ExecutorService pool) {
+        pool.shutdownNow();
+        try {
+            if (!pool.awaitTermination(COPY_END_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("a copy does not end; its source hangs: waitedSeconds={}", COPY_END_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
