@@ -1,6 +1,7 @@
 package dev.larder.posix;
 
 import com.sun.jna.Native;
+import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import java.nio.ByteBuffer;
@@ -152,6 +153,11 @@ final class JnaPosix implements Posix {
                     .remedy("see vm.max_map_count and ulimit -v where there is memory left");
         }
         return address;
+    }
+
+    @Override
+    public ByteBuffer bufferOver(long address, int byteSize) {
+        return new Pointer(address).getByteBuffer(0, byteSize);
     }
 
     @Override

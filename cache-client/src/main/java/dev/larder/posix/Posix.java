@@ -1,5 +1,6 @@
 package dev.larder.posix;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
@@ -37,6 +38,12 @@ public interface Posix {
 
     /** Maps a file read-only and shared, and returns the address. {@code byteSize} is above zero. */
     long mapReadOnly(int descriptor, long byteSize);
+
+    /**
+     * Returns a buffer over mapped memory, in native byte order. The buffer and what is sliced from it keep nothing
+     * mapped: the owner of the mapping sees to that.
+     */
+    ByteBuffer bufferOver(long address, int byteSize);
 
     /** Puts read-only pages of zeros in place of a mapping: readers who come too late read zeros and live. */
     void replaceWithZeros(long address, long byteSize);

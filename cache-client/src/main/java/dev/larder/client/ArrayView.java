@@ -1,0 +1,444 @@
+package dev.larder.client;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.Order;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A read-only, zero-copy view of one array in shared memory.
+ *
+ * <p>All methods may be called from any thread, also while another closes the view: an access then either returns what the
+ * array holds or throws {@link IllegalStateException}; it never crashes the JVM. Indices out of range are
+ * {@link IndexOutOfBoundsException}, a wrong number of indices an {@link IllegalArgumentException}.
+ *
+ * <p>A view belongs to its {@link Dataset}, which closes it; one from {@link Larder#open} is closed by its user.
+ */
+public final class ArrayView implements AutoCloseable {
+    /** How many rows ahead of the copy a gather touches memory, so that the cache miss overlaps with copying. */
+    private static final int PREFETCH_ROWS = 8;
+
+    private static final long COPY_STEP_BYTES = Mapping.WINDOW_STRIDE;
+    private static final VarHandle OPEN = openHandle();
+
+    private final ArrayEntry entry;
+    private final Dtype dtype;
+    private final Elements.Kind kind;
+    private final boolean swapped;
+    private final Mapping mapping;
+    private final Runnable onClose;
+    private final ViewGeometry geometry;
+    private final long start;
+    private final int rank;
+    private final long size0;
+    private final long size1;
+    private final long size2;
+    private final long stride0;
+    private final long stride1;
+    private final long stride2;
+    private final long rowByteSize;
+
+    @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
+    private boolean open = true;
+
+    ArrayView(ArrayEntry entry, Mapping mapping, Runnable onClose) {
+        this.entry = entry;
+        this.dtype = Dtype.parse(entry.dtype());
+        this.kind = Elements.Kind.of(dtype);
+        this.swapped = !dtype.isLittleEndian();
+        this.mapping = mapping;
+        this.onClose = onClose;
+        this.geometry = ViewGeometry.of(entry, dtype);
+        this.start = entry.offset();
+        this.rank = geometry.rank();
+        this.size0 = geometry.size(0);
+        this.size1 = geometry.size(1);
+        this.size2 = geometry.size(2);
+        this.stride0 = geometry.stride(0);
+        this.stride1 = geometry.stride(1);
+        this.stride2 = geometry.stride(2);
+        this.rowByteSize = geometry.rowByteSize();
+        Objects.checkFromIndexSize(start, entry.byteSize(), mapping.byteSize());
+    }
+
+    /** Returns the array's name within its dataset. */
+    public String name() {
+        return entry.name();
+    }
+
+    /** Returns the type of the elements. */
+    public Dtype dtype() {
+        return dtype;
+    }
+
+    /** Returns the dimensions, as a new array. */
+    public long[] shape() {
+        return entry.shape().clone();
+    }
+
+    /** Returns the number of dimensions. */
+    public int rank() {
+        return rank;
+    }
+
+    /** Returns the order of elements in memory. */
+    public Order order() {
+        return geometry.order();
+    }
+
+    /** Returns the number of elements. */
+    public long elementCount() {
+        return geometry.elementCount();
+    }
+
+    /** Returns the length of the data in bytes. */
+    public long byteSize() {
+        return entry.byteSize();
+    }
+
+    /** Returns the CRC32C of the data, as computed when it was loaded. */
+    public int crc32c() {
+        return entry.crc32c();
+    }
+
+    /** Returns the size of the first dimension. A 0-d array has no rows and is refused. */
+    public long rows() {
+        requireRows();
+        return size0;
+    }
+
+    /** Returns the length in bytes of one row: everything under one index of the first dimension. */
+    public long rowByteSize() {
+        requireRows();
+        return rowByteSize;
+    }
+
+    /** Returns one element as a float, rounded where it has more digits. */
+    public float getFloat(long i) {
+        return floatAt(position(i));
+    }
+
+    /** Returns one element as a float, rounded where it has more digits. */
+    public float getFloat(long i, long j) {
+        return floatAt(position(i, j));
+    }
+
+    /** Returns one element as a float, rounded where it has more digits. */
+    public float getFloat(long i, long j, long k) {
+        return floatAt(position(i, j, k));
+    }
+
+    /** Returns one element as a float, rounded where it has more digits. */
+    public float getFloat(long... index) {
+        return floatAt(position(index));
+    }
+
+    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    public double getDouble(long i) {
+        return doubleAt(position(i));
+    }
+
+    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    public double getDouble(long i, long j) {
+        return doubleAt(position(i, j));
+    }
+
+    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    public double getDouble(long i, long j, long k) {
+        return doubleAt(position(i, j, k));
+    }
+
+    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    public double getDouble(long... index) {
+        return doubleAt(position(index));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long i) {
+        return longAt(position(i));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long i, long j) {
+        return longAt(position(i, j));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long i, long j, long k) {
+        return longAt(position(i, j, k));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long... index) {
+        return longAt(position(index));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long i) {
+        return intAt(position(i));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long i, long j) {
+        return intAt(position(i, j));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long i, long j, long k) {
+        return intAt(position(i, j, k));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long... index) {
+        return intAt(position(index));
+    }
+
+    /**
+     * Returns a window on one row, without copying. Rows of a Fortran-ordered array with several dimensions are not contiguous
+     * and are refused, as are rows above 1 GiB.
+     */
+    public DirectBuffer row(long row) {
+        requireContiguousRows();
+        Objects.checkIndex(row, size0);
+        if (rowByteSize > Mapping.WINDOW_STRIDE) {
+            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize + " limit="
+                    + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
+        }
+        requireOpen();
+        long position = start + row * rowByteSize;
+        if (rowByteSize == 0) {
+            return new ViewBuffer(this, mapping.window(0), 0, 0);
+        }
+        return new ViewBuffer(
+                this, mapping.window(position), (int) position & Mapping.WINDOW_MASK, (int) rowByteSize);
+    }
+
+    /**
+     * Returns a read-only buffer over consecutive rows, without copying, in the byte order of the elements; at most 2 GiB. It
+     * stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     */
+    public ByteBuffer byteBuffer(long firstRow, long rows) {
+        requireContiguousRows();
+        Objects.checkFromIndexSize(firstRow, rows, size0);
+        long length = rows * rowByteSize;
+        if (length > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("rows do not fit into a ByteBuffer: rows=" + rows + " bytes=" + length
+                    + " limit=" + Integer.MAX_VALUE);
+        }
+        ByteBuffer buffer = mapping.byteBuffer(start + firstRow * rowByteSize, (int) length);
+        requireOpen();
+        return buffer.order(dtype.byteOrder());
+    }
+
+    /**
+     * Gathers rows: copies row {@code rows[i]} to {@code targetOffset + i * rowByteSize()}. Allocates nothing. Where the view is
+     * closed meanwhile, the target's contents are undefined and the call throws.
+     */
+    public void copyRows(long[] rows, MutableDirectBuffer target, int targetOffset) {
+        copyRows(rows, 0, rows.length, target, targetOffset);
+    }
+
+    /** Gathers the rows {@code rows[first]} to {@code rows[first + count - 1]}, as {@link #copyRows(long[], MutableDirectBuffer, int)} does. */
+    public void copyRows(long[] rows, int first, int count, MutableDirectBuffer target, int targetOffset) {
+        requireContiguousRows();
+        requireRowIndices(rows, first, count);
+        Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize));
+        if (rowByteSize > COPY_STEP_BYTES) {
+            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize);
+        }
+        int length = (int) rowByteSize;
+        int at = targetOffset;
+        long touched = 0;
+        for (int i = first; i < first + count && length > 0; i++, at += length) {
+            if (i + PREFETCH_ROWS < first + count) {
+                touched += touch(rows[i + PREFETCH_ROWS]);
+            }
+            long position = start + rows[i] * length;
+            mapping.window(position).getBytes((int) position & Mapping.WINDOW_MASK, target, at, length);
+        }
+        requireOpen();
+        requireTouched(touched);
+    }
+
+    /** Gathers rows into a direct or heap buffer, from the absolute {@code targetOffset} on; its position stays as it is. */
+    public void copyRows(long[] rows, ByteBuffer target, int targetOffset) {
+        requireContiguousRows();
+        requireRowIndices(rows, 0, rows.length);
+        Targets.requireWritable(target, targetOffset, Math.multiplyExact(rows.length, rowByteSize));
+        int length = (int) rowByteSize;
+        int at = targetOffset;
+        long touched = 0;
+        for (int i = 0; i < rows.length && length > 0; i++, at += length) {
+            if (i + PREFETCH_ROWS < rows.length) {
+                touched += touch(rows[i + PREFETCH_ROWS]);
+            }
+            long position = start + rows[i] * length;
+            mapping.window(position).getBytes((int) position & Mapping.WINDOW_MASK, target, at, length);
+        }
+        requireOpen();
+        requireTouched(touched);
+    }
+
+    /**
+     * Returns where the data starts in this process, for JOCL, CUDA and JNI. This is the one way around every check: the caller
+     * must not write there, and must neither read nor let a device read after the view was closed.
+     */
+    public long address() {
+        requireOpen();
+        return mapping.address() + start;
+    }
+
+    /** Tells whether the view can be read. */
+    public boolean isOpen() {
+        VarHandle.loadLoadFence();
+        return (boolean) OPEN.getOpaque(this);
+    }
+
+    /** Closes the view; later reads throw. Idempotent. */
+    @Override
+    public void close() {
+        if (OPEN.compareAndSet(this, true, false)) {
+            onClose.run();
+        }
+    }
+
+    /** Vouches for everything that was read before this call: the mapping is changed only after the flag. */
+    void requireOpen() {
+        VarHandle.loadLoadFence();
+        if (!(boolean) OPEN.getOpaque(this)) {
+            throw new IllegalStateException("array view is closed: array=" + entry.name());
+        }
+        Reference.reachabilityFence(mapping);
+    }
+
+    /** Returns the segment that holds the array. */
+    String file() {
+        return entry.file();
+    }
+
+    /** Marks the view closed without telling its dataset, which is closing it. */
+    void invalidate() {
+        OPEN.setVolatile(this, false);
+    }
+
+    private float floatAt(long position) {
+        UnsafeBuffer memory = mapping.window(position);
+        int at = (int) position & Mapping.WINDOW_MASK;
+        float value = kind == Elements.Kind.FLOAT32 && !swapped
+                ? memory.getFloat(at)
+                : Elements.toFloat(kind, memory, at, swapped);
+        requireOpen();
+        return value;
+    }
+
+    private double doubleAt(long position) {
+        UnsafeBuffer memory = mapping.window(position);
+        int at = (int) position & Mapping.WINDOW_MASK;
+        double value = kind == Elements.Kind.FLOAT64 && !swapped
+                ? memory.getDouble(at)
+                : Elements.toDouble(kind, memory, at, swapped);
+        requireOpen();
+        return value;
+    }
+
+    private long longAt(long position) {
+        UnsafeBuffer memory = mapping.window(position);
+        int at = (int) position & Mapping.WINDOW_MASK;
+        long value = kind == Elements.Kind.INT64 && !swapped
+                ? memory.getLong(at)
+                : Elements.toLong(kind, memory, at, swapped);
+        requireOpen();
+        if (value < 0 && kind == Elements.Kind.UINT64) {
+            throw new ArithmeticException("uint64 above Long.MAX_VALUE: value=" + Long.toUnsignedString(value)
+                    + "; Long.parseUnsignedLong arithmetic works on row(…) bytes");
+        }
+        return value;
+    }
+
+    private int intAt(long position) {
+        return Math.toIntExact(longAt(position));
+    }
+
+    private long position(long i) {
+        if (rank != 1) {
+            throw geometry.wrongRank(1);
+        }
+        return start + Objects.checkIndex(i, size0) * stride0;
+    }
+
+    private long position(long i, long j) {
+        if (rank != 2) {
+            throw geometry.wrongRank(2);
+        }
+        return start + Objects.checkIndex(i, size0) * stride0 + Objects.checkIndex(j, size1) * stride1;
+    }
+
+    private long position(long i, long j, long k) {
+        if (rank != 3) {
+            throw geometry.wrongRank(3);
+        }
+        return start
+                + Objects.checkIndex(i, size0) * stride0
+                + Objects.checkIndex(j, size1) * stride1
+                + Objects.checkIndex(k, size2) * stride2;
+    }
+
+    private long position(long... index) {
+        return start + geometry.offset(index);
+    }
+
+    private int touch(long row) {
+        long position = start + row * rowByteSize;
+        return mapping.window(position).getByte((int) position & Mapping.WINDOW_MASK) & 0xff;
+    }
+
+    private static void requireTouched(long touched) {
+        if (touched < 0) { // never; it keeps the compiler from dropping the reads
+            throw new IllegalStateException("negative sum of unsigned bytes");
+        }
+    }
+
+    private void requireRowIndices(long[] rows, int first, int count) {
+        Objects.checkFromIndexSize(first, count, rows.length);
+        for (int i = first; i < first + count; i++) {
+            if (rows[i] < 0 || rows[i] >= size0) {
+                throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i + " row="
+                        + rows[i] + " rows=" + size0);
+            }
+        }
+    }
+
+    private void requireRows() {
+        if (rank == 0) {
+            throw new UnsupportedOperationException("a 0-d array has no rows: array=" + entry.name());
+        }
+    }
+
+    private void requireContiguousRows() {
+        requireRows();
+        if (!geometry.hasContiguousRows()) {
+            throw new UnsupportedOperationException("rows of a Fortran-ordered array are not contiguous: array="
+                    + entry.name() + "; save it in C order, or read elements");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ArrayView{" + entry.name() + " " + geometry + "}";
+    }
+
+    private static VarHandle openHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(ArrayView.class, "open", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.IndexReader;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.lang.ref.Cleaner;
+import java.nio.file.Path;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One leased version of a dataset: all its arrays come from that version, and none of it is evicted before this is closed.
+ *
+ * <p>Owns the lease, the mappings and the views; closing it closes them all. Thread-safe. One that is never closed is closed
+ * when the garbage collector finds it, with a warning that names the place where it was opened.
+ */
+public final class Dataset implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Dataset.class);
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private final String name;
+    private final IndexReader index;
+    private final long version;
+    private final String digest;
+    private final Resources resources;
+    private final Cleaner.Cleanable leakGuard;
+    private final Map<String, ArrayView> views = new HashMap<>();
+    private final Consumer<Dataset> onClose;
+    private boolean open = true;
+
+    private Dataset(String name, Resources resources, IndexReader index, Consumer<Dataset> onClose) {
+        this.name = name;
+        this.index = index;
+        this.version = index.version();
+        this.digest = index.digest();
+        this.resources = resources;
+        this.onClose = onClose;
+        this.leakGuard = CLEANER.register(this, new LeakGuard(name, resources, new Throwable("opened here")));
+    }
+
+    /** Opens a leased version and takes the lease over, also where this fails. */
+    static Dataset open(Posix posix, String name, Path folder, Lease lease, Consumer<Dataset> onClose) {
+        Resources resources = new Resources(posix, folder, lease);
+        try {
+            Path file = folder.resolve(StoreLayout.INDEX);
+            Mapping mapping = resources.map(StoreLayout.INDEX, byteSize(posix, file));
+            IndexReader index = new IndexReader(mapping.byteBuffer(0, Math.toIntExact(mapping.byteSize())), file);
+            return new Dataset(name, resources, index, onClose);
+        } catch (RuntimeException | Error e) {
+            resources.close();
+            throw e;
+        }
+    }
+
+    private static long byteSize(Posix posix, Path file) {
+        int descriptor = posix.openForReading(file);
+        try {
+            return Math.max(1, posix.status(descriptor).byteSize());
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /** Returns the dataset's name. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the number of the version, a local counter. */
+    public long version() {
+        return version;
+    }
+
+    /** Returns the SHA-256 in hex that identifies the contents anywhere. */
+    public String digest() {
+        return digest;
+    }
+
+    /** Returns the names of all arrays, sorted. The list reads the index as it goes and is valid until this is closed. */
+    public List<String> arrayNames() {
+        requireOpen();
+        return new AbstractList<>() {
+            @Override
+            public String get(int i) {
+                synchronized (views) {
+                    requireOpen();
+                    return index.array(i).name();
+                }
+            }
+
+            @Override
+            public int size() {
+                return index.arrayCount();
+            }
+        };
+    }
+
+    /** Returns the view of an array, the same one to every caller until it is closed. */
+    public ArrayView array(String array) {
+        synchronized (views) {
+            requireOpen();
+            ArrayView view = views.get(array);
+            if (view == null) {
+                view = openView(array, () -> forget(array));
+                views.put(array, view);
+            }
+            return view;
+        }
+    }
+
+    /** Returns a view that owns this dataset: closing it closes both. */
+    ArrayView standaloneView(String array) {
+        synchronized (views) {
+            requireOpen();
+            ArrayView view = openView(array, this::close);
+            views.put(array, view);
+            return view;
+        }
+    }
+
+    private ArrayView openView(String array, Runnable onViewClose) {
+        ArrayEntry entry = index.find(array);
+        if (entry == null) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "no such array")
+                    .with("dataset", name)
+                    .with("version", version)
+                    .with("array", array)
+                    .remedy("it has " + firstNames());
+        }
+        Mapping mapping = resources.map(entry.file(), entry.offset() + entry.byteSize());
+        try {
+            return new ArrayView(entry, mapping, onViewClose);
+        } catch (RuntimeException | Error e) {
+            resources.unmap(entry.file());
+            throw e;
+        }
+    }
+
+    private String firstNames() {
+        int shown = Math.min(10, index.arrayCount());
+        List<String> names = new ArrayList<>(arrayNames().subList(0, shown));
+        return String.join(", ", names) + (shown < index.arrayCount() ? ", … (" + index.arrayCount() + ")" : "");
+    }
+
+    private void forget(String array) {
+        synchronized (views) {
+            ArrayView view = views.remove(array);
+            if (view != null) {
+                resources.unmap(view.file());
+            }
+        }
+    }
+
+    private void requireOpen() {
+        if (!open) {
+            throw new IllegalStateException("dataset is closed: dataset=" + name);
+        }
+    }
+
+    /** Closes every view, ends the mappings, then the lease. Idempotent. */
+    @Override
+    public void close() {
+        synchronized (views) {
+            if (!open) {
+                return;
+            }
+            open = false;
+            views.values().forEach(ArrayView::invalidate);
+            views.clear();
+            resources.close();
+            leakGuard.clean();
+        }
+        onClose.accept(this);
+    }
+
+    @Override
+    public String toString() {
+        return "Dataset{" + name + " version " + version + "}";
+    }
+
+    /** The lease and the mapped segments of one version. Guarded by the dataset's lock. */
+    private static final class Resources implements AutoCloseable {
+        private final Posix posix;
+        private final Path folder;
+        private final Lease lease;
+        private final Map<String, SharedMapping> mappings = new HashMap<>();
+        private boolean closed;
+
+        Resources(Posix posix, Path folder, Lease lease) {
+            this.posix = posix;
+            this.folder = folder;
+            this.lease = lease;
+        }
+
+        /** Maps a segment, or counts one more user of it. */
+        Mapping map(String file, long byteSize) {
+            SharedMapping shared = mappings.get(file);
+            if (shared == null) {
+                shared = new SharedMapping(Mapping.of(posix, folder.resolve(file), byteSize));
+                mappings.put(file, shared);
+            }
+            shared.users++;
+            return shared.mapping;
+        }
+
+        void unmap(String file) {
+            @Nullable SharedMapping shared = mappings.get(file);
+            if (shared != null && --shared.users == 0) {
+                mappings.remove(file);
+                shared.mapping.close();
+            }
+        }
+
+        boolean isClosed() {
+            return closed;
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            try {
+                mappings.values().forEach(shared -> shared.mapping.close());
+            } finally {
+                mappings.clear();
+                lease.close();
+            }
+        }
+    }
+
+    private static final class SharedMapping {
+        private final Mapping mapping;
+        private int users;
+
+        SharedMapping(Mapping mapping) {
+            this.mapping = mapping;
+        }
+    }
+
+    private record LeakGuard(String name, Resources resources, Throwable openedAt) implements Runnable {
+        @Override
+        public void run() {
+            if (!resources.isClosed()) {
+                LOG.warn("dataset was never closed: dataset={}; close it, best with try-with-resources", name, openedAt);
+                resources.close();
+            }
+        }
+    }
+}

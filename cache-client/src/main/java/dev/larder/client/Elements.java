@@ -1,0 +1,107 @@
+package dev.larder.client;
+
+import dev.larder.npy.Dtype;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
+final class Elements {
+    /** What an element is in memory. */
+    enum Kind {
+        BOOL,
+        INT8,
+        INT16,
+        INT32,
+        INT64,
+        UINT8,
+        UINT16,
+        UINT32,
+        UINT64,
+        FLOAT16,
+        FLOAT32,
+        FLOAT64,
+        /** Not a number of a size that Java has: rows and bytes only. */
+        OTHER;
+
+        static Kind of(Dtype dtype) {
+            int size = dtype.itemSize();
+            return switch (dtype.kind()) {
+                case BOOL -> BOOL;
+                case INT, DATETIME, TIMEDELTA -> size == 1 ? INT8 : size == 2 ? INT16 : size == 4 ? INT32 : INT64;
+                case UINT -> size == 1 ? UINT8 : size == 2 ? UINT16 : size == 4 ? UINT32 : UINT64;
+                case FLOAT -> size == 2 ? FLOAT16 : size == 4 ? FLOAT32 : size == 8 ? FLOAT64 : OTHER;
+                default -> OTHER;
+            };
+        }
+    }
+
+    private Elements() {}
+
+    static double toDouble(Kind kind, UnsafeBuffer memory, int at, boolean swapped) {
+        return switch (kind) {
+            case FLOAT64 -> Double.longBitsToDouble(int64(memory, at, swapped));
+            case FLOAT32 -> Float.intBitsToFloat(int32(memory, at, swapped));
+            case FLOAT16 -> halfToFloat(int16(memory, at, swapped));
+            case UINT64 -> unsignedToDouble(int64(memory, at, swapped));
+            default -> toLong(kind, memory, at, swapped);
+        };
+    }
+
+    static float toFloat(Kind kind, UnsafeBuffer memory, int at, boolean swapped) {
+        return switch (kind) {
+            case FLOAT32 -> Float.intBitsToFloat(int32(memory, at, swapped));
+            case UINT8 -> memory.getByte(at) & 0xff;
+            case INT64 -> int64(memory, at, swapped);
+            default -> (float) toDouble(kind, memory, at, swapped);
+        };
+    }
+
+    static long toLong(Kind kind, UnsafeBuffer memory, int at, boolean swapped) {
+        return switch (kind) {
+            case BOOL -> memory.getByte(at) == 0 ? 0 : 1;
+            case INT8 -> memory.getByte(at);
+            case UINT8 -> memory.getByte(at) & 0xff;
+            case INT16 -> int16(memory, at, swapped);
+            case UINT16 -> int16(memory, at, swapped) & 0xffff;
+            case INT32 -> int32(memory, at, swapped);
+            case UINT32 -> int32(memory, at, swapped) & 0xffff_ffffL;
+            case INT64, UINT64 -> int64(memory, at, swapped);
+            case FLOAT16, FLOAT32, FLOAT64 -> throw new UnsupportedOperationException(
+                    "a floating-point array is read with getFloat or getDouble");
+            case OTHER -> throw new UnsupportedOperationException(
+                    "elements of this dtype are not single numbers; read their bytes with row(…) or byteBuffer(…)");
+        };
+    }
+
+    private static short int16(UnsafeBuffer memory, int at, boolean swapped) {
+        short value = memory.getShort(at);
+        return swapped ? Short.reverseBytes(value) : value;
+    }
+
+    private static int int32(UnsafeBuffer memory, int at, boolean swapped) {
+        int value = memory.getInt(at);
+        return swapped ? Integer.reverseBytes(value) : value;
+    }
+
+    private static long int64(UnsafeBuffer memory, int at, boolean swapped) {
+        long value = memory.getLong(at);
+        return swapped ? Long.reverseBytes(value) : value;
+    }
+
+    /** Rounds once, to nearest even, as numpy's cast of uint64 to float64 does. */
+    private static double unsignedToDouble(long value) {
+        return value >= 0 ? value : (double) ((value >>> 1) | (value & 1)) * 2;
+    }
+
+    /** Widens IEEE 754 binary16, exactly. */
+    static float halfToFloat(short half) {
+        int sign = (half & 0x8000) << 16;
+        int exponent = (half >>> 10) & 0x1f;
+        int fraction = half & 0x3ff;
+        if (exponent == 0) {
+            float magnitude = fraction * 0x1p-24f;
+            return sign == 0 ? magnitude : -magnitude;
+        }
+        int widened = exponent == 0x1f ? 0xff : exponent + (127 - 15);
+        return Float.intBitsToFloat(sign | (widened << 23) | (fraction << 13));
+    }
+}

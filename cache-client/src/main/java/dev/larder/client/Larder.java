@@ -1,0 +1,197 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
+import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreLocation;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the datasets of a store.
+ *
+ * <p>Opening what is resident needs no daemon: resolve the name, lease the version, map it. The daemon is asked only for what is
+ * missing. Thread-safe; closing it closes every {@link Dataset} that is still open.
+ */
+public final class Larder implements AutoCloseable {
+    /** How long {@link #dataset(String)} waits for a dataset that is loading. */
+    public static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(10);
+
+    private static final int RESOLVE_ATTEMPTS = 100;
+
+    private final Posix posix;
+    private final StoreLayout store;
+    private final Set<Dataset> datasets = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    private Larder(Posix posix, StoreLayout store) {
+        this.posix = posix;
+        this.store = store;
+    }
+
+    /** Connects to the store that {@link StoreLocation} finds for this process. */
+    public static Larder connect() {
+        return connect(StoreLocation.resolve(null));
+    }
+
+    /** Connects as {@link #connect()} does, and waits up to {@code timeout} for a daemon to make the store. */
+    public static Larder connect(Duration timeout) {
+        return connect(StoreLocation.resolve(null), timeout);
+    }
+
+    /** Connects to the store in this folder. A store that is absent or of another owner is refused. */
+    public static Larder connect(Path store) {
+        RuntimeCheck.requireUsableBuffers();
+        StoreLayout layout = new StoreLayout(store);
+        if (!Files.isDirectory(layout.data())) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "no store to connect to")
+                    .with("store", store)
+                    .remedy("start a daemon with larder serve, or name its store with --store or "
+                            + StoreLocation.STORE_VARIABLE);
+        }
+        StoreLocation.requireTrustedOwner(store);
+        return new Larder(Posix.system(), layout);
+    }
+
+    /** Connects to the store in this folder, and waits up to {@code timeout} for a daemon to make it. */
+    public static Larder connect(Path store, Duration timeout) {
+        DaemonWait.awaitStore(new StoreLayout(store), timeout);
+        return connect(store);
+    }
+
+    /** Returns the folder of the store. */
+    public Path store() {
+        return store.root();
+    }
+
+    /** Opens the newest version of a dataset; one that is loading is waited for, an unknown one fails at once with near names. */
+    public Dataset dataset(String name) {
+        return dataset(name, DEFAULT_TIMEOUT);
+    }
+
+    /** Opens the newest version of a dataset and waits up to {@code timeout} for one that is loading. */
+    public Dataset dataset(String name, Duration timeout) {
+        requireOpen();
+        Names.requireDataset(name);
+        Dataset dataset = tryOpen(name);
+        if (dataset == null) {
+            DaemonWait.awaitDataset(store, name, timeout);
+            dataset = tryOpen(name);
+        }
+        if (dataset == null) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "dataset went away while it was opened")
+                    .with("dataset", name)
+                    .with("store", store.root())
+                    .remedy("load it again");
+        }
+        return dataset;
+    }
+
+    /**
+     * Opens one array, named {@code dataset/array}; the name of a dataset alone stands for its array where it has exactly one.
+     * Closing the view ends its lease.
+     */
+    public ArrayView open(String name) {
+        int slash = name.indexOf('/');
+        Dataset dataset = dataset(slash < 0 ? name : name.substring(0, slash));
+        try {
+            String array = slash < 0 ? onlyArray(dataset) : name.substring(slash + 1);
+            return dataset.standaloneView(array);
+        } catch (RuntimeException | Error e) {
+            dataset.close();
+            throw e;
+        }
+    }
+
+    private static String onlyArray(Dataset dataset) {
+        List<String> names = dataset.arrayNames();
+        if (names.size() != 1) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
+                    .with("dataset", dataset.name())
+                    .with("arrays", names.size())
+                    .remedy("name one as " + dataset.name() + "/" + (names.isEmpty() ? "ARRAY" : names.get(0)));
+        }
+        return names.get(0);
+    }
+
+    /** Opens what is resident; null where the name leads to no version. */
+    private @Nullable Dataset tryOpen(String name) {
+        for (int attempt = 0; attempt < RESOLVE_ATTEMPTS; attempt++) {
+            Path folder = currentVersion(name);
+            if (folder == null) {
+                return null;
+            }
+            Lease lease = Lease.tryTake(posix, folder);
+            if (lease != null) {
+                return register(Dataset.open(posix, name, folder, lease, this::forget));
+            }
+            Thread.onSpinWait();
+        }
+        return null;
+    }
+
+    private Dataset register(Dataset dataset) {
+        datasets.add(dataset);
+        if (!open.get()) { // closed between the check at the door and here: nobody else would close this one
+            dataset.close();
+            requireOpen();
+        }
+        return dataset;
+    }
+
+    private void forget(Dataset dataset) {
+        datasets.remove(dataset);
+    }
+
+    private @Nullable Path currentVersion(String name) {
+        try {
+            String version = Files.readSymbolicLink(store.current(name)).toString();
+            return store.version(name, Long.parseLong(version));
+        } catch (InvalidPathException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "name cannot be a file name in this locale")
+                    .with("dataset", name)
+                    .with("encoding", System.getProperty("sun.jnu.encoding"))
+                    .cause(e)
+                    .remedy("set LC_ALL=C.UTF-8");
+        } catch (IOException | NumberFormatException e) {
+            return null;
+        }
+    }
+
+    private void requireOpen() {
+        if (!open.get()) {
+            throw new IllegalStateException("larder is closed: store=" + store.root());
+        }
+    }
+
+    /** Closes every dataset that is still open. Idempotent. */
+    @Override
+    public void close() {
+        if (open.compareAndSet(true, false)) {
+            List<Dataset> remaining = new ArrayList<>(datasets);
+            @Nullable RuntimeException failure = null;
+            for (Dataset dataset : remaining) {
+                try {
+                    dataset.close();
+                } catch (LarderException e) {
+                    failure = e;
+                }
+            }
+            if (failure != null) {
+                throw failure;
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.posix.Posix;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * One file mapped read-only, which never crashes a late reader.
+ *
+ * <p>Closing it puts pages of zeros in place of the file, so the file's memory is free at once while its addresses stay
+ * valid. The addresses go back to the system only when neither this object nor a buffer made from it can be reached. Readers
+ * therefore read first and ask afterwards whether the mapping was open ({@link #isOpen}): an answer of yes vouches for what
+ * was read before.
+ *
+ * <p>Files above 1 GiB are seen through windows that start at every GiB and are up to 2 GiB long, so any access of up to 1 GiB
+ * lies within the window in whose first GiB it starts.
+ */
+final class Mapping implements AutoCloseable {
+    static final int WINDOW_BITS = 30;
+    static final long WINDOW_STRIDE = 1L << WINDOW_BITS;
+    static final int WINDOW_MASK = (int) (WINDOW_STRIDE - 1);
+
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final VarHandle OPEN = openHandle();
+
+    private final Posix posix;
+    private final long address;
+    private final long byteSize;
+    private final UnsafeBuffer[] windows;
+    private final Unmapping unmapping;
+
+    @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
+    private boolean open = true;
+
+    private Mapping(Posix posix, long address, long byteSize) {
+        this.posix = posix;
+        this.address = address;
+        this.byteSize = byteSize;
+        this.windows = new UnsafeBuffer[(int) ((byteSize + WINDOW_STRIDE - 1) >>> WINDOW_BITS)];
+        for (int i = 0; i < windows.length; i++) {
+            long start = (long) i << WINDOW_BITS;
+            windows[i] = new UnsafeBuffer(address + start, (int) Math.min(byteSize - start, Integer.MAX_VALUE));
+        }
+        this.unmapping = new Unmapping(posix, address, byteSize);
+        unmapping.releaseWith(this);
+    }
+
+    /** Maps the first {@code byteSize} bytes of a file; the descriptor is closed again. */
+    static Mapping of(Posix posix, Path file, long byteSize) {
+        int descriptor = posix.openForReading(file);
+        try {
+            long found = posix.status(descriptor).byteSize();
+            if (found < byteSize) {
+                throw Failure.of(ErrorCode.CHECKSUM, "file is shorter than its index says")
+                        .with("file", file)
+                        .with("found", found)
+                        .with("expected", byteSize)
+                        .remedy("load the dataset anew");
+            }
+            long address = posix.mapReadOnly(descriptor, byteSize);
+            try {
+                return new Mapping(posix, address, byteSize);
+            } catch (RuntimeException | Error e) {
+                posix.unmap(address, byteSize);
+                throw e;
+            }
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /** Returns the window for an access that starts at {@code position}; within it, index {@code position & WINDOW_MASK}. */
+    UnsafeBuffer window(long position) {
+        return windows[(int) (position >>> WINDOW_BITS)];
+    }
+
+    long address() {
+        return address;
+    }
+
+    long byteSize() {
+        return byteSize;
+    }
+
+    /** Tells whether what was read before this call came from the file. */
+    boolean isOpen() {
+        VarHandle.loadLoadFence();
+        return (boolean) OPEN.getOpaque(this);
+    }
+
+    /** Returns a read-only buffer, whose memory stays valid for as long as it or a slice of it is reachable. */
+    ByteBuffer byteBuffer(long position, int length) {
+        ByteBuffer buffer = posix.bufferOver(address + position, length);
+        unmapping.releaseWith(buffer);
+        Reference.reachabilityFence(this);
+        return buffer.asReadOnlyBuffer();
+    }
+
+    @Override
+    public void close() {
+        if (OPEN.compareAndSet(this, true, false)) {
+            try {
+                posix.replaceWithZeros(address, byteSize);
+            } finally {
+                Reference.reachabilityFence(this);
+            }
+        }
+    }
+
+    private static VarHandle openHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(Mapping.class, "open", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Gives the addresses back once nothing that was registered can be reached any more. */
+    private static final class Unmapping implements Runnable {
+        private final Posix posix;
+        private final long address;
+        private final long byteSize;
+        private final AtomicInteger reachable = new AtomicInteger();
+
+        Unmapping(Posix posix, long address, long byteSize) {
+            this.posix = posix;
+            this.address = address;
+            this.byteSize = byteSize;
+        }
+
+        void releaseWith(Object user) {
+            reachable.incrementAndGet();
+            CLEANER.register(user, this);
+        }
+
+        @Override
+        public void run() {
+            if (reachable.decrementAndGet() == 0) {
+                posix.unmap(address, byteSize);
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.ByteOrder;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Finds out at connect time, not at the first read, whether this JVM can run the client. */
+final class RuntimeCheck {
+    private RuntimeCheck() {}
+
+    static void requireUsableBuffers() {
+        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "this machine is big-endian")
+                    .with("arch", System.getProperty("os.arch"))
+                    .remedy("Larder runs on little-endian machines");
+        }
+        try {
+            new UnsafeBuffer(new byte[Long.BYTES]).getLong(0);
+        } catch (LinkageError | UnsupportedOperationException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "the Agrona on the class path cannot read memory in this JVM")
+                    .with("java", System.getProperty("java.version"))
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("Agrona 2 needs the JVM flag --add-exports java.base/jdk.internal.misc=ALL-UNNAMED, Agrona 1.23.1"
+                            + " none up to Java 23 and --sun-misc-unsafe-memory-access=allow later");
+        }
+    }
+}

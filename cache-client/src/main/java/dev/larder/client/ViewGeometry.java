@@ -1,0 +1,100 @@
+package dev.larder.client;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.Order;
+import java.util.Arrays;
+import java.util.Objects;
+
+/** Where the elements of an array lie: dimensions and strides in bytes. Immutable. */
+final class ViewGeometry {
+    private final Order order;
+    private final String dtype;
+    private final long[] shape;
+    private final long[] strides;
+    private final long elementCount;
+    private final long rowByteSize;
+
+    private ViewGeometry(Order order, Dtype dtype, long[] shape) {
+        this.order = order;
+        this.dtype = dtype.descr();
+        this.shape = shape.clone();
+        this.strides = new long[shape.length];
+        long stride = dtype.itemSize();
+        for (int step = 0; step < shape.length; step++) {
+            int dimension = order == Order.C ? shape.length - 1 - step : step;
+            strides[dimension] = stride;
+            stride = Math.multiplyExact(stride, shape[dimension]);
+        }
+        long count = 1;
+        for (long size : shape) {
+            count = Math.multiplyExact(count, size);
+        }
+        this.elementCount = count;
+        long row = dtype.itemSize();
+        for (int i = 1; i < shape.length; i++) {
+            row = Math.multiplyExact(row, shape[i]);
+        }
+        this.rowByteSize = row;
+    }
+
+    static ViewGeometry of(ArrayEntry entry, Dtype dtype) {
+        ViewGeometry geometry = new ViewGeometry(entry.order() == 'F' ? Order.F : Order.C, dtype, entry.shape());
+        if (Math.multiplyExact(geometry.elementCount, dtype.itemSize()) != entry.byteSize()) {
+            throw new IllegalStateException("index contradicts itself: array=" + entry.name() + " bytes=" + entry.byteSize()
+                    + " expected=" + geometry.elementCount * dtype.itemSize());
+        }
+        return geometry;
+    }
+
+    Order order() {
+        return order;
+    }
+
+    int rank() {
+        return shape.length;
+    }
+
+    long elementCount() {
+        return elementCount;
+    }
+
+    long rowByteSize() {
+        return rowByteSize;
+    }
+
+    /** Returns a dimension's size; 0 for one that the array does not have. */
+    long size(int dimension) {
+        return dimension < shape.length ? shape[dimension] : 0;
+    }
+
+    /** Returns a dimension's stride in bytes; 0 for one that the array does not have. */
+    long stride(int dimension) {
+        return dimension < strides.length ? strides[dimension] : 0;
+    }
+
+    boolean hasContiguousRows() {
+        return order == Order.C || shape.length == 1;
+    }
+
+    long offset(long[] index) {
+        if (index.length != shape.length) {
+            throw wrongRank(index.length);
+        }
+        long offset = 0;
+        for (int i = 0; i < index.length; i++) {
+            offset += Objects.checkIndex(index[i], shape[i]) * strides[i];
+        }
+        return offset;
+    }
+
+    IllegalArgumentException wrongRank(int indices) {
+        return new IllegalArgumentException(
+                "wrong number of indices: given=" + indices + " rank=" + shape.length + " shape=" + Arrays.toString(shape));
+    }
+
+    @Override
+    public String toString() {
+        return dtype + " " + Arrays.toString(shape) + " " + order;
+    }
+}

@@ -1,0 +1,22 @@
+package dev.larder.layout;
+
+/**
+ * Describes one array of a version, as index and manifest hold it.
+ *
+ * @param name its name within the dataset
+ * @param dtype numpy's {@code descr} in text form
+ * @param order {@code 'C'} or {@code 'F'}
+ * @param shape its dimensions; not copied, so not to be changed
+ * @param file its segment, relative to the version's folder
+ * @param offset where data starts in the segment, in bytes
+ * @param byteSize the length of the data
+ * @param crc32c the checksum of the data
+ */
+@SuppressWarnings("ArrayRecordComponent") // entries are compared by digest, never by equals
+public record ArrayEntry(
+        String name, String dtype, char order, long[] shape, String file, long offset, long byteSize, int crc32c) {
+    /** Returns the checksum as manifests and listings show it: eight hex digits. */
+    public String crc32cHex() {
+        return String.format("%08x", crc32c);
+    }
+}

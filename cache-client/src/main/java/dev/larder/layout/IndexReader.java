@@ -1,0 +1,179 @@
+package dev.larder.layout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the index of a version in place, after checking it once. Thread-safe; owns nothing. */
+public final class IndexReader {
+    private final ByteBuffer index;
+    private final int arrayCount;
+    private final int slotMask;
+    private final int slots;
+    private final int entries;
+    private final int segments;
+    private final int segmentCount;
+
+    /**
+     * Wraps the bytes of an index and checks magic, format version, length and checksum.
+     *
+     * @param what the file, for the message of a refusal
+     */
+    public IndexReader(ByteBuffer bytes, Object what) {
+        this.index = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        check(index, what);
+        this.arrayCount = index.getInt(IndexDescriptor.ARRAY_COUNT_OFFSET);
+        this.slotMask = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET) - 1;
+        this.segmentCount = index.getInt(IndexDescriptor.SEGMENT_COUNT_OFFSET);
+        this.slots = (int) index.getLong(IndexDescriptor.SLOTS_OFFSET_OFFSET);
+        this.entries = (int) index.getLong(IndexDescriptor.ENTRIES_OFFSET_OFFSET);
+        this.segments = (int) index.getLong(IndexDescriptor.SEGMENTS_OFFSET_OFFSET);
+    }
+
+    private static void check(ByteBuffer index, Object what) {
+        int capacity = index.capacity();
+        if (capacity < IndexDescriptor.HEADER_LENGTH
+                || index.getLong(IndexDescriptor.MAGIC_OFFSET) != IndexDescriptor.MAGIC) {
+            throw damaged("not an index", what).with("bytes", capacity).exception();
+        }
+        int formatVersion = index.getInt(IndexDescriptor.FORMAT_VERSION_OFFSET);
+        if (formatVersion != StoreLayout.FORMAT_VERSION) {
+            throw Failure.of(ErrorCode.REFUSED, "the store has another format version")
+                    .with("file", what)
+                    .with("found", formatVersion)
+                    .with("expected", StoreLayout.FORMAT_VERSION)
+                    .remedy("use the client and the daemon of one Larder release");
+        }
+        if (index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET) != capacity) {
+            throw damaged("index has the wrong length", what)
+                    .with("found", capacity)
+                    .with("expected", index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET))
+                    .exception();
+        }
+        int expected = index.getInt(IndexDescriptor.CRC32C_OFFSET);
+        int found = checksum(index);
+        if (found != expected) {
+            throw damaged("index is damaged", what)
+                    .with("crc32c", Integer.toHexString(found))
+                    .with("expected", Integer.toHexString(expected))
+                    .remedy("stop the daemon, start it again and load the dataset anew");
+        }
+    }
+
+    private static Failure damaged(String problem, Object what) {
+        return Failure.of(ErrorCode.CHECKSUM, problem).with("file", what);
+    }
+
+    private static int checksum(ByteBuffer index) {
+        CRC32C crc = new CRC32C();
+        crc.update(index.slice(0, IndexDescriptor.CRC32C_OFFSET));
+        crc.update(new byte[Integer.BYTES]);
+        int rest = IndexDescriptor.CRC32C_OFFSET + Integer.BYTES;
+        crc.update(index.slice(rest, index.capacity() - rest));
+        return (int) crc.getValue();
+    }
+
+    /** Returns the number of the version. */
+    public long version() {
+        return index.getLong(IndexDescriptor.VERSION_OFFSET);
+    }
+
+    /** Returns the digest of the version in hex. */
+    public String digest() {
+        byte[] digest = new byte[Digest.LENGTH];
+        index.get(IndexDescriptor.DIGEST_OFFSET, digest);
+        return Digest.hex(digest);
+    }
+
+    /** Returns when the version was published, in milliseconds since the epoch. */
+    public long publishedEpochMs() {
+        return index.getLong(IndexDescriptor.PUBLISHED_OFFSET);
+    }
+
+    /** Returns how many arrays the version has. */
+    public int arrayCount() {
+        return arrayCount;
+    }
+
+    /** Returns how many segments hold them. */
+    public int segmentCount() {
+        return segmentCount;
+    }
+
+    /** Finds an array by name; null where there is none. */
+    public @Nullable ArrayEntry find(String name) {
+        byte[] utf8 = IndexDescriptor.utf8(name);
+        long hash = IndexDescriptor.hash(utf8);
+        int slot = (int) hash & slotMask;
+        for (int probes = 0; probes <= slotMask; probes++) {
+            int number = index.getInt(slots + slot * Integer.BYTES);
+            if (number == 0) {
+                return null;
+            }
+            int entry = entryAt(number - 1);
+            if (index.getLong(entry + IndexDescriptor.ENTRY_HASH_OFFSET) == hash
+                    && Arrays.equals(textBytes(entry + IndexDescriptor.ENTRY_NAME_OFFSET), utf8)) {
+                return read(entry);
+            }
+            slot = (slot + 1) & slotMask;
+        }
+        return null;
+    }
+
+    /** Returns the array with this number; arrays are sorted by name. */
+    public ArrayEntry array(int number) {
+        return read(entryAt(Objects.checkIndex(number, arrayCount)));
+    }
+
+    /** Returns the file of a segment, relative to the version's folder. */
+    public String segmentFile(int segment) {
+        return text(segmentAt(segment) + IndexDescriptor.SEGMENT_FILE_OFFSET);
+    }
+
+    /** Returns the length of a segment's file. */
+    public long segmentByteSize(int segment) {
+        return index.getLong(segmentAt(segment) + IndexDescriptor.SEGMENT_BYTE_SIZE_OFFSET);
+    }
+
+    private ArrayEntry read(int entry) {
+        int segment = index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET);
+        long[] shape = new long[index.getInt(entry + IndexDescriptor.ENTRY_RANK_OFFSET)];
+        int shapeAt = index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET);
+        for (int i = 0; i < shape.length; i++) {
+            shape[i] = index.getLong(shapeAt + i * Long.BYTES);
+        }
+        return new ArrayEntry(
+                text(entry + IndexDescriptor.ENTRY_NAME_OFFSET),
+                text(entry + IndexDescriptor.ENTRY_DTYPE_OFFSET),
+                (char) index.getInt(entry + IndexDescriptor.ENTRY_ORDER_OFFSET),
+                shape,
+                segmentFile(segment),
+                index.getLong(entry + IndexDescriptor.ENTRY_DATA_OFFSET),
+                index.getLong(entry + IndexDescriptor.ENTRY_BYTE_SIZE_OFFSET),
+                index.getInt(entry + IndexDescriptor.ENTRY_CRC32C_OFFSET));
+    }
+
+    private int entryAt(int number) {
+        return entries + number * IndexDescriptor.ENTRY_LENGTH;
+    }
+
+    private int segmentAt(int segment) {
+        return segments + Objects.checkIndex(segment, segmentCount) * IndexDescriptor.SEGMENT_LENGTH;
+    }
+
+    private String text(int at) {
+        return new String(textBytes(at), StandardCharsets.UTF_8);
+    }
+
+    private byte[] textBytes(int at) {
+        byte[] bytes = new byte[index.getInt(at + Integer.BYTES)];
+        index.get(index.getInt(at), bytes);
+        return bytes;
+    }
+}

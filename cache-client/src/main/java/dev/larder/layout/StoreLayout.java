@@ -1,0 +1,92 @@
+package dev.larder.layout;
+
+import java.nio.file.Path;
+
+/**
+ * Names the files of a store.
+ *
+ * <pre>
+ * &lt;store&gt;/daemon.lock                  alive while its flock is held
+ * &lt;store&gt;/control.sock                 control plane
+ * &lt;store&gt;/catalog.chm                  the daemon's catalog
+ * &lt;store&gt;/counters                     live counters
+ * &lt;store&gt;/data/&lt;dataset&gt;/&lt;version&gt;/    a published version: manifest.json, index, lease, &lt;array&gt;.npy …
+ * &lt;store&gt;/data/&lt;dataset&gt;/current       symbolic link whose text is the newest version
+ * &lt;store&gt;/incoming/                    work of live ingests
+ * </pre>
+ *
+ * @param root the folder of the store
+ */
+public record StoreLayout(Path root) {
+    /** The version of everything on disk; a store of another version is never read. */
+    public static final int FORMAT_VERSION = 1;
+
+    /** The longest path of a Unix-domain socket, in bytes. */
+    public static final int SOCKET_PATH_LIMIT = 107;
+
+    /** Where array data starts in its file: a page, as devices want it. */
+    public static final int DATA_ALIGNMENT = 4096;
+
+    public static final String MANIFEST = "manifest.json";
+    public static final String INDEX = "index";
+    public static final String LEASE = "lease";
+    public static final String PINNED = "pinned";
+    public static final String CURRENT = "current";
+
+    /** Returns the file whose lock says that a daemon lives. */
+    public Path lock() {
+        return root.resolve("daemon.lock");
+    }
+
+    /** Returns the socket of the control plane. */
+    public Path socket() {
+        return root.resolve("control.sock");
+    }
+
+    /** Returns the catalog, which only the daemon opens. */
+    public Path catalog() {
+        return root.resolve("catalog.chm");
+    }
+
+    /** Returns the live counters. */
+    public Path counters() {
+        return root.resolve("counters");
+    }
+
+    /** Returns the folder of published versions. */
+    public Path data() {
+        return root.resolve("data");
+    }
+
+    /** Returns the folder of unpublished work. */
+    public Path incoming() {
+        return root.resolve("incoming");
+    }
+
+    /** Returns the folder of one dataset's versions. */
+    public Path dataset(String dataset) {
+        return data().resolve(dataset);
+    }
+
+    /** Returns the folder of one version. */
+    public Path version(String dataset, long version) {
+        return dataset(dataset).resolve(Long.toString(version));
+    }
+
+    /** Returns the link that names a dataset's newest version. */
+    public Path current(String dataset) {
+        return dataset(dataset).resolve(CURRENT);
+    }
+
+    /** Returns the file name of an array that has a segment of its own, relative to its version's folder. */
+    public static String arrayFile(String array) {
+        String first = array.substring(0, array.indexOf('/') < 0 ? array.length() : array.indexOf('/'));
+        boolean taken = array.length() > first.length() && isReserved(first);
+        return (taken ? "@" : "") + array + ".npy";
+    }
+
+    /** Tells whether a version's own files take this name, so that a folder must not. */
+    private static boolean isReserved(String name) {
+        return name.equals(MANIFEST) || name.equals(INDEX) || name.equals(LEASE) || name.equals(PINNED);
+    }
+}

@@ -1,0 +1,111 @@
+package dev.larder.npy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * The type of the elements of an array: any numpy type of a fixed size, structured ones included.
+ *
+ * <p>Two are equal if they mean the same: same kind, size, byte order, fields and padding, however it was spelled.
+ * Immutable.
+ */
+public final class Dtype {
+    private final Kind kind;
+    private final int itemSize;
+    private final boolean littleEndian;
+    private final String descr;
+    private final List<Field> fields;
+
+    private Dtype(Kind kind, int itemSize, boolean littleEndian, String descr, List<Field> fields) {
+        this.kind = kind;
+        this.itemSize = itemSize;
+        this.littleEndian = littleEndian;
+        this.descr = descr;
+        this.fields = fields;
+    }
+
+    static Dtype simple(Kind kind, int itemSize, boolean littleEndian, String descr) {
+        return new Dtype(kind, itemSize, littleEndian, descr, List.of());
+    }
+
+    static Dtype structured(List<Field> fields, int itemSize) {
+        String descr = DescrText.python(fields, itemSize);
+        return new Dtype(Kind.STRUCT, itemSize, true, descr, List.copyOf(fields));
+    }
+
+    /**
+     * Reads a type as numpy writes it into headers: {@code <f4}, or a list such as
+     * {@code [('a', '<f4'), ('b', '<i2', (3,))]}. Fails with {@link ErrorCode#BAD_INPUT} on anything else, object types
+     * included.
+     */
+    public static Dtype parse(String descr) {
+        try {
+            return descr.startsWith("[")
+                    ? new DtypeParser().parse(LiteralParser.parse(descr))
+                    : new DtypeParser().parse(new Literal.Text(0, descr));
+        } catch (LiteralFault fault) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read dtype")
+                    .with("dtype", PythonText.shown(descr))
+                    .with("position", fault.position())
+                    .with("reason", fault.reason())
+                    .remedy(fault.remedy());
+        }
+    }
+
+    /** Returns what an element is. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** Returns how many bytes an element takes; 0 is possible. */
+    public int itemSize() {
+        return itemSize;
+    }
+
+    /** Returns the order of bytes within an element; little-endian where the type has none. */
+    public ByteOrder byteOrder() {
+        return littleEndian ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN;
+    }
+
+    /** Returns whether the bytes of an element run from low to high, or have no order at all. */
+    public boolean isLittleEndian() {
+        return littleEndian;
+    }
+
+    /** Returns the fields of a structured type by rising offset, without padding; empty for all other types. */
+    public List<Field> fields() {
+        return fields;
+    }
+
+    /** Returns numpy's text for it: {@code <f4} without quotes, or the list of a structured type. */
+    public String descr() {
+        return descr;
+    }
+
+    /** Returns the same as a JSON value: {@code "<f4"}, or an array for a structured type. */
+    public String descrJson() {
+        return kind == Kind.STRUCT ? DescrText.json(fields, itemSize) : '"' + descr + '"';
+    }
+
+    /** Returns the Python literal that stands for it in a header. */
+    String literal() {
+        return kind == Kind.STRUCT ? descr : PythonText.quoted(descr);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Dtype that && kind == that.kind && descr.equals(that.descr);
+    }
+
+    @Override
+    public int hashCode() {
+        return descr.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return descr;
+    }
+}

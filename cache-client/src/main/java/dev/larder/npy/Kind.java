@@ -1,0 +1,40 @@
+package dev.larder.npy;
+
+/** What an element of an array is, in numpy's words. */
+public enum Kind {
+    BOOL('b'),
+    INT('i'),
+    UINT('u'),
+    FLOAT('f'),
+    COMPLEX('c'),
+    /** Bytes of a fixed length, padded with zeros. */
+    BYTES('S'),
+    /** Text of a fixed number of code points in UTF-32, padded with zeros. */
+    UNICODE('U'),
+    /** Raw bytes without a meaning. */
+    VOID('V'),
+    DATETIME('M'),
+    TIMEDELTA('m'),
+    /** Named fields, each with a type of its own. */
+    STRUCT('V');
+
+    private final char letter;
+
+    Kind(char letter) {
+        this.letter = letter;
+    }
+
+    /** Returns the letter that stands for it in a {@code descr} string. */
+    public char letter() {
+        return letter;
+    }
+
+    /** Returns whether the order of bytes within an element matters. */
+    boolean isOrdered(int itemSize) {
+        return switch (this) {
+            case BOOL, BYTES, VOID, STRUCT -> false;
+            case INT, UINT -> itemSize > 1;
+            case FLOAT, COMPLEX, UNICODE, DATETIME, TIMEDELTA -> true;
+        };
+    }
+}

@@ -1,0 +1,156 @@
+package dev.larder.npy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * What stands before the data of a {@code .npy} file: element type, order and shape.
+ *
+ * <pre>
+ *   0        6       7       8                10 (v1) or 12 (v2, v3)      data offset
+ *   +--------+-------+-------+----------------+---------------------------+--------
+ *   | \x93   | major | minor | length of the  | {'descr': ..., } in       | data
+ *   | NUMPY  | 1,2,3 | 0     | rest: u16 (v1) | latin-1 (v1, v2) or UTF-8 |
+ *   |        |       |       | or u32, little | (v3), spaces, \n          |
+ *   +--------+-------+-------+----------------+---------------------------+--------
+ * </pre>
+ *
+ * <p>Sizes are checked: the number of elements and of bytes fit into a {@code long}, even where a dimension is 0 and the
+ * others are left to multiply. Immutable.
+ */
+public final class NpyHeader {
+    /** The most dimensions an array may have: what numpy 2 allows (numpy 1 opens up to 32). */
+    public static final int MAX_DIMENSIONS = 64;
+
+    /** The longest header that is read, in bytes: room for types of thousands of fields. */
+    public static final int MAX_LENGTH = 1 << 20;
+
+    /** What numpy itself aligns data to. */
+    static final int NUMPY_ALIGNMENT = 64;
+
+    private final Dtype dtype;
+    private final Order order;
+    private final long[] shape;
+    private final long elementCount;
+    private final long byteSize;
+    private final int version;
+    private final long dataOffset;
+
+    /** Takes over {@code shape}. */
+    NpyHeader(Dtype dtype, Order order, long[] shape, int version, long dataOffset) {
+        this.dtype = dtype;
+        this.order = order;
+        this.shape = shape;
+        this.elementCount = Extent.elementCount(shape, dtype.itemSize());
+        this.byteSize = elementCount * dtype.itemSize();
+        this.version = version;
+        this.dataOffset = dataOffset;
+    }
+
+    /**
+     * Describes an array to be written. Version and data offset are those of numpy's own file of it. Fails with
+     * {@link ErrorCode#BAD_INPUT} where the shape is impossible or stock numpy would refuse the header as too long.
+     */
+    public static NpyHeader of(Dtype dtype, Order order, long... shape) {
+        long[] own = shape.clone();
+        String objection = Extent.objection(own, dtype.itemSize());
+        if (objection != null) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "impossible array")
+                    .with("dtype", PythonText.shown(dtype.descr()))
+                    .with("shape", Arrays.toString(own))
+                    .with("reason", objection)
+                    .remedy("give at most " + MAX_DIMENSIONS
+                            + " dimensions of 0 and more, in all less than 2^63 bytes");
+        }
+        HeaderWriter writer = new HeaderWriter(dtype, order, own);
+        return new NpyHeader(
+                dtype,
+                order,
+                own,
+                writer.version(),
+                writer.encode(NUMPY_ALIGNMENT).limit());
+    }
+
+    /**
+     * Reads a header from where the channel stands, and leaves it at the first byte of data. Everything else than a
+     * well-formed header fails with {@link ErrorCode#BAD_INPUT}, naming {@code whatFile}, the byte and the reason.
+     * Blocks until the header is there.
+     */
+    public static NpyHeader read(ReadableByteChannel channel, String whatFile) {
+        return new HeaderReader(channel, whatFile).read();
+    }
+
+    /**
+     * Encodes the header so that data starts at the first multiple of {@code alignment} behind it, which is the limit of
+     * the buffer. Stock numpy opens it; where it would refuse (more than 10,000 characters) this fails with
+     * {@link ErrorCode#BAD_INPUT}.
+     */
+    public ByteBuffer encode(int alignment) {
+        return new HeaderWriter(dtype, order, shape).encode(alignment);
+    }
+
+    /** Returns the type of the elements. */
+    public Dtype dtype() {
+        return dtype;
+    }
+
+    /** Returns the order in which the elements lie. */
+    public Order order() {
+        return order;
+    }
+
+    /** Returns a copy of the dimensions; empty for a single value. */
+    public long[] shape() {
+        return shape.clone();
+    }
+
+    /** Returns the number of dimensions. */
+    public int rank() {
+        return shape.length;
+    }
+
+    /** Returns how many elements the array has: 1 for a single value, 0 where a dimension is 0. */
+    public long elementCount() {
+        return elementCount;
+    }
+
+    /** Returns how many bytes the data takes. */
+    public long byteSize() {
+        return byteSize;
+    }
+
+    /** Returns where the data starts, counted from the first byte of the header. */
+    public long dataOffset() {
+        return dataOffset;
+    }
+
+    /** Returns the version of the format: 1, 2 or 3. */
+    public int version() {
+        return version;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof NpyHeader that
+                && dtype.equals(that.dtype)
+                && order == that.order
+                && Arrays.equals(shape, that.shape)
+                && version == that.version
+                && dataOffset == that.dataOffset;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(dtype, order, Arrays.hashCode(shape), version, dataOffset);
+    }
+
+    @Override
+    public String toString() {
+        return "dtype=" + dtype + " shape=" + Arrays.toString(shape) + " order=" + order + " version=" + version
+                + " dataOffset=" + dataOffset;
+    }
+}

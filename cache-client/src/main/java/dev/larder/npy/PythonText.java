@@ -1,0 +1,60 @@
+package dev.larder.npy;
+
+/** Writes strings as Python's {@code repr} does, so that headers read like numpy's own. */
+final class PythonText {
+    private static final int SHOWN = 40;
+
+    private PythonText() {}
+
+    /** Returns the string between quotes, with everything escaped that does not print. */
+    static String quoted(String text) {
+        char quote = text.indexOf('\'') >= 0 && text.indexOf('"') < 0 ? '"' : '\'';
+        StringBuilder out = new StringBuilder(text.length() + 2).append(quote);
+        text.codePoints().forEach(c -> append(out, c, quote));
+        return out.append(quote).toString();
+    }
+
+    /** Returns the beginning of a string that may be hostile, fit for a message. */
+    static String shown(String text) {
+        return text.length() <= SHOWN ? quoted(text) : quoted(text.substring(0, SHOWN)) + "...";
+    }
+
+    private static void append(StringBuilder out, int c, char quote) {
+        switch (c) {
+            case '\\' -> out.append("\\\\");
+            case '\n' -> out.append("\\n");
+            case '\r' -> out.append("\\r");
+            case '\t' -> out.append("\\t");
+            default -> {
+                if (c == quote) {
+                    out.append('\\').append(quote);
+                } else if (isPrintable(c)) {
+                    out.appendCodePoint(c);
+                } else {
+                    out.append(escape(c));
+                }
+            }
+        }
+    }
+
+    private static String escape(int c) {
+        if (c < 0x100) {
+            return String.format("\\x%02x", c);
+        }
+        return c < 0x10000 ? String.format("\\u%04x", c) : String.format("\\U%08x", c);
+    }
+
+    private static boolean isPrintable(int c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
+            case Character.SPACE_SEPARATOR -> c == ' ';
+            default -> true;
+        };
+    }
+}

@@ -1,0 +1,110 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Finds out whether a version is leased, and by whom. Asks the locks themselves; keeps no list of its own. */
+final class LeaseProbe {
+    private static final Path LOCKS = Path.of("/proc/locks");
+
+    private final Posix posix;
+
+    LeaseProbe(Posix posix) {
+        this.posix = posix;
+    }
+
+    /**
+     * Runs {@code change} while nobody can lease the version, and returns whether it was run: false where somebody holds a lease.
+     * Whoever asks for a lease during the change is refused, and resolves the name again.
+     */
+    boolean runUnleased(Path version, Runnable change) {
+        return withLease(version, () -> true, descriptor -> {
+            if (!posix.tryLockExclusive(descriptor)) {
+                return false;
+            }
+            change.run();
+            return true;
+        });
+    }
+
+    /** Tells whether anybody holds a lease. */
+    boolean isLeased(Path version) {
+        return withLease(version, () -> false, descriptor -> {
+            if (posix.tryLockExclusive(descriptor)) {
+                posix.unlock(descriptor);
+                return false;
+            }
+            return true;
+        });
+    }
+
+    /** Returns the processes that hold a lease, as far as this pid namespace shows them, in ascending order. */
+    List<Long> holders(Path version) {
+        return withLease(version, List::of, descriptor -> holdersOfInode(posix.status(descriptor).inode(), readLocks()));
+    }
+
+    /** Returns the holders of many versions with one look at the kernel's table. */
+    Map<Path, List<Long>> holders(List<Path> versions) {
+        List<String> locks = readLocks();
+        return versions.stream()
+                .collect(Collectors.toMap(
+                        version -> version,
+                        version -> withLease(
+                                version,
+                                List::of,
+                                descriptor -> holdersOfInode(posix.status(descriptor).inode(), locks))));
+    }
+
+    /** Picks the pids of {@code flock}s on an inode out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
+    static List<Long> holdersOfInode(long inode, List<String> locks) {
+        TreeSet<Long> pids = new TreeSet<>();
+        for (String line : locks) {
+            String[] fields = line.trim().split("\\s+");
+            if (fields.length >= 6 && fields[1].equals("FLOCK") && fields[5].endsWith(":" + inode)) {
+                long pid = Long.parseLong(fields[4]);
+                if (pid > 0) {
+                    pids.add(pid);
+                }
+            }
+        }
+        return new ArrayList<>(pids);
+    }
+
+    private static List<String> readLocks() {
+        try (Stream<String> lines = Files.lines(LOCKS)) {
+            return lines.toList();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    private <T> T withLease(Path version, Supplier<T> ifGone, IntFunction<T> use) {
+        int descriptor;
+        try {
+            descriptor = posix.openForReading(version.resolve(StoreLayout.LEASE));
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return ifGone.get();
+            }
+            throw e;
+        }
+        try {
+            return use.apply(descriptor);
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+}

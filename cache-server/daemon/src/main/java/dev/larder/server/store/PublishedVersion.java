@@ -1,0 +1,37 @@
+package dev.larder.server.store;
+
+import dev.larder.layout.ArrayEntry;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A version that readers can open.
+ *
+ * @param dataset its dataset
+ * @param version its number
+ * @param folder where it lies
+ * @param digest what identifies its contents, in hex
+ * @param publishedEpochMs when it became visible
+ * @param storedBytes what its segments occupy
+ * @param arrays every array, sorted by name
+ * @param sources where it came from, one path each
+ */
+public record PublishedVersion(
+        String dataset,
+        long version,
+        Path folder,
+        String digest,
+        long publishedEpochMs,
+        long storedBytes,
+        List<ArrayEntry> arrays,
+        List<SourceRecord> sources) {
+    public PublishedVersion {
+        arrays = List.copyOf(arrays);
+        sources = List.copyOf(sources);
+    }
+
+    /** Returns the length of all data together. */
+    public long dataBytes() {
+        return arrays.stream().mapToLong(ArrayEntry::byteSize).sum();
+    }
+}

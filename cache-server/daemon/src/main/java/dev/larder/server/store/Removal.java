@@ -1,0 +1,91 @@
+package dev.larder.server.store;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Unlinks what lies below a folder, through directory descriptors and without following links, so that nothing outside the
+ * folder is ever touched, whatever is put in its place meanwhile. Counts what it frees. Thread-safe.
+ */
+final class Removal {
+    private final AtomicLong files = new AtomicLong();
+    private final AtomicLong bytes = new AtomicLong();
+
+    long files() {
+        return files.get();
+    }
+
+    long bytes() {
+        return bytes.get();
+    }
+
+    /** Unlinks a folder and everything below it; one that is not there is fine. */
+    void removeFolder(Path folder) throws IOException {
+        Path parent = folder.getParent();
+        Path name = folder.getFileName();
+        if (parent == null || name == null) {
+            throw new IllegalArgumentException("not a folder that can be removed: " + folder);
+        }
+        try (SecureDirectoryStream<Path> above = open(parent)) {
+            removeEntry(above, name);
+        } catch (NoSuchFileException gone) {
+            return;
+        }
+    }
+
+    /** Unlinks everything in a folder, but not the folder. */
+    void removeContents(Path folder) throws IOException {
+        try (SecureDirectoryStream<Path> stream = open(folder)) {
+            removeContents(stream);
+        } catch (NoSuchFileException gone) {
+            return;
+        }
+    }
+
+    private static SecureDirectoryStream<Path> open(Path folder) throws IOException {
+        DirectoryStream<Path> stream = Files.newDirectoryStream(folder);
+        if (stream instanceof SecureDirectoryStream<Path> secure) {
+            return secure;
+        }
+        stream.close();
+        throw new IOException("file system has no directory descriptors: " + folder);
+    }
+
+    private void removeContents(SecureDirectoryStream<Path> folder) throws IOException {
+        List<Path> names = new ArrayList<>();
+        folder.forEach(entry -> names.add(entry.getFileName()));
+        for (Path name : names) {
+            removeEntry(folder, name);
+        }
+    }
+
+    private void removeEntry(SecureDirectoryStream<Path> parent, Path name) throws IOException {
+        PosixFileAttributes attributes;
+        try {
+            attributes = parent.getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .readAttributes();
+        } catch (NoSuchFileException gone) {
+            return;
+        }
+        if (attributes.isDirectory()) {
+            try (SecureDirectoryStream<Path> child = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
+                removeContents(child);
+            }
+            parent.deleteDirectory(name);
+        } else {
+            parent.deleteFile(name);
+            files.incrementAndGet();
+            bytes.addAndGet(attributes.size());
+        }
+    }
+}
