@@ -5,7 +5,6 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
@@ -208,16 +207,15 @@ public final class ArrayView implements AutoCloseable {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
         if (rowByteSize > Mapping.WINDOW_STRIDE) {
-            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize + " limit="
-                    + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
+            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize
+                    + " limit=" + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
         }
         requireOpen();
         long position = start + row * rowByteSize;
         if (rowByteSize == 0) {
             return new ViewBuffer(this, mapping.window(0), 0, 0);
         }
-        return new ViewBuffer(
-                this, mapping.window(position), (int) position & Mapping.WINDOW_MASK, (int) rowByteSize);
+        return new ViewBuffer(this, mapping.window(position), (int) position & Mapping.WINDOW_MASK, (int) rowByteSize);
     }
 
     /**
@@ -309,13 +307,15 @@ public final class ArrayView implements AutoCloseable {
         }
     }
 
-    /** Vouches for everything that was read before this call: the mapping is changed only after the flag. */
+    /**
+     * Vouches for everything that was read before this call: the mapping is changed only after the flag, and stays mapped while
+     * this view, whose flag is read here, can be reached.
+     */
     void requireOpen() {
         VarHandle.loadLoadFence();
         if (!(boolean) OPEN.getOpaque(this)) {
             throw new IllegalStateException("array view is closed: array=" + entry.name());
         }
-        Reference.reachabilityFence(mapping);
     }
 
     /** Returns the segment that holds the array. */
@@ -409,8 +409,8 @@ public final class ArrayView implements AutoCloseable {
         Objects.checkFromIndexSize(first, count, rows.length);
         for (int i = first; i < first + count; i++) {
             if (rows[i] < 0 || rows[i] >= size0) {
-                throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i + " row="
-                        + rows[i] + " rows=" + size0);
+                throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i
+                        + " row=" + rows[i] + " rows=" + size0);
             }
         }
     }

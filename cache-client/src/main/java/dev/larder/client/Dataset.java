@@ -250,7 +250,8 @@ public final class Dataset implements AutoCloseable {
         @Override
         public void run() {
             if (!resources.isClosed()) {
-                LOG.warn("dataset was never closed: dataset={}; close it, best with try-with-resources", name, openedAt);
+                LOG.warn(
+                        "dataset was never closed: dataset={}; close it, best with try-with-resources", name, openedAt);
                 resources.close();
             }
         }

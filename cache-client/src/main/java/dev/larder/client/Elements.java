@@ -65,10 +65,11 @@ final class Elements {
             case INT32 -> int32(memory, at, swapped);
             case UINT32 -> int32(memory, at, swapped) & 0xffff_ffffL;
             case INT64, UINT64 -> int64(memory, at, swapped);
-            case FLOAT16, FLOAT32, FLOAT64 -> throw new UnsupportedOperationException(
-                    "a floating-point array is read with getFloat or getDouble");
-            case OTHER -> throw new UnsupportedOperationException(
-                    "elements of this dtype are not single numbers; read their bytes with row(…) or byteBuffer(…)");
+            case FLOAT16, FLOAT32, FLOAT64 ->
+                throw new UnsupportedOperationException("a floating-point array is read with getFloat or getDouble");
+            case OTHER ->
+                throw new UnsupportedOperationException(
+                        "elements of this dtype are not single numbers; read their bytes with row(…) or byteBuffer(…)");
         };
     }
 

@@ -1,7 +1,7 @@
 package dev.larder.client;
 
-import dev.larder.error.LarderException;
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.nio.file.Path;

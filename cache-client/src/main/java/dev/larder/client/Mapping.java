@@ -98,10 +98,13 @@ final class Mapping implements AutoCloseable {
 
     /** Returns a read-only buffer, whose memory stays valid for as long as it or a slice of it is reachable. */
     ByteBuffer byteBuffer(long position, int length) {
-        ByteBuffer buffer = posix.bufferOver(address + position, length);
-        unmapping.releaseWith(buffer);
-        Reference.reachabilityFence(this);
-        return buffer.asReadOnlyBuffer();
+        try {
+            ByteBuffer buffer = posix.bufferOver(address + position, length);
+            unmapping.releaseWith(buffer);
+            return buffer.asReadOnlyBuffer();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     @Override

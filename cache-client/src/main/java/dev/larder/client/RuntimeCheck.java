@@ -22,8 +22,9 @@ final class RuntimeCheck {
                     .with("java", System.getProperty("java.version"))
                     .with("reason", e)
                     .cause(e)
-                    .remedy("Agrona 2 needs the JVM flag --add-exports java.base/jdk.internal.misc=ALL-UNNAMED, Agrona 1.23.1"
-                            + " none up to Java 23 and --sun-misc-unsafe-memory-access=allow later");
+                    .remedy(
+                            "Agrona 2 needs the JVM flag --add-exports java.base/jdk.internal.misc=ALL-UNNAMED, Agrona 1.23.1"
+                                    + " none up to Java 23 and --sun-misc-unsafe-memory-access=allow later");
         }
     }
 }

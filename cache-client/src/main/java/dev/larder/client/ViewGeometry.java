@@ -41,8 +41,8 @@ final class ViewGeometry {
     static ViewGeometry of(ArrayEntry entry, Dtype dtype) {
         ViewGeometry geometry = new ViewGeometry(entry.order() == 'F' ? Order.F : Order.C, dtype, entry.shape());
         if (Math.multiplyExact(geometry.elementCount, dtype.itemSize()) != entry.byteSize()) {
-            throw new IllegalStateException("index contradicts itself: array=" + entry.name() + " bytes=" + entry.byteSize()
-                    + " expected=" + geometry.elementCount * dtype.itemSize());
+            throw new IllegalStateException("index contradicts itself: array=" + entry.name() + " bytes="
+                    + entry.byteSize() + " expected=" + geometry.elementCount * dtype.itemSize());
         }
         return geometry;
     }
@@ -89,8 +89,8 @@ final class ViewGeometry {
     }
 
     IllegalArgumentException wrongRank(int indices) {
-        return new IllegalArgumentException(
-                "wrong number of indices: given=" + indices + " rank=" + shape.length + " shape=" + Arrays.toString(shape));
+        return new IllegalArgumentException("wrong number of indices: given=" + indices + " rank=" + shape.length
+                + " shape=" + Arrays.toString(shape));
     }
 
     @Override

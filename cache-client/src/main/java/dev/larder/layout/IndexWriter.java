@@ -38,12 +38,12 @@ public final class IndexWriter {
      *
      * @param segmentByteSizes the length of each segment file named by the arrays
      */
-    public static ByteBuffer write(
+    public static byte[] write(
             List<ArrayEntry> arrays, Map<String, Long> segmentByteSizes, long version, long publishedEpochMs) {
         return new IndexWriter(arrays).write(segmentByteSizes, version, publishedEpochMs);
     }
 
-    private ByteBuffer write(Map<String, Long> segmentByteSizes, long version, long publishedEpochMs) {
+    private byte[] write(Map<String, Long> segmentByteSizes, long version, long publishedEpochMs) {
         int slots = IndexDescriptor.HEADER_LENGTH;
         int entries = aligned(slots + slotCount * Integer.BYTES);
         int segmentsAt = entries + Math.multiplyExact(arrays.size(), IndexDescriptor.ENTRY_LENGTH);
@@ -78,7 +78,7 @@ public final class IndexWriter {
         writeEntries(index, entries, shapes, text);
         writeSlots(index, slots, entries);
         index.putInt(IndexDescriptor.CRC32C_OFFSET, checksum(index));
-        return index;
+        return index.array();
     }
 
     private void writeSegments(ByteBuffer index, int at, int text, Map<String, Long> byteSizes) {

@@ -1,6 +1,7 @@
 package dev.larder.server.store;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -29,17 +30,32 @@ final class Removal {
         return bytes.get();
     }
 
-    /** Unlinks a folder and everything below it; one that is not there is fine. */
-    void removeFolder(Path folder) throws IOException {
+    /** Unlinks a file, or a folder and everything below it; one that is not there is fine. */
+    void remove(Path folder) throws IOException {
         Path parent = folder.getParent();
         Path name = folder.getFileName();
         if (parent == null || name == null) {
-            throw new IllegalArgumentException("not a folder that can be removed: " + folder);
+            throw new IllegalArgumentException("not a path that can be removed: " + folder);
         }
         try (SecureDirectoryStream<Path> above = open(parent)) {
             removeEntry(above, name);
         } catch (NoSuchFileException gone) {
             return;
+        }
+    }
+
+    /** Unlinks several folders at once: freeing pages of memory takes processor time. */
+    void removeInParallel(List<Path> folders) throws IOException {
+        try {
+            folders.parallelStream().forEach(folder -> {
+                try {
+                    remove(folder);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
     }
 
