@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -12,17 +13,21 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads back what an earlier daemon published in a store. */
 final class Adoption {
+    private final Posix posix;
     private final StoreLayout layout;
     private final BiConsumer<Path, RuntimeException> onDamaged;
 
-    Adoption(StoreLayout layout, BiConsumer<Path, RuntimeException> onDamaged) {
+    Adoption(Posix posix, StoreLayout layout, BiConsumer<Path, RuntimeException> onDamaged) {
+        this.posix = posix;
         this.layout = layout;
         this.onDamaged = onDamaged;
     }
@@ -50,7 +55,7 @@ final class Adoption {
         }
     }
 
-    private static PublishedVersion read(String dataset, Path folder) throws IOException {
+    private PublishedVersion read(String dataset, Path folder) throws IOException {
         Path file = folder.resolve(StoreLayout.INDEX);
         IndexReader index;
         try {
@@ -59,9 +64,10 @@ final class Adoption {
             throw damaged(folder, "no readable index", e);
         }
         requireNumber(folder, index);
-        long storedBytes = 0;
+        Set<String> segments = new HashSet<>();
         for (int segment = 0; segment < index.segmentCount(); segment++) {
-            storedBytes += requireSegment(folder, index.segmentFile(segment), index.segmentByteSize(segment));
+            requireSegment(folder, index.segmentFile(segment), index.segmentByteSize(segment));
+            segments.add(index.segmentFile(segment));
         }
         List<ArrayEntry> arrays = new ArrayList<>();
         for (int i = 0; i < index.arrayCount(); i++) {
@@ -74,7 +80,7 @@ final class Adoption {
                 folder,
                 index.digest(),
                 index.publishedEpochMs(),
-                storedBytes,
+                Store.storedBytes(posix, folder, segments),
                 arrays,
                 sources);
     }
@@ -86,12 +92,11 @@ final class Adoption {
         }
     }
 
-    private static long requireSegment(Path folder, String file, long byteSize) throws IOException {
+    private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
         Path segment = folder.resolve(file).normalize();
         if (!segment.startsWith(folder) || !Files.isRegularFile(segment) || Files.size(segment) != byteSize) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
         }
-        return (byteSize + StoreLayout.DATA_ALIGNMENT - 1) / StoreLayout.DATA_ALIGNMENT * StoreLayout.DATA_ALIGNMENT;
     }
 
     private static RuntimeException damaged(Path folder, String reason, @Nullable IOException cause) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -21,7 +22,8 @@ import java.util.stream.Stream;
 final class LeaseProbe {
     private static final Path LOCKS = Path.of("/proc/locks");
 
-    private static final Pattern WHITE_SPACE = Pattern.compile("\\s+");
+    private static final Pattern HELD_FLOCK =
+            Pattern.compile("\\d+:\\s+FLOCK\\s+\\S+\\s+\\S+\\s+(?<pid>[1-9]\\d*)\\s+\\w+:\\w+:(?<inode>\\d+)\\s.*");
 
     private final Posix posix;
 
@@ -79,12 +81,9 @@ final class LeaseProbe {
     static List<Long> holdersOfInode(long inode, List<String> locks) {
         TreeSet<Long> pids = new TreeSet<>();
         for (String line : locks) {
-            String[] fields = WHITE_SPACE.split(line.trim());
-            if (fields.length >= 6 && fields[1].equals("FLOCK") && fields[5].endsWith(":" + inode)) {
-                long pid = Long.parseLong(fields[4]);
-                if (pid > 0) {
-                    pids.add(pid);
-                }
+            Matcher lock = HELD_FLOCK.matcher(line);
+            if (lock.matches() && Long.parseLong(lock.group("inode")) == inode) {
+                pids.add(Long.parseLong(lock.group("pid")));
             }
         }
         return new ArrayList<>(pids);

@@ -68,6 +68,7 @@ final class Removal {
         }
     }
 
+    @SuppressWarnings("StreamResourceLeak") // the caller closes what is returned
     private static SecureDirectoryStream<Path> open(Path folder) throws IOException {
         DirectoryStream<Path> stream = Files.newDirectoryStream(folder);
         if (stream instanceof SecureDirectoryStream<Path> secure) {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -173,7 +174,7 @@ public final class Store implements AutoCloseable {
                 target,
                 Digest.hex(Digest.of(arrays)),
                 nowEpochMs,
-                segments.values().stream().mapToLong(Store::pages).sum(),
+                storedBytes(posix, incoming.folder(), segments.keySet()),
                 arrays,
                 incoming.sources());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
@@ -186,8 +187,18 @@ public final class Store implements AutoCloseable {
         return published;
     }
 
-    private static long pages(long byteSize) {
-        return (byteSize + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    /** Sums what segments really occupy. */
+    static long storedBytes(Posix posix, Path folder, Set<String> segments) {
+        long sum = 0;
+        for (String segment : segments) {
+            int descriptor = posix.openForReading(folder.resolve(segment));
+            try {
+                sum += posix.status(descriptor).storedBytes();
+            } finally {
+                posix.close(descriptor);
+            }
+        }
+        return sum;
     }
 
     private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
@@ -212,19 +223,17 @@ public final class Store implements AutoCloseable {
         Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Takes a dataset out of sight: nobody resolves its name from now on, while its versions stay for those who read. */
-    public void hide(String dataset) throws IOException {
-        Files.deleteIfExists(layout.current(dataset));
-    }
-
     /**
-     * Unlinks a version that nobody leases.
+     * Unlinks a version that nobody leases, and the link that names it.
      *
      * @return false, with nothing done, where somebody does
      */
     public boolean removeUnleased(PublishedVersion version) {
         return leases.runUnleased(version.folder(), () -> {
             try {
+                if (isCurrent(version)) {
+                    Files.deleteIfExists(layout.current(version.dataset()));
+                }
                 new Removal().remove(version.folder());
                 deleteIfEmpty(layout.dataset(version.dataset()));
             } catch (IOException e) {
@@ -235,6 +244,15 @@ public final class Store implements AutoCloseable {
                         .exception();
             }
         });
+    }
+
+    private boolean isCurrent(PublishedVersion version) throws IOException {
+        try {
+            Path text = Files.readSymbolicLink(layout.current(version.dataset()));
+            return text.toString().equals(Long.toString(version.version()));
+        } catch (NoSuchFileException e) {
+            return false;
+        }
     }
 
     private static void deleteIfEmpty(Path folder) throws IOException {
@@ -267,7 +285,7 @@ public final class Store implements AutoCloseable {
      * @param onDamaged told of each that is not, with the reason; such a version is removed
      */
     public List<PublishedVersion> adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        return new Adoption(layout, onDamaged).versions();
+        return new Adoption(posix, layout, onDamaged).versions();
     }
 
     /**

@@ -1,0 +1,107 @@
+package dev.larder.protocol;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Asks the daemon of a store. Each call is a connection of its own: it needs no closing, calls from several threads do not
+ * meet, and interrupting the thread cancels what the daemon does for it.
+ *
+ * <p>Where no daemon answers, calls fail with {@link dev.larder.error.ErrorCode#NO_DAEMON}; what the daemon refuses carries
+ * the daemon's own code and message; a daemon that falls silent ends in {@link dev.larder.error.ErrorCode#DEADLINE}.
+ */
+public final class ControlClient {
+    private static final Duration SILENCE = Duration.ofSeconds(10);
+    private static final Duration GRACE = Duration.ofSeconds(1);
+
+    private final Path store;
+    private final Duration silence;
+
+    private ControlClient(Path store, Duration silence) {
+        this.store = store;
+        this.silence = silence;
+    }
+
+    /** Addresses the daemon of a store; nothing is asked yet. */
+    public static ControlClient at(Path store) {
+        return new ControlClient(store, SILENCE);
+    }
+
+    /** Returns a client that gives up when the daemon has said nothing for this long, instead of ten seconds. */
+    public ControlClient patientFor(Duration longestSilence) {
+        return new ControlClient(store, longestSilence);
+    }
+
+    /** Shakes hands only: tells that a daemon is there, and which. */
+    public Welcome greet() {
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            return connection.welcome();
+        }
+    }
+
+    /** Loads sources and returns when all of them are resident. */
+    public Done load(LoadRequest request, ProgressListener listener) {
+        return exchange(request, listener);
+    }
+
+    /** Waits until a dataset or an array is resident; NOT_FOUND names near ones. */
+    public Done await(String name, Duration timeout, ProgressListener listener) {
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.send(new Request.Wait(name, timeout));
+            return connection.finish(listener, row -> {}, status -> {}, timeout.plus(GRACE));
+        }
+    }
+
+    /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
+    public List<ArrayRow> list(String prefix, boolean includeRetired) {
+        return rows(new Request.ListArrays(prefix, includeRetired));
+    }
+
+    /** Describes one array, or all arrays of one dataset; never empty. */
+    public List<ArrayRow> info(String name) {
+        return rows(new Request.Info(name));
+    }
+
+    /** Removes the newest version of a dataset. */
+    public Done evict(String name) {
+        return exchange(new Request.Evict(name), ProgressListener.NONE);
+    }
+
+    /** Computes checksums again and compares; the empty name means everything. */
+    public Done verify(String name, ProgressListener listener) {
+        return exchange(new Request.Verify(name), listener);
+    }
+
+    /** Returns totals. */
+    public DaemonStatus status() {
+        List<DaemonStatus> answers = new ArrayList<>();
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.send(new Request.Status());
+            connection.finish(ProgressListener.NONE, row -> {}, answers::add, ControlConnection.FOREVER);
+            return connection.only(answers, "status");
+        }
+    }
+
+    /** Stops the daemon and returns when its files are gone, or kept. */
+    public Done stop(boolean keep, ProgressListener listener) {
+        return exchange(new Request.Stop(keep), listener);
+    }
+
+    private Done exchange(Request request, ProgressListener listener) {
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.send(request);
+            return connection.finish(listener, row -> {}, status -> {}, ControlConnection.FOREVER);
+        }
+    }
+
+    private List<ArrayRow> rows(Request request) {
+        List<ArrayRow> rows = new ArrayList<>();
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.send(request);
+            connection.finish(ProgressListener.NONE, rows::add, status -> {}, ControlConnection.FOREVER);
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,282 @@
+package dev.larder.protocol;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** One connection to a daemon, good for one request. Every step waits at most for the longest silence allowed. */
+final class ControlConnection implements AutoCloseable {
+    /** As long as the daemon shows that it lives. */
+    static final Duration FOREVER = Duration.ofDays(36_500);
+
+    private static final long RETRY_NANOS = 2_000_000;
+
+    private final Path store;
+    private final Duration silence;
+    private final Selector selector;
+    private final SocketChannel channel;
+    private final SelectionKey key;
+    private final FrameReader frames = new FrameReader(Protocol.MAX_RESPONSE_LENGTH);
+    private final RequestCodec requests = new RequestCodec();
+    private final ResponseCodec responses = new ResponseCodec();
+    private @Nullable Welcome welcome;
+
+    private ControlConnection(Path store, Duration silence, Selector selector, SocketChannel channel)
+            throws IOException {
+        this.store = store;
+        this.silence = silence;
+        this.selector = selector;
+        this.channel = channel;
+        this.key = channel.register(selector, SelectionKey.OP_READ);
+    }
+
+    /** Connects and shakes hands. */
+    static ControlConnection open(Path store, Duration silence) {
+        UnixDomainSocketAddress address = Protocol.address(store.resolve(Protocol.SOCKET_NAME));
+        SocketChannel channel = null;
+        ControlConnection connection = null;
+        try {
+            channel = connect(store, address, Deadline.in(silence));
+            connection = new ControlConnection(store, silence, Selector.open(), channel);
+            connection.shakeHands();
+            return connection;
+        } catch (IOException noDaemon) {
+            closeAll(connection, channel);
+            throw noDaemon(store, noDaemon);
+        } catch (RuntimeException | Error failure) {
+            closeAll(connection, channel);
+            throw failure;
+        }
+    }
+
+    /** Returns who answered. */
+    Welcome welcome() {
+        if (welcome == null) {
+            throw new IllegalStateException("no handshake yet");
+        }
+        return welcome;
+    }
+
+    /** Sends one request. */
+    void send(Request request) {
+        ByteBuffer frame = requests.encode(request);
+        Deadline deadline = Deadline.in(silence);
+        try {
+            while (frame.hasRemaining()) {
+                if (channel.write(frame) == 0) {
+                    await(SelectionKey.OP_WRITE, deadline, "the daemon took no request");
+                }
+            }
+        } catch (IOException broken) {
+            throw explainBroken(broken);
+        }
+    }
+
+    /** Hands out what the daemon sends until it is done. */
+    Done finish(ProgressListener progress, Consumer<ArrayRow> rows, Consumer<DaemonStatus> statuses, Duration timeout) {
+        Deadline end = Deadline.in(timeout);
+        while (true) {
+            Response response = end.isWithin(silence)
+                    ? receive(end, "the time allowed is over")
+                    : receive(Deadline.in(silence), "the daemon gave no sign of life");
+            if (response instanceof Done done) {
+                return done;
+            } else if (response instanceof Problem problem) {
+                throw problem.exception();
+            } else if (response instanceof Progress step) {
+                progress.progress(step);
+            } else if (response instanceof ArrayRow row) {
+                rows.accept(row);
+            } else if (response instanceof DaemonStatus status) {
+                statuses.accept(status);
+            } else {
+                throw unexpected(response);
+            }
+        }
+    }
+
+    /** Returns the one answer of a kind. */
+    <T> T only(List<T> answers, String kind) {
+        if (answers.size() != 1) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "the daemon did not answer what was asked")
+                    .with("asked", kind)
+                    .with("answers", answers.size())
+                    .with("store", store)
+                    .remedy("restart the daemon: its version may differ from the client's");
+        }
+        return answers.get(0);
+    }
+
+    @Override
+    public void close() {
+        closeAll(selector, channel);
+    }
+
+    private void shakeHands() {
+        send(new Request.Hello(
+                Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ClientVersion.text()));
+        Response response = receive(Deadline.in(silence), "the daemon did not shake hands");
+        if (response instanceof Problem problem) {
+            throw problem.exception();
+        } else if (response instanceof Welcome answer) {
+            if (answer.protocolMajor() != Protocol.MAJOR) {
+                throw Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                        .with("daemonProtocol", answer.protocolMajor() + "." + answer.protocolMinor())
+                        .with("clientProtocol", Protocol.MAJOR + "." + Protocol.MINOR)
+                        .with("daemonVersion", answer.daemonVersion())
+                        .with("store", store)
+                        .remedy("use the same release of Larder on both sides");
+            }
+            welcome = answer;
+        } else {
+            throw unexpected(response);
+        }
+    }
+
+    private Response receive(Deadline deadline, String whatIfLate) {
+        try {
+            while (true) {
+                ByteBuffer frame = frames.next();
+                if (frame != null) {
+                    return responses.decode(frame);
+                }
+                int count = frames.read(channel);
+                if (count < 0) {
+                    throw gone(null);
+                } else if (count == 0) {
+                    await(SelectionKey.OP_READ, deadline, whatIfLate);
+                }
+            }
+        } catch (IOException broken) {
+            throw gone(broken);
+        }
+    }
+
+    private void await(int operation, Deadline deadline, String whatIfLate) throws IOException {
+        key.interestOps(operation);
+        selector.select(deadline.remainingMillis(whatIfLate, store));
+        selector.selectedKeys().clear();
+        if (Thread.currentThread().isInterrupted()) {
+            throw interrupted(store);
+        }
+    }
+
+    /** A daemon that refuses and closes may do so before it has read what we send: its reason is waiting to be read. */
+    private LarderException explainBroken(IOException broken) {
+        try {
+            Response response = receive(Deadline.in(silence), "the daemon closed the connection");
+            return response instanceof Problem problem ? problem.exception() : gone(broken);
+        } catch (LarderException nothingToRead) {
+            nothingToRead.addSuppressed(broken);
+            return nothingToRead;
+        }
+    }
+
+    private LarderException gone(@Nullable IOException cause) {
+        if (cause instanceof ClosedByInterruptException) {
+            return interrupted(store);
+        }
+        Failure failure = Failure.of(ErrorCode.NO_DAEMON, "the daemon closed the connection without an answer")
+                .with("store", store);
+        if (cause != null) {
+            failure.with("reason", cause.getMessage()).cause(cause);
+        }
+        return failure.remedy("see whether it still runs: larder status");
+    }
+
+    private LarderException unexpected(Response response) {
+        return Failure.of(ErrorCode.UNEXPECTED, "the daemon sent what was not asked for")
+                .with("message", response.getClass().getSimpleName())
+                .with("store", store)
+                .remedy("restart the daemon: its version may differ from the client's");
+    }
+
+    /** Connecting to a Unix-domain socket never hangs half-way: where the daemon's backlog is full it fails at once, so ask again. */
+    private static SocketChannel connect(Path store, UnixDomainSocketAddress address, Deadline deadline)
+            throws IOException {
+        while (true) {
+            SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+            try {
+                channel.configureBlocking(false);
+                if (channel.connect(address)) {
+                    return channel;
+                }
+            } catch (IOException | RuntimeException failure) {
+                channel.close();
+                throw failure;
+            }
+            channel.close();
+            deadline.remainingMillis("the daemon accepted no connection", store);
+            if (Thread.currentThread().isInterrupted()) {
+                throw interrupted(store);
+            }
+            LockSupport.parkNanos(RETRY_NANOS);
+        }
+    }
+
+    private static LarderException noDaemon(Path store, IOException cause) {
+        if (cause instanceof ClosedByInterruptException) {
+            return interrupted(store);
+        }
+        return Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
+                .with("store", store)
+                .with("reason", cause.getMessage())
+                .cause(cause)
+                .remedy("start one: larder serve");
+    }
+
+    private static LarderException interrupted(Path store) {
+        return Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for the daemon")
+                .with("store", store)
+                .exception();
+    }
+
+    private static void closeAll(@Nullable AutoCloseable... resources) {
+        for (AutoCloseable resource : resources) {
+            if (resource != null) {
+                try {
+                    resource.close();
+                } catch (Exception ignored) {
+                    // a socket that does not close cleanly is closed all the same
+                }
+            }
+        }
+    }
+
+    /** The end of one wait. */
+    private record Deadline(long nanos, Duration length) {
+        static Deadline in(Duration length) {
+            Duration bounded = length.compareTo(FOREVER) < 0 ? length : FOREVER;
+            return new Deadline(System.nanoTime() + bounded.toNanos(), length);
+        }
+
+        boolean isWithin(Duration other) {
+            return nanos - System.nanoTime() <= other.toNanos();
+        }
+
+        long remainingMillis(String whatIfLate, Path store) {
+            long remaining = nanos - System.nanoTime();
+            if (remaining <= 0) {
+                throw Failure.of(ErrorCode.DEADLINE, whatIfLate)
+                        .with("store", store)
+                        .with("waitedMs", length.toMillis())
+                        .remedy("the daemon may be stopped or overloaded: look at its process");
+            }
+            return remaining / 1_000_000 + 1;
+        }
+    }
+}

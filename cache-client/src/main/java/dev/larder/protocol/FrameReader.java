@@ -1,0 +1,87 @@
+package dev.larder.protocol;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.protocol.sbe.MessageHeaderDecoder;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ReadableByteChannel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cuts a stream of bytes into frames. Memory grows with the frame that has been announced, never beyond the limit.
+ *
+ * <pre>
+ *   +---------------+------------------------------------------+
+ *   | int32  length | message header and body, `length` bytes  |
+ *   +---------------+------------------------------------------+
+ * </pre>
+ *
+ * <p>Used by one thread.
+ */
+public final class FrameReader {
+    static final int LENGTH_BYTES = Integer.BYTES;
+    private static final int INITIAL_CAPACITY = 1024;
+
+    private final int maxLength;
+    private ByteBuffer buffer = allocate(INITIAL_CAPACITY);
+    private int start;
+
+    /** Creates a reader that refuses frames above {@code maxLength} bytes, the length in front not counted. */
+    public FrameReader(int maxLength) {
+        this.maxLength = maxLength;
+    }
+
+    /** Takes what the channel has to give and returns the number of bytes, or -1 at its end. Take all frames first. */
+    public int read(ReadableByteChannel channel) throws IOException {
+        if (start > 0) {
+            buffer.limit(buffer.position()).position(start);
+            buffer.compact();
+            start = 0;
+        }
+        return channel.read(buffer);
+    }
+
+    /** Returns the next whole frame, valid until the next {@link #read}, or null. A length out of range is an error. */
+    public @Nullable ByteBuffer next() {
+        int available = buffer.position() - start;
+        if (available < LENGTH_BYTES) {
+            return null;
+        }
+        int length = buffer.getInt(start);
+        if (length < MessageHeaderDecoder.ENCODED_LENGTH || length > maxLength) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "malformed frame")
+                    .with("length", length)
+                    .with("limit", maxLength)
+                    .remedy("only larder's own client should talk to the control socket");
+        }
+        if (available < LENGTH_BYTES + length) {
+            reserve(LENGTH_BYTES + length);
+            return null;
+        }
+        ByteBuffer frame = buffer.slice(start + LENGTH_BYTES, length).order(ByteOrder.LITTLE_ENDIAN);
+        start += LENGTH_BYTES + length;
+        return frame;
+    }
+
+    /** Tells whether a frame has begun and not ended. */
+    public boolean isInsideFrame() {
+        return buffer.position() > start;
+    }
+
+    private void reserve(int capacity) {
+        if (buffer.capacity() - start >= capacity) {
+            return;
+        }
+        ByteBuffer larger = allocate(Math.max(capacity, buffer.capacity()));
+        buffer.limit(buffer.position()).position(start);
+        larger.put(buffer);
+        buffer = larger;
+        start = 0;
+    }
+
+    private static ByteBuffer allocate(int capacity) {
+        return ByteBuffer.allocate(capacity).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

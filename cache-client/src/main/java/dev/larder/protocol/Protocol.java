@@ -1,0 +1,44 @@
+package dev.larder.protocol;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.protocol.sbe.HelloEncoder;
+import java.net.UnixDomainSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/** The numbers of the control plane that both sides keep to. */
+public final class Protocol {
+    /** Changes when an older peer would misunderstand a newer one; different majors refuse each other. */
+    public static final int MAJOR = 1;
+
+    /** Changes when something is added that an older peer can do without: the version of the schema. */
+    public static final int MINOR = HelloEncoder.SCHEMA_VERSION;
+
+    /** The longest request in bytes, without the length in front. */
+    public static final int MAX_REQUEST_LENGTH = 64 * 1024;
+
+    /** The longest response in bytes, without the length in front. */
+    public static final int MAX_RESPONSE_LENGTH = 1024 * 1024;
+
+    /** The longest path of a socket in bytes: what the kernel keeps in {@code sun_path}, less the terminator. */
+    public static final int MAX_SOCKET_PATH_LENGTH = 107;
+
+    /** The name of the socket in a store. */
+    public static final String SOCKET_NAME = "control.sock";
+
+    private Protocol() {}
+
+    /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */
+    public static UnixDomainSocketAddress address(Path socket) {
+        int length = socket.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (length > MAX_SOCKET_PATH_LENGTH) {
+            throw Failure.of(ErrorCode.USAGE, "path of the control socket is too long")
+                    .with("path", socket)
+                    .with("bytes", length)
+                    .with("limit", MAX_SOCKET_PATH_LENGTH)
+                    .remedy("choose a store with a shorter path");
+        }
+        return UnixDomainSocketAddress.of(socket);
+    }
+}

@@ -1,0 +1,40 @@
+package dev.larder.protocol;
+
+import java.time.Duration;
+
+/** What a client sends: {@link Hello} first, then one of the others. */
+public sealed interface Request
+        permits LoadRequest,
+                Request.Hello,
+                Request.Wait,
+                Request.ListArrays,
+                Request.Info,
+                Request.Evict,
+                Request.Verify,
+                Request.Status,
+                Request.Stop {
+
+    /** Opens every connection. The process id is for people: the kernel's word on the peer is what counts. */
+    record Hello(int protocolMajor, int protocolMinor, long pid, String clientVersion) implements Request {}
+
+    /** Waits until a dataset or an array is resident. */
+    record Wait(String name, Duration timeout) implements Request {}
+
+    /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
+    record ListArrays(String prefix, boolean includeRetired) implements Request {}
+
+    /** Asks for the row of one array, or for those of all arrays of one dataset. */
+    record Info(String name) implements Request {}
+
+    /** Removes the newest version of a dataset. */
+    record Evict(String name) implements Request {}
+
+    /** Computes the checksums of a dataset or an array again; the empty name means everything. */
+    record Verify(String name) implements Request {}
+
+    /** Asks for totals. */
+    record Status() implements Request {}
+
+    /** Stops the daemon, which removes its store unless it is told to keep it. */
+    record Stop(boolean keep) implements Request {}
+}

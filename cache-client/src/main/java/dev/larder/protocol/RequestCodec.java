@@ -1,0 +1,224 @@
+package dev.larder.protocol;
+
+import static dev.larder.protocol.MessageWriter.MESSAGE;
+import static dev.larder.protocol.MessageWriter.whole;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.protocol.sbe.EvictDecoder;
+import dev.larder.protocol.sbe.EvictEncoder;
+import dev.larder.protocol.sbe.Flag;
+import dev.larder.protocol.sbe.HelloDecoder;
+import dev.larder.protocol.sbe.HelloEncoder;
+import dev.larder.protocol.sbe.InfoDecoder;
+import dev.larder.protocol.sbe.InfoEncoder;
+import dev.larder.protocol.sbe.ListDecoder;
+import dev.larder.protocol.sbe.ListEncoder;
+import dev.larder.protocol.sbe.LoadDecoder;
+import dev.larder.protocol.sbe.LoadEncoder;
+import dev.larder.protocol.sbe.NameTextDecoder;
+import dev.larder.protocol.sbe.PathTextDecoder;
+import dev.larder.protocol.sbe.ShortTextDecoder;
+import dev.larder.protocol.sbe.StatusDecoder;
+import dev.larder.protocol.sbe.StatusEncoder;
+import dev.larder.protocol.sbe.StopDecoder;
+import dev.larder.protocol.sbe.StopEncoder;
+import dev.larder.protocol.sbe.VerifyDecoder;
+import dev.larder.protocol.sbe.VerifyEncoder;
+import dev.larder.protocol.sbe.WaitDecoder;
+import dev.larder.protocol.sbe.WaitEncoder;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Turns requests into frames and back. Used by one thread; a frame is valid until the next one is encoded. */
+public final class RequestCodec {
+    private static final int NAME = NameTextDecoder.lengthMaxValue();
+
+    /** More could not stand in a request, however short they are. */
+    private static final int MAX_ELEMENTS = Protocol.MAX_REQUEST_LENGTH / 4;
+
+    private final MessageWriter writer = new MessageWriter(Protocol.MAX_REQUEST_LENGTH);
+
+    /** Encodes a request with its length in front. A text that is longer than the schema allows is refused. */
+    public ByteBuffer encode(Request request) {
+        return writer.frame(encodeBody(request));
+    }
+
+    /** Decodes a frame without its length. Whatever breaks the schema is refused with what and where. */
+    public Request decode(ByteBuffer frame) {
+        MessageReader reader = new MessageReader(frame);
+        return switch (reader.templateId()) {
+            case HelloDecoder.TEMPLATE_ID -> hello(reader);
+            case LoadDecoder.TEMPLATE_ID -> load(reader);
+            case WaitDecoder.TEMPLATE_ID -> await(reader);
+            case ListDecoder.TEMPLATE_ID -> list(reader);
+            case InfoDecoder.TEMPLATE_ID -> info(reader);
+            case EvictDecoder.TEMPLATE_ID -> evict(reader);
+            case VerifyDecoder.TEMPLATE_ID -> verify(reader);
+            case StatusDecoder.TEMPLATE_ID -> new Request.Status();
+            case StopDecoder.TEMPLATE_ID -> stop(reader);
+            default -> throw reader.malformed("request", reader.templateId());
+        };
+    }
+
+    private int encodeBody(Request request) {
+        if (request instanceof Request.Hello hello) {
+            return encodeHello(hello);
+        } else if (request instanceof LoadRequest load) {
+            return encodeLoad(load);
+        } else if (request instanceof Request.Wait wait) {
+            WaitEncoder encoder = new WaitEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.timeoutMs(wait.timeout().toMillis())
+                    .name(name(wait.name()))
+                    .limit();
+        } else if (request instanceof Request.ListArrays list) {
+            ListEncoder encoder = new ListEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.includeRetired(flag(list.includeRetired()))
+                    .prefix(name(list.prefix()))
+                    .limit();
+        } else if (request instanceof Request.Info info) {
+            InfoEncoder encoder = new InfoEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.name(name(info.name())).limit();
+        } else if (request instanceof Request.Evict evict) {
+            EvictEncoder encoder = new EvictEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.name(name(evict.name())).limit();
+        } else if (request instanceof Request.Verify verify) {
+            VerifyEncoder encoder = new VerifyEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.name(name(verify.name())).limit();
+        } else if (request instanceof Request.Stop stop) {
+            StopEncoder encoder = new StopEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.keep(flag(stop.keep())).limit();
+        }
+        return new StatusEncoder()
+                .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .limit();
+    }
+
+    private int encodeHello(Request.Hello hello) {
+        return new HelloEncoder()
+                .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .protocolMajor(hello.protocolMajor())
+                .protocolMinor(hello.protocolMinor())
+                .pid(hello.pid())
+                .clientVersion(whole("clientVersion", hello.clientVersion(), ShortTextDecoder.lengthMaxValue()))
+                .limit();
+    }
+
+    private int encodeLoad(LoadRequest load) {
+        if (load.sources().size() + load.keys().size() > MAX_ELEMENTS) {
+            throw Failure.of(ErrorCode.USAGE, "too many sources and keys in one request")
+                    .with("sources", load.sources().size())
+                    .with("keys", load.keys().size())
+                    .remedy("name a folder instead of its files, or ask in several requests");
+        }
+        LoadEncoder encoder = new LoadEncoder()
+                .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .workers(load.workers());
+        LoadEncoder.SourcesEncoder sources = encoder.sourcesCount(load.sources().size());
+        for (LoadRequest.Source source : load.sources()) {
+            sources.next()
+                    .name(name(source.name()))
+                    .path(whole("path", source.path(), PathTextDecoder.lengthMaxValue()));
+        }
+        LoadEncoder.KeysEncoder keys = encoder.keysCount(load.keys().size());
+        load.keys().forEach(key -> keys.next().key(name(key)));
+        return encoder.limit();
+    }
+
+    private static Request hello(MessageReader reader) {
+        HelloDecoder decoder = new HelloDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(HelloDecoder.BLOCK_LENGTH), reader.version());
+        String version = reader.text(
+                "clientVersion", ShortTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipClientVersion);
+        return new Request.Hello(decoder.protocolMajor(), decoder.protocolMinor(), decoder.pid(), version);
+    }
+
+    private static Request load(MessageReader reader) {
+        LoadDecoder decoder = new LoadDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(LoadDecoder.BLOCK_LENGTH), reader.version());
+        int workers = decoder.workers();
+        if (workers > LoadRequest.MAX_WORKERS) {
+            throw reader.malformed("workers", workers);
+        }
+        List<LoadRequest.Source> sources = sources(reader, decoder);
+        return new LoadRequest(sources, keys(reader, decoder), workers);
+    }
+
+    private static List<LoadRequest.Source> sources(MessageReader reader, LoadDecoder decoder) {
+        reader.groupHeader("sources", decoder.limit());
+        LoadDecoder.SourcesDecoder group = decoder.sources();
+        List<LoadRequest.Source> sources = new ArrayList<>();
+        while (group.hasNext()) {
+            reader.groupBlock("sources", decoder.limit(), 0, group.actingBlockLength());
+            group.next();
+            String name = reader.text("name", NAME, decoder::limit, group::skipName);
+            String path = reader.text("path", PathTextDecoder.lengthMaxValue(), decoder::limit, group::skipPath);
+            sources.add(new LoadRequest.Source(name, path));
+        }
+        return sources;
+    }
+
+    private static List<String> keys(MessageReader reader, LoadDecoder decoder) {
+        reader.groupHeader("keys", decoder.limit());
+        LoadDecoder.KeysDecoder group = decoder.keys();
+        List<String> keys = new ArrayList<>();
+        while (group.hasNext()) {
+            reader.groupBlock("keys", decoder.limit(), 0, group.actingBlockLength());
+            group.next();
+            keys.add(reader.text("key", NAME, decoder::limit, group::skipKey));
+        }
+        return keys;
+    }
+
+    private static Request await(MessageReader reader) {
+        WaitDecoder decoder = new WaitDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(WaitDecoder.BLOCK_LENGTH), reader.version());
+        long timeoutMs = decoder.timeoutMs();
+        if (timeoutMs < 0) {
+            throw reader.malformed("timeoutMs", timeoutMs);
+        }
+        String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
+        return new Request.Wait(name, Duration.ofMillis(timeoutMs));
+    }
+
+    private static Request list(MessageReader reader) {
+        ListDecoder decoder = new ListDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(ListDecoder.BLOCK_LENGTH), reader.version());
+        boolean includeRetired = decoder.includeRetired() == Flag.YES;
+        return new Request.ListArrays(reader.text("prefix", NAME, decoder::limit, decoder::skipPrefix), includeRetired);
+    }
+
+    private static Request info(MessageReader reader) {
+        InfoDecoder decoder = new InfoDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(InfoDecoder.BLOCK_LENGTH), reader.version());
+        return new Request.Info(reader.text("name", NAME, decoder::limit, decoder::skipName));
+    }
+
+    private static Request evict(MessageReader reader) {
+        EvictDecoder decoder = new EvictDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(EvictDecoder.BLOCK_LENGTH), reader.version());
+        return new Request.Evict(reader.text("name", NAME, decoder::limit, decoder::skipName));
+    }
+
+    private static Request verify(MessageReader reader) {
+        VerifyDecoder decoder = new VerifyDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(VerifyDecoder.BLOCK_LENGTH), reader.version());
+        return new Request.Verify(reader.text("name", NAME, decoder::limit, decoder::skipName));
+    }
+
+    private static Request stop(MessageReader reader) {
+        StopDecoder decoder = new StopDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(StopDecoder.BLOCK_LENGTH), reader.version());
+        return new Request.Stop(decoder.keep() == Flag.YES);
+    }
+
+    private static String name(String text) {
+        return whole("name", text, NAME);
+    }
+
+    private static Flag flag(boolean value) {
+        return value ? Flag.YES : Flag.NO;
+    }
+}

@@ -1,0 +1,7 @@
+package dev.larder.protocol;
+
+/**
+ * What the daemon sends: {@link Welcome}, then any number of {@link Progress}, {@link ArrayRow} and {@link DaemonStatus},
+ * then one {@link Done}; or a {@link Problem} at any time, which ends the exchange.
+ */
+public sealed interface Response permits Welcome, Progress, ArrayRow, DaemonStatus, Done, Problem {}

@@ -1,0 +1,37 @@
+package dev.larder.server.control;
+
+import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.DaemonStatus;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.Progress;
+import java.util.List;
+
+/**
+ * The way back to one client. Methods may be called on any thread, never block and never fail because the client is gone.
+ * The first {@link #done} or {@link #problem} ends the exchange; whatever comes later is ignored.
+ *
+ * <p>Until then the control thread repeats the last progress once a second by itself, so that the client knows that the
+ * daemon lives.
+ */
+public interface Reply {
+    /** Tells how far the work is. A client that reads slowly misses all but the newest. */
+    void progress(Progress progress);
+
+    /** Sends rows; the list is read later, so it must not change any more. */
+    void rows(List<ArrayRow> rows);
+
+    /** Sends totals. */
+    void status(DaemonStatus status);
+
+    /** Ends the exchange with success. */
+    void done(Done done);
+
+    /** Ends the exchange with the failure's code and message. */
+    void problem(Throwable failure);
+
+    /** Runs an action once if the client leaves before the exchange has ended, at once if it has left already. */
+    void onDisconnect(Runnable action);
+
+    /** Tells whether somebody still waits for the answer. */
+    boolean isConnected();
+}

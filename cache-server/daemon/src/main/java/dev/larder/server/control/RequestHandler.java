@@ -1,0 +1,35 @@
+package dev.larder.server.control;
+
+import dev.larder.protocol.LoadRequest;
+import java.time.Duration;
+
+/**
+ * Gives requests their meaning. All methods are called on the control thread and return at once: what takes time goes to
+ * other threads, which answer through the {@link Reply} whenever they are ready. A method that throws has its exception
+ * sent as the answer.
+ */
+public interface RequestHandler {
+    /** Loads sources and publishes them; done when all are resident. */
+    void load(LoadRequest request, Reply reply);
+
+    /** Answers when the dataset or array is resident, at the latest when the timeout has passed. */
+    void await(String name, Duration timeout, Reply reply);
+
+    /** Answers with one row per array whose full name starts with the prefix, then is done. */
+    void list(String prefix, boolean includeRetired, Reply reply);
+
+    /** Answers with the row of an array, or the rows of a dataset, then is done. */
+    void info(String name, Reply reply);
+
+    /** Removes the newest version of a dataset. */
+    void evict(String name, Reply reply);
+
+    /** Computes checksums again; the empty name means everything. */
+    void verify(String name, Reply reply);
+
+    /** Answers with totals, then is done. */
+    void status(Reply reply);
+
+    /** Stops the daemon; done once its files are gone, or kept. */
+    void stop(boolean keep, Reply reply);
+}
