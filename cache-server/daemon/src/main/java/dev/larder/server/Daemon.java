@@ -9,7 +9,9 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.ReleaseVersion;
 import dev.larder.server.control.ControlServer;
+import dev.larder.server.control.ControlSettings;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.metrics.Counter;
@@ -68,14 +70,16 @@ public final class Daemon implements AutoCloseable {
         this.store = store;
         this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
         this.residency = new Residency(store, System::currentTimeMillis);
-        int workers = config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
+        int workers =
+                config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         this.loads = new Loads(store, residency, workers);
         this.waits = new Waits(residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
         this.requests = new Requests(this, store, residency, loads, waits, work, System.nanoTime());
-        this.control = ControlServer.start(store.layout(), requests, counters, errors);
+        this.control = ControlServer.start(
+                ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
         afterChange();
     }
 
@@ -158,9 +162,13 @@ public final class Daemon implements AutoCloseable {
         List<PublishedVersion> current = residency.current();
         List<PublishedVersion> retired = residency.retired();
         counters.set(Counter.DATASETS, current.size());
-        counters.set(Counter.ARRAYS, current.stream().mapToLong(v -> v.arrays().size()).sum());
+        counters.set(
+                Counter.ARRAYS,
+                current.stream().mapToLong(v -> v.arrays().size()).sum());
         counters.set(Counter.RESIDENT_BYTES, residency.usedBytes());
-        counters.set(Counter.RETIRED_BYTES, retired.stream().mapToLong(PublishedVersion::storedBytes).sum());
+        counters.set(
+                Counter.RETIRED_BYTES,
+                retired.stream().mapToLong(PublishedVersion::storedBytes).sum());
         if (!retired.isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
             timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
         }
@@ -209,7 +217,6 @@ public final class Daemon implements AutoCloseable {
         waits.close();
         loads.close(LOADS_END_MS);
         timer.shutdownNow();
-        counters.close();
         if (keep) {
             store.close();
             return new CleanUp(0, 0, 0, List.of());
@@ -242,7 +249,8 @@ public final class Daemon implements AutoCloseable {
                     .remedy("remove the folder by hand");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for the daemon").exception();
+            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for the daemon")
+                    .exception();
         }
     }
 

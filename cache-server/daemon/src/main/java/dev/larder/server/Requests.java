@@ -6,6 +6,7 @@ import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.ReleaseVersion;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.Load;
@@ -34,14 +35,7 @@ final class Requests implements RequestHandler {
     private final long startNs;
     private final Listing listing;
 
-    Requests(
-            Daemon daemon,
-            Store store,
-            Residency residency,
-            Loads loads,
-            Waits waits,
-            Executor work,
-            long startNs) {
+    Requests(Daemon daemon, Store store, Residency residency, Loads loads, Waits waits, Executor work, long startNs) {
         this.daemon = daemon;
         this.store = store;
         this.residency = residency;
@@ -82,8 +76,7 @@ final class Requests implements RequestHandler {
     @Override
     public void info(String name, Reply reply) {
         run(reply, () -> {
-            List<ArrayRow> rows =
-                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false);
+            List<ArrayRow> rows = listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false);
             if (rows.isEmpty()) {
                 throw unknown(name);
             }
@@ -139,13 +132,17 @@ final class Requests implements RequestHandler {
             reply.status(new DaemonStatus(
                     store.layout().root().toString(),
                     ProcessHandle.current().pid(),
-                    Release.VERSION,
+                    ReleaseVersion.text(),
                     store.capacityBytes(),
                     residency.usedBytes(),
                     residency.leasedBytes(),
                     0,
-                    residency.retired().stream().mapToLong(PublishedVersion::storedBytes).sum(),
-                    residency.current().stream().mapToLong(v -> v.arrays().size()).sum(),
+                    residency.retired().stream()
+                            .mapToLong(PublishedVersion::storedBytes)
+                            .sum(),
+                    residency.current().stream()
+                            .mapToLong(v -> v.arrays().size())
+                            .sum(),
                     clients.size(),
                     store.hugePages(),
                     Duration.ofNanos(System.nanoTime() - startNs)));

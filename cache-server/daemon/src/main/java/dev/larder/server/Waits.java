@@ -94,8 +94,10 @@ final class Waits {
 
     /** Ends every wait that no load will end. */
     synchronized void close() {
-        unknown.values().forEach(replies -> replies.forEach(reply -> reply.problem(
-                Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy("start it again with larder serve"))));
+        unknown.values()
+                .forEach(replies ->
+                        replies.forEach(reply -> reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                                .remedy("start it again with larder serve"))));
         unknown.clear();
     }
 

@@ -17,8 +17,7 @@ import java.util.stream.Stream;
  */
 record Mount(Path point, String type, String options) {
     private static final Path MOUNTS = Path.of("/proc/self/mounts");
-    private static final Pattern LINE =
-            Pattern.compile("\\S+ (?<point>\\S+) (?<type>\\S+) (?<options>\\S+) .*");
+    private static final Pattern LINE = Pattern.compile("\\S+ (?<point>\\S+) (?<type>\\S+) (?<options>\\S+) .*");
     private static final Pattern HUGE = Pattern.compile("(?:^|.*,)huge=(?<word>[a-z_]+)(?:,.*|$)");
     private static final String NO_HUGE_PAGES = "never";
 
@@ -37,8 +36,7 @@ record Mount(Path point, String type, String options) {
                 .map(line -> new Mount(
                         Path.of(line.group("point").replace("\\040", " ")), line.group("type"), line.group("options")))
                 .filter(mount -> folder.startsWith(mount.point))
-                .reduce((best, next) ->
-                        next.point.getNameCount() >= best.point.getNameCount() ? next : best);
+                .reduce((best, next) -> next.point.getNameCount() >= best.point.getNameCount() ? next : best);
     }
 
     /** Returns the {@code huge=} word of a tmpfs; {@code never} where there is none. */
