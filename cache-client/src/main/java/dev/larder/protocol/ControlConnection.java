@@ -3,6 +3,7 @@ package dev.larder.protocol;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -46,7 +47,7 @@ final class ControlConnection implements AutoCloseable {
 
     /** Connects and shakes hands. */
     static ControlConnection open(Path store, Duration silence) {
-        UnixDomainSocketAddress address = Protocol.address(store.resolve(Protocol.SOCKET_NAME));
+        UnixDomainSocketAddress address = Protocol.address(new StoreLayout(store).socket());
         SocketChannel channel = null;
         ControlConnection connection = null;
         try {
@@ -128,7 +129,7 @@ final class ControlConnection implements AutoCloseable {
 
     private void shakeHands() {
         send(new Request.Hello(
-                Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ClientVersion.text()));
+                Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ReleaseVersion.text()));
         Response response = receive(Deadline.in(silence), "the daemon did not shake hands");
         if (response instanceof Problem problem) {
             throw problem.exception();

@@ -2,6 +2,7 @@ package dev.larder.protocol;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.sbe.HelloEncoder;
 import java.net.UnixDomainSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -21,22 +22,16 @@ public final class Protocol {
     /** The longest response in bytes, without the length in front. */
     public static final int MAX_RESPONSE_LENGTH = 1024 * 1024;
 
-    /** The longest path of a socket in bytes: what the kernel keeps in {@code sun_path}, less the terminator. */
-    public static final int MAX_SOCKET_PATH_LENGTH = 107;
-
-    /** The name of the socket in a store. */
-    public static final String SOCKET_NAME = "control.sock";
-
     private Protocol() {}
 
     /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */
     public static UnixDomainSocketAddress address(Path socket) {
         int length = socket.toString().getBytes(StandardCharsets.UTF_8).length;
-        if (length > MAX_SOCKET_PATH_LENGTH) {
+        if (length > StoreLayout.SOCKET_PATH_LIMIT) {
             throw Failure.of(ErrorCode.USAGE, "path of the control socket is too long")
                     .with("path", socket)
                     .with("bytes", length)
-                    .with("limit", MAX_SOCKET_PATH_LENGTH)
+                    .with("limit", StoreLayout.SOCKET_PATH_LIMIT)
                     .remedy("choose a store with a shorter path");
         }
         return UnixDomainSocketAddress.of(socket);

@@ -100,6 +100,16 @@ class DtypeTest {
     }
 
     @Test
+    void charactersThatNotEveryJdkKnowsAreWrittenTheSame() {
+        String known = new String(Character.toChars(0x1fae0));
+        String never = "\u0378";
+
+        Dtype dtype = Dtype.parse("[('" + known + never + "', '<f4')]");
+
+        assertThat(dtype).hasToString("[('" + known + never + "', '<f4')]");
+    }
+
+    @Test
     void objectsAreRefusedWithWhatToDoInstead() {
         assertThatThrownBy(() -> Dtype.parse("[('a', '|O')]"))
                 .isInstanceOf(LarderException.class)

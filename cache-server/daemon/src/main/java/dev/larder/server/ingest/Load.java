@@ -31,13 +31,21 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One load: scans every source, reserves space for all of it, copies with several threads and publishes. All datasets of a
  * request become visible, or none; whatever was written before a failure is removed.
  */
 public final class Load {
+    private static final Logger LOG = LoggerFactory.getLogger(Load.class);
+    private static final int COPY_END_SECONDS = 5;
+
     private final LoadRequest request;
     private final int workers;
     private final Store store;
@@ -71,6 +79,11 @@ public final class Load {
         return outcome;
     }
 
+    /** Has an action run once when this has ended; one of its two arguments is null. */
+    public void whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        var unused = outcome.whenComplete(action);
+    }
+
     /** Tells a listener how far this is, now and from now on. */
     public void listen(ProgressListener listener) {
         progress.listen(listener);
@@ -84,24 +97,37 @@ public final class Load {
         }
     }
 
-    /** Does the work, on the calling thread and on workers, and completes {@link #outcome}; throws nothing. */
-    void run() {
+    /**
+     * Does the work, on the calling thread and on workers, and completes {@link #outcome}; throws nothing.
+     *
+     * @param beforeOutcome runs when the work is over and nobody has been told yet
+     */
+    void run(Runnable beforeOutcome) {
         try {
-            outcome.complete(loadAll());
-        } catch (CancellationException e) {
-            outcome.completeExceptionally(Failure.of(ErrorCode.INTERRUPTED, "load was cancelled")
-                    .with("datasets", datasets())
-                    .cause(e)
-                    .exception());
-        } catch (LarderException e) {
-            outcome.completeExceptionally(e);
+            Done done = loadAll();
+            beforeOutcome.run();
+            outcome.complete(done);
         } catch (IOException | RuntimeException | Error e) {
-            outcome.completeExceptionally(Failure.of(ErrorCode.UNEXPECTED, "load failed")
-                    .with("datasets", datasets())
-                    .with("reason", e)
-                    .cause(e)
-                    .remedy("run it again with --debug"));
+            beforeOutcome.run();
+            outcome.completeExceptionally(explained(e));
         }
+    }
+
+    private LarderException explained(Throwable failure) {
+        if (failure instanceof LarderException known) {
+            return known;
+        }
+        if (failure instanceof CancellationException) {
+            return Failure.of(ErrorCode.INTERRUPTED, "load was cancelled")
+                    .with("datasets", datasets())
+                    .cause(failure)
+                    .exception();
+        }
+        return Failure.of(ErrorCode.UNEXPECTED, "load failed")
+                .with("datasets", datasets())
+                .with("reason", failure)
+                .cause(failure)
+                .remedy("run it again with --debug");
     }
 
     private Done loadAll() throws IOException {
@@ -116,7 +142,8 @@ public final class Load {
         }
         requireDistinctNames(found);
         arrays = List.copyOf(found);
-        long bytes = found.stream().mapToLong(array -> array.header().byteSize()).sum();
+        long bytes =
+                found.stream().mapToLong(array -> array.header().byteSize()).sum();
         long stored = found.stream()
                 .mapToLong(array -> Store.storedBytes(array.header().byteSize()))
                 .sum();
@@ -167,7 +194,8 @@ public final class Load {
         });
         try {
             List<Future<?>> copies = arrays.stream()
-                    .sorted(Comparator.comparingLong((SourceArray array) -> array.header().byteSize())
+                    .sorted(Comparator.comparingLong(
+                                    (SourceArray array) -> array.header().byteSize())
                             .reversed())
                     .<Future<?>>map(array -> pool.submit(() -> copy(array, versions)))
                     .toList();
@@ -176,7 +204,19 @@ public final class Load {
             }
         } finally {
             versions.values().forEach(IncomingVersion::cancel);
-            pool.shutdown();
+            end(pool);
+        }
+    }
+
+    /** Waits until no thread writes any more, so that what is removed next stays removed. */
+    private static void end(ExecutorService pool) {
+        pool.shutdownNow();
+        try {
+            if (!pool.awaitTermination(COPY_END_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("a copy does not end; its source hangs: waitedSeconds={}", COPY_END_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

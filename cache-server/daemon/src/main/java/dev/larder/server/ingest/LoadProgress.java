@@ -26,7 +26,7 @@ final class LoadProgress {
 
     void listen(ProgressListener listener) {
         listeners.add(listener);
-        listener.onProgress(snapshot());
+        listener.progress(snapshot());
     }
 
     void expect(long bytes, long files) {
@@ -62,6 +62,6 @@ final class LoadProgress {
 
     private void tell() {
         Progress progress = snapshot();
-        listeners.forEach(listener -> listener.onProgress(progress));
+        listeners.forEach(listener -> listener.progress(progress));
     }
 }

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.ExecutionException;
 
 /** The loads under way: at most one for each dataset. Thread-safe. */
 public final class Loads {
@@ -36,12 +36,7 @@ public final class Loads {
         Load load = new Load(request, workers, store, residency);
         requireStartable(load);
         load.datasets().forEach(dataset -> running.put(dataset, load));
-        Thread thread = new Thread(
-                () -> {
-                    load.run();
-                    finish(load);
-                },
-                "larder-load");
+        Thread thread = new Thread(() -> load.run(() -> finish(load)), "larder-load");
         thread.setDaemon(true);
         thread.start();
         return load;
@@ -84,8 +79,7 @@ public final class Loads {
             remaining = new ArrayList<>(running());
         }
         remaining.forEach(Load::cancel);
-        CompletableFuture<?>[] outcomes =
-                remaining.stream().map(Load::outcome).toArray(CompletableFuture<?>[]::new);
+        CompletableFuture<?>[] outcomes = remaining.stream().map(Load::outcome).toArray(CompletableFuture<?>[]::new);
         try {
             CompletableFuture.allOf(outcomes).get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {

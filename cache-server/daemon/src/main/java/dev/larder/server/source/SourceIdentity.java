@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells whether a file is still the one that was read: equal if nothing changed as far as the file system says.
@@ -33,12 +34,18 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
             boolean folder = Boolean.TRUE.equals(attributes.get("isDirectory"));
             throw Refusal.of(file, 0, folder ? "it is a folder" : "it is no regular file but a pipe, device or socket");
         }
-        FileTime modified = (FileTime) attributes.get("lastModifiedTime");
         return new SourceIdentity(
                 file.toAbsolutePath(),
-                ((Number) attributes.get("size")).longValue(),
-                modified.to(TimeUnit.NANOSECONDS),
-                ((Number) attributes.get("ino")).longValue());
+                number(attributes.get("size")),
+                number(attributes.get("lastModifiedTime")),
+                number(attributes.get("ino")));
+    }
+
+    private static long number(@Nullable Object attribute) {
+        if (attribute instanceof FileTime time) {
+            return time.to(TimeUnit.NANOSECONDS);
+        }
+        return attribute instanceof Number number ? number.longValue() : 0;
     }
 
     /** Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the file was changed or replaced since. */

@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -19,6 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * folder is ever touched, whatever is put in its place meanwhile. Counts what it frees. Thread-safe.
  */
 final class Removal {
+    private static final int ATTEMPTS = 20;
+
     private final AtomicLong files = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
 
@@ -95,14 +98,28 @@ final class Removal {
             return;
         }
         if (attributes.isDirectory()) {
-            try (SecureDirectoryStream<Path> child = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
-                removeContents(child);
-            }
-            parent.deleteDirectory(name);
+            removeTree(parent, name);
         } else {
             parent.deleteFile(name);
             files.incrementAndGet();
             bytes.addAndGet(attributes.size());
+        }
+    }
+
+    /** Empties a folder and unlinks it, once more where somebody put a file into it meanwhile. */
+    private void removeTree(SecureDirectoryStream<Path> parent, Path name) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try (SecureDirectoryStream<Path> child = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
+                removeContents(child);
+            }
+            try {
+                parent.deleteDirectory(name);
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
         }
     }
 }

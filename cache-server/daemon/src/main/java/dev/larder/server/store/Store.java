@@ -93,6 +93,8 @@ public final class Store implements AutoCloseable {
             Files.deleteIfExists(layout.catalog());
         }
         removal.removeContents(layout.incoming());
+        Files.deleteIfExists(layout.socket());
+        Files.deleteIfExists(layout.counters());
         Files.createDirectories(layout.incoming(), folderMode());
         Files.createDirectories(layout.data(), folderMode());
         return store;
@@ -137,6 +139,11 @@ public final class Store implements AutoCloseable {
     /** Tells whether the owner before this one stopped in order, so that its catalog can be trusted. */
     public boolean wasLeftClean() {
         return lock.found().isClean() && lock.found().fitsThisBoot();
+    }
+
+    /** Returns the {@code huge=} word of the store's mount. */
+    public String hugePages() {
+        return Mount.of(layout.root()).map(Mount::hugePages).orElse("never");
     }
 
     /** Returns how many bytes the store may hold. */

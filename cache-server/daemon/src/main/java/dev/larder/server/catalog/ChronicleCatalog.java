@@ -1,0 +1,196 @@
+package dev.larder.server.catalog;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import net.openhft.chronicle.map.ChronicleMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps entries in a Chronicle Map: it survives a clean stop in one file, and costs nothing to open. It is never trusted
+ * after an unclean stop, because its own repair is slow and can lose entries.
+ */
+final class ChronicleCatalog implements Catalog {
+    /** Entries have one of these at the median, and never more than {@link #MAX_VALUE_BYTES}. */
+    private static final int AVERAGE_VALUE_BYTES = 512;
+
+    private static final int AVERAGE_KEY_BYTES = 32;
+    private static final int MAX_VALUE_BYTES = 256 * 1024;
+    private static final int MAX_ENTRIES = 16_384;
+    private static final int MAX_BLOAT = 4;
+    private static final int HEADER_BYTES = 64;
+    private static final Logger LOG = LoggerFactory.getLogger(ChronicleCatalog.class);
+
+    private final Path file;
+    private final ChronicleMap<String, byte[]> map;
+    private final boolean isNew;
+
+    private ChronicleCatalog(Path file, ChronicleMap<String, byte[]> map, boolean isNew) {
+        this.file = file;
+        this.map = map;
+        this.isNew = isNew;
+    }
+
+    static Catalog open(Path file, boolean cleanStop) {
+        try {
+            if (cleanStop && hasHeader(file)) {
+                ChronicleCatalog kept = openExisting(file);
+                if (kept != null) {
+                    return kept;
+                }
+            }
+            Files.deleteIfExists(file);
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            return new ChronicleCatalog(file, map(file), true);
+        } catch (IOException failure) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot open the catalog")
+                    .with("file", file)
+                    .with("reason", failure)
+                    .cause(failure)
+                    .remedy("check space and permissions of the store");
+        }
+    }
+
+    @Override
+    public boolean isNew() {
+        return isNew;
+    }
+
+    @Override
+    public synchronized void put(CatalogEntry entry) {
+        byte[] value = encode(entry);
+        run("put", () -> {
+            map.put(key(entry.dataset(), entry.version()), value);
+            return true;
+        });
+    }
+
+    @Override
+    public Optional<CatalogEntry> find(String dataset, long version) {
+        return run(
+                "find",
+                () -> Optional.ofNullable(map.get(key(dataset, version))).map(CatalogEntryCodec::decode));
+    }
+
+    @Override
+    public synchronized boolean remove(String dataset, long version) {
+        return run("remove", () -> map.remove(key(dataset, version)) != null);
+    }
+
+    @Override
+    public List<CatalogEntry> entries() {
+        return run("entries", () -> {
+            List<CatalogEntry> entries = new ArrayList<>();
+            map.values().forEach(value -> entries.add(CatalogEntryCodec.decode(value)));
+            return entries;
+        });
+    }
+
+    @Override
+    public synchronized boolean touch(String dataset, long version, long epochMs) {
+        Optional<CatalogEntry> entry = find(dataset, version);
+        entry.ifPresent(found -> put(found.usedAt(epochMs)));
+        return entry.isPresent();
+    }
+
+    @Override
+    public synchronized void close() {
+        map.close();
+    }
+
+    /** Opens and reads a file of a clean stop; null where it is of no use. */
+    private static @Nullable ChronicleCatalog openExisting(Path file) {
+        ChronicleMap<String, byte[]> map = null;
+        try {
+            map = map(file);
+            ChronicleCatalog catalog = new ChronicleCatalog(file, map, false);
+            LOG.debug("catalog opened: entries={}", catalog.entries().size());
+            return catalog;
+        } catch (IOException | RuntimeException unusable) {
+            LOG.warn("catalog is rebuilt: file={} reason={}", file, String.valueOf(unusable.getMessage()));
+            if (map != null) {
+                map.close();
+            }
+            return null;
+        }
+    }
+
+    /** Chronicle waits a minute for somebody to write the header of a file of zeros. */
+    private static boolean hasHeader(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return false;
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            for (byte value : in.readNBytes(HEADER_BYTES)) {
+                if (value != 0) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    private static ChronicleMap<String, byte[]> map(Path file) throws IOException {
+        return ChronicleMap.of(String.class, byte[].class)
+                .name("larder-catalog")
+                .entries(MAX_ENTRIES)
+                .averageKeySize(AVERAGE_KEY_BYTES)
+                .averageValueSize(AVERAGE_VALUE_BYTES)
+                .maxBloatFactor(MAX_BLOAT)
+                .actualSegments(1)
+                .createPersistedTo(file.toFile());
+    }
+
+    private static String key(String dataset, long version) {
+        return dataset + "/" + version;
+    }
+
+    private byte[] encode(CatalogEntry entry) {
+        byte[] value;
+        try {
+            value = CatalogEntryCodec.encode(entry);
+        } catch (UncheckedIOException textTooLong) {
+            throw tooLong(entry, "text of " + textTooLong.getMessage());
+        }
+        if (value.length > MAX_VALUE_BYTES) {
+            throw tooLong(entry, value.length);
+        }
+        return value;
+    }
+
+    private static LarderException tooLong(CatalogEntry entry, Object length) {
+        return Failure.of(ErrorCode.USAGE, "too many or too long sources for one dataset")
+                .with("dataset", entry.dataset())
+                .with("sources", entry.sources().size())
+                .with("bytes", length)
+                .with("limit", MAX_VALUE_BYTES)
+                .remedy("name a folder instead of its files, or make several datasets");
+    }
+
+    private <T> T run(String operation, Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (LarderException known) {
+            throw known;
+        } catch (RuntimeException failure) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "the catalog failed")
+                    .with("operation", operation)
+                    .with("file", file)
+                    .with("reason", failure)
+                    .cause(failure)
+                    .remedy("restart the daemon: it rebuilds the catalog from the store");
+        }
+    }
+}

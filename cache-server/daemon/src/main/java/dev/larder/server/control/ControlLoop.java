@@ -1,0 +1,284 @@
+package dev.larder.server.control;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.protocol.Problem;
+import dev.larder.protocol.ResponseCodec;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/** The control thread: waits for whatever comes first, does it, waits again. */
+final class ControlLoop implements Runnable, Connection.ConnectionEvents {
+    private static final long ACCEPT_PAUSE_NANOS = 100_000_000;
+
+    private final ControlSettings settings;
+    private final SelectionKey accepting;
+    private final Selector selector;
+    private final PeerPolicy peers;
+    private final Requests requests;
+    private final Counters counters;
+    private final ErrorLog errors;
+    private final OutputBatch batch = new OutputBatch();
+    private final Set<Connection> connections = new HashSet<>();
+    private final Queue<Connection> ready = new ConcurrentLinkedQueue<>();
+
+    private volatile boolean stopping;
+    private boolean acceptPaused;
+    private long acceptAgainNanos;
+
+    ControlLoop(
+            ControlSettings settings,
+            SelectionKey accepting,
+            PeerPolicy peers,
+            Requests requests,
+            Counters counters,
+            ErrorLog errors) {
+        this.settings = settings;
+        this.accepting = accepting;
+        this.selector = accepting.selector();
+        this.peers = peers;
+        this.requests = requests;
+        this.counters = counters;
+        this.errors = errors;
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (!stopping) {
+                turn(nanosToNextDeadline());
+            }
+            drain();
+        } catch (IOException | RuntimeException | Error failure) {
+            errors.record(failure);
+        } finally {
+            stopListening();
+            List.copyOf(connections).forEach(this::drop);
+            closeQuietly(selector);
+        }
+    }
+
+    /** Makes the thread end, soon. */
+    void stop() {
+        stopping = true;
+        selector.wakeup();
+    }
+
+    @Override
+    public void readyToSend(Connection connection) {
+        ready.add(connection);
+        selector.wakeup();
+    }
+
+    @Override
+    public void failed(Throwable failure) {
+        errors.record(failure);
+    }
+
+    static void closeQuietly(@Nullable AutoCloseable resource) {
+        try {
+            if (resource != null) {
+                resource.close();
+            }
+        } catch (Exception ignored) {
+            // closed all the same
+        }
+    }
+
+    private void turn(long waitNanos) throws IOException {
+        if (waitNanos == Long.MAX_VALUE) {
+            selector.select();
+        } else if (waitNanos > 0) {
+            selector.select(waitNanos / 1_000_000 + 1);
+        } else {
+            selector.selectNow();
+        }
+        for (SelectionKey key : selector.selectedKeys()) {
+            if (key.equals(accepting)) {
+                acceptAll();
+            } else if (key.attachment() instanceof Connection connection) {
+                serve(connection, key);
+            }
+        }
+        selector.selectedKeys().clear();
+        flushReady();
+        meetDeadlines();
+    }
+
+    private void serve(Connection connection, SelectionKey key) {
+        try {
+            if (key.isValid() && key.isReadable() && !connection.read()) {
+                drop(connection);
+                return;
+            }
+            if (key.isValid() && key.isReadable()) {
+                requests.take(connection);
+            }
+            if (key.isValid() && key.isWritable()) {
+                flush(connection);
+            }
+        } catch (IOException clientIsGone) {
+            drop(connection);
+        } catch (RuntimeException | Error failure) {
+            errors.record(failure);
+            drop(connection);
+        }
+    }
+
+    private void flushReady() {
+        for (Connection next = ready.poll(); next != null; next = ready.poll()) {
+            if (connections.contains(next)) {
+                flush(next);
+            }
+        }
+    }
+
+    private void flush(Connection connection) {
+        try {
+            connection.flush(batch);
+        } catch (IOException clientIsGone) {
+            drop(connection);
+            return;
+        } catch (RuntimeException | Error failure) {
+            errors.record(failure);
+            connection.endWith(Problem.of(failure));
+            return;
+        }
+        if (connection.isFinished()) {
+            drop(connection);
+        }
+    }
+
+    private void meetDeadlines() {
+        long now = System.nanoTime();
+        List<Connection> late = new ArrayList<>();
+        for (Connection connection : connections) {
+            if (connection.deadlineNanos() - now <= 0 && !connection.onDeadline()) {
+                late.add(connection);
+            }
+        }
+        for (Connection connection : late) {
+            counters.increment(Counter.PROTOCOL_ERRORS);
+            drop(connection);
+        }
+        if (acceptPaused && acceptAgainNanos - now <= 0) {
+            acceptPaused = false;
+            accepting.interestOps(SelectionKey.OP_ACCEPT);
+        }
+    }
+
+    private long nanosToNextDeadline() {
+        long now = System.nanoTime();
+        long least = acceptPaused ? acceptAgainNanos - now : Long.MAX_VALUE;
+        for (Connection connection : connections) {
+            least = Math.min(least, connection.deadlineNanos() - now);
+        }
+        return least;
+    }
+
+    private void acceptAll() {
+        try {
+            SocketChannel channel = ((ServerSocketChannel) accepting.channel()).accept();
+            while (channel != null) {
+                admit(channel);
+                channel = ((ServerSocketChannel) accepting.channel()).accept();
+            }
+        } catch (IOException noDescriptorLeft) {
+            errors.record(noDescriptorLeft);
+            acceptPaused = true;
+            acceptAgainNanos = System.nanoTime() + ACCEPT_PAUSE_NANOS;
+            accepting.interestOps(0);
+        }
+    }
+
+    private void admit(SocketChannel channel) {
+        try {
+            channel.configureBlocking(false);
+            peers.check(channel);
+            if (connections.size() >= settings.maxConnections()) {
+                throw Failure.of(ErrorCode.REFUSED, "too many connections")
+                        .with("limit", settings.maxConnections())
+                        .remedy("try again when some of the waiting clients have ended");
+            }
+            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+            Connection connection = new Connection(channel, key, settings, this);
+            key.attach(connection);
+            connections.add(connection);
+            counters.set(Counter.CONNECTIONS, connections.size());
+        } catch (LarderException refused) {
+            counters.increment(Counter.PROTOCOL_ERRORS);
+            refuse(channel, refused);
+        } catch (IOException clientIsGone) {
+            closeQuietly(channel);
+        }
+    }
+
+    private static void refuse(SocketChannel channel, LarderException reason) {
+        try (channel) {
+            channel.write(new ResponseCodec().encode(Problem.of(reason)));
+        } catch (IOException ignored) {
+            // gone already: nobody left to tell
+        }
+    }
+
+    private void drop(Connection connection) {
+        if (connections.remove(connection)) {
+            counters.set(Counter.CONNECTIONS, connections.size());
+            connection.close();
+        }
+    }
+
+    /** Lets answers leave, for a while. */
+    private void drain() throws IOException {
+        stopListening();
+        LarderException stopped = Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                .with("socket", settings.socket())
+                .remedy("start it again: larder serve");
+        for (Connection connection : connections) {
+            if (connection.stage() == Connection.Stage.WORKING && !connection.isAnswered()) {
+                connection.endWith(Problem.of(stopped));
+            }
+        }
+        long end = System.nanoTime() + settings.closeTimeout().toNanos();
+        flushReady();
+        connections.removeIf(this::hasNothingToSay);
+        while (!connections.isEmpty() && end - System.nanoTime() > 0) {
+            turn(Math.min(end - System.nanoTime(), nanosToNextDeadline()));
+            connections.removeIf(this::hasNothingToSay);
+        }
+    }
+
+    private boolean hasNothingToSay(Connection connection) {
+        boolean silent =
+                connection.stage() == Connection.Stage.GREETING || connection.stage() == Connection.Stage.ASKING;
+        if (silent) {
+            connection.close();
+        }
+        return silent;
+    }
+
+    private void stopListening() {
+        acceptPaused = false;
+        closeQuietly(accepting.channel());
+        try {
+            Files.deleteIfExists(settings.socket());
+        } catch (IOException failure) {
+            errors.record(failure);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package dev.larder.server.control;
+
+import dev.larder.layout.StoreLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * What a {@link ControlServer} keeps to.
+ *
+ * @param socket the file to listen at, in a folder that only the daemon's user can enter
+ * @param daemonVersion told to clients
+ * @param maxConnections clients at a time; more are refused with a reason
+ * @param handshakeTimeout how long a client may take from connecting to the end of its request
+ * @param heartbeat how often a waiting client hears from us; it gives up after some ten seconds without
+ * @param stallTimeout how long a client may refuse to read its answer
+ * @param closeTimeout how long a close waits for answers to leave
+ */
+public record ControlSettings(
+        Path socket,
+        String daemonVersion,
+        int maxConnections,
+        Duration handshakeTimeout,
+        Duration heartbeat,
+        Duration stallTimeout,
+        Duration closeTimeout) {
+
+    /** Returns what a daemon uses for a store. */
+    public static ControlSettings of(StoreLayout store, String daemonVersion) {
+        return new ControlSettings(
+                store.socket(),
+                daemonVersion,
+                1024,
+                Duration.ofSeconds(5),
+                Duration.ofMillis(500),
+                Duration.ofSeconds(30),
+                Duration.ofMillis(500));
+    }
+}

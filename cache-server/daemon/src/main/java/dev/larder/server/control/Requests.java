@@ -1,0 +1,118 @@
+package dev.larder.server.control;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Problem;
+import dev.larder.protocol.Protocol;
+import dev.larder.protocol.Request;
+import dev.larder.protocol.RequestCodec;
+import dev.larder.protocol.Welcome;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/** Takes frames through the exchange: handshake, then one request for the handler. Used by the control thread. */
+final class Requests {
+    private final ControlSettings settings;
+    private final RequestHandler handler;
+    private final Counters counters;
+    private final ErrorLog errors;
+    private final RequestCodec codec = new RequestCodec();
+    private final long startNanos = System.nanoTime();
+
+    Requests(ControlSettings settings, RequestHandler handler, Counters counters, ErrorLog errors) {
+        this.settings = settings;
+        this.handler = handler;
+        this.counters = counters;
+        this.errors = errors;
+    }
+
+    /** Takes all whole frames that have arrived; what breaks the protocol ends the connection with a reason. */
+    void take(Connection connection) {
+        try {
+            ByteBuffer frame = connection.nextFrame();
+            while (frame != null && connection.stage() != Connection.Stage.LEAVING) {
+                take(connection, codec.decode(frame));
+                frame = connection.nextFrame();
+            }
+        } catch (LarderException malformed) {
+            counters.increment(Counter.PROTOCOL_ERRORS);
+            errors.record(malformed);
+            connection.endWith(Problem.of(malformed));
+        }
+    }
+
+    private void take(Connection connection, Request request) {
+        if (request instanceof Request.Hello hello && connection.stage() == Connection.Stage.GREETING) {
+            greet(connection, hello);
+        } else if (!(request instanceof Request.Hello) && connection.stage() == Connection.Stage.ASKING) {
+            connection.enter(Connection.Stage.WORKING);
+            counters.increment(Counter.REQUESTS);
+            handle(connection, request);
+        } else {
+            throw Failure.of(ErrorCode.BAD_INPUT, "message out of turn")
+                    .with("message", request.getClass().getSimpleName())
+                    .with("stage", connection.stage())
+                    .remedy("send Hello, then one request, on each connection");
+        }
+    }
+
+    private void greet(Connection connection, Request.Hello hello) {
+        if (hello.protocolMajor() != Protocol.MAJOR) {
+            counters.increment(Counter.PROTOCOL_ERRORS);
+            connection.endWith(Problem.of(Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                    .with("daemonProtocol", Protocol.MAJOR + "." + Protocol.MINOR)
+                    .with("clientProtocol", hello.protocolMajor() + "." + hello.protocolMinor())
+                    .with("daemonVersion", settings.daemonVersion())
+                    .with("clientVersion", hello.clientVersion())
+                    .remedy("use the same release of Larder on both sides")));
+            return;
+        }
+        connection.enter(Connection.Stage.ASKING);
+        connection.send(new Welcome(
+                Protocol.MAJOR,
+                Protocol.MINOR,
+                StoreLayout.FORMAT_VERSION,
+                ProcessHandle.current().pid(),
+                Duration.ofNanos(System.nanoTime() - startNanos),
+                settings.daemonVersion()));
+    }
+
+    private void handle(Connection reply, Request request) {
+        try {
+            dispatch(reply, request);
+        } catch (RuntimeException | Error failure) {
+            if (!(failure instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
+                errors.record(failure);
+            }
+            reply.problem(failure);
+        }
+    }
+
+    private void dispatch(Reply reply, Request request) {
+        if (request instanceof LoadRequest load) {
+            handler.load(load, reply);
+        } else if (request instanceof Request.Wait wait) {
+            handler.await(wait.name(), wait.timeout(), reply);
+        } else if (request instanceof Request.ListArrays list) {
+            handler.list(list.prefix(), list.includeRetired(), reply);
+        } else if (request instanceof Request.Info info) {
+            handler.info(info.name(), reply);
+        } else if (request instanceof Request.Evict evict) {
+            handler.evict(evict.name(), reply);
+        } else if (request instanceof Request.Verify verify) {
+            handler.verify(verify.name(), reply);
+        } else if (request instanceof Request.Status) {
+            handler.status(reply);
+        } else if (request instanceof Request.Stop stop) {
+            handler.stop(stop.keep(), reply);
+        } else {
+            throw new IllegalArgumentException("no handler for " + request);
+        }
+    }
+}

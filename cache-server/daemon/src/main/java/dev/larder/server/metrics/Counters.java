@@ -1,0 +1,101 @@
+package dev.larder.server.metrics;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.CountersDescriptor;
+import java.io.IOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
+import org.agrona.IoUtil;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.AtomicCounter;
+import org.agrona.concurrent.status.CountersManager;
+
+/**
+ * The daemon's counters, live in a file that others read with {@link CountersDescriptor#read}. Any thread may count.
+ *
+ * <p>There is nothing to close: the mapping goes when nobody can count any more, because a count after {@code munmap} would
+ * kill the daemon.
+ */
+public final class Counters {
+    private final Map<Counter, AtomicCounter> counters = new EnumMap<>(Counter.class);
+
+    private Counters(UnsafeBuffer file) {
+        CountersManager manager =
+                new CountersManager(CountersDescriptor.metadata(file), CountersDescriptor.values(file));
+        for (Counter counter : Counter.values()) {
+            counters.put(counter, manager.newCounter(counter.label()));
+        }
+    }
+
+    /** Creates the file anew, all counters at zero. Only for the holder of the store's lock. */
+    public static Counters create(Path file, long pid, long startEpochMs) {
+        try {
+            Files.deleteIfExists(file);
+            UnsafeBuffer buffer = new UnsafeBuffer(mapNewFile(file));
+            CountersDescriptor.writeHeader(buffer, pid, startEpochMs);
+            Counters counters = new Counters(buffer);
+            CountersDescriptor.formatVersionRelease(buffer);
+            return counters;
+        } catch (IOException failure) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot create counters")
+                    .with("file", file)
+                    .with("reason", failure)
+                    .cause(failure)
+                    .remedy("check space and permissions of the store");
+        }
+    }
+
+    /** Counts on a heap array that nobody else reads, for parts that run without a store. */
+    public static Counters unshared() {
+        return new Counters(new UnsafeBuffer(new byte[CountersDescriptor.FILE_LENGTH]));
+    }
+
+    /** Adds one. */
+    public void increment(Counter counter) {
+        add(counter, 1);
+    }
+
+    /** Adds a number, which may be below zero. */
+    public void add(Counter counter, long delta) {
+        of(counter).getAndAdd(delta);
+    }
+
+    /** Puts a value in place. */
+    public void set(Counter counter, long value) {
+        of(counter).set(value);
+    }
+
+    /** Returns the value now. */
+    public long value(Counter counter) {
+        return of(counter).get();
+    }
+
+    private AtomicCounter of(Counter counter) {
+        AtomicCounter found = counters.get(counter);
+        if (found == null) {
+            throw new IllegalArgumentException(
+                    "not allocated: " + counter + " of " + Arrays.toString(Counter.values()));
+        }
+        return found;
+    }
+
+    /** Writes zeros first: a sparse file on a full tmpfs would kill the daemon when it counts. */
+    private static MappedByteBuffer mapNewFile(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                file,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----")))) {
+            IoUtil.fill(channel, 0, CountersDescriptor.FILE_LENGTH, (byte) 0);
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersDescriptor.FILE_LENGTH);
+        }
+    }
+}

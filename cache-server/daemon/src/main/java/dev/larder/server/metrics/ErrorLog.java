@@ -1,0 +1,90 @@
+package dev.larder.server.metrics;
+
+import dev.larder.error.LarderException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The errors that the daemon has met: each kind once, with how often and when. Bounded: the kind that was seen longest ago
+ * makes room. Any thread may record.
+ *
+ * <p>Two errors are of one kind if they are of one class and come from the same place; messages differ in their values. This
+ * is not Agrona's {@code DistinctErrorLog}, which never forgets: when its buffer is full, what is new is lost, and the new is
+ * what one looks for.
+ */
+public final class ErrorLog {
+    private static final Logger LOG = LoggerFactory.getLogger(ErrorLog.class);
+    private static final int CAPACITY = 256;
+    private static final int STACK_CHARS = 8_192;
+
+    private final Clock clock;
+    private final int capacity;
+    private final Map<Kind, Entry> entries = new LinkedHashMap<>();
+
+    /** Creates a log of the usual size. */
+    public ErrorLog(Clock clock) {
+        this(clock, CAPACITY);
+    }
+
+    ErrorLog(Clock clock, int capacity) {
+        this.clock = clock;
+        this.capacity = capacity;
+    }
+
+    /** Notes an error; the first of its kind also goes to the daemon's log with its stack trace. */
+    public void record(Throwable error) {
+        if (note(error) == 1) {
+            LOG.error("error noted: {}", String.valueOf(error.getMessage()), error);
+        }
+    }
+
+    /** Returns what was noted, the kind that was seen last at the end. */
+    public synchronized List<Entry> entries() {
+        return new ArrayList<>(entries.values());
+    }
+
+    private synchronized long note(Throwable error) {
+        Instant now = clock.instant();
+        Kind kind = Kind.of(error);
+        Entry before = entries.remove(kind);
+        Entry after = before == null
+                ? new Entry(1, now, now, String.valueOf(error), stackTrace(error))
+                : new Entry(before.count() + 1, before.first(), now, String.valueOf(error), before.stackTrace());
+        entries.put(kind, after);
+        if (entries.size() > capacity) {
+            entries.remove(entries.keySet().iterator().next());
+        }
+        return after.count();
+    }
+
+    private static String stackTrace(Throwable error) {
+        StringWriter text = new StringWriter();
+        error.printStackTrace(new PrintWriter(text));
+        return text.getBuffer().length() <= STACK_CHARS
+                ? text.toString()
+                : text.getBuffer().substring(0, STACK_CHARS) + "…";
+    }
+
+    /** One kind of error: how often, when, its newest message and the stack trace of the first. */
+    public record Entry(long count, Instant first, Instant last, String message, String stackTrace) {}
+
+    private record Kind(Class<?> type, int code, List<StackTraceElement> place) {
+        private static final int FRAMES = 8;
+
+        static Kind of(Throwable error) {
+            StackTraceElement[] frames = error.getStackTrace();
+            int code = error instanceof LarderException known ? known.rawCode() : 0;
+            return new Kind(
+                    error.getClass(), code, Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
+        }
+    }
+}
