@@ -93,7 +93,7 @@ class LoaderEndingsTest {
                 case 1 -> batch.close();
                 default -> assertThat(Shelf.labels(batch)).isEqualTo(rows(batch));
             }
-            if (kept.size() > 2 || random.nextInt(4) == 0 && !kept.isEmpty()) {
+            if (kept.size() > 2 || (random.nextInt(4) == 0 && !kept.isEmpty())) {
                 Batch oldest = kept.remove();
                 assertThat(Shelf.labels(oldest)).isEqualTo(rows(oldest));
                 oldest.close();
@@ -205,6 +205,16 @@ class LoaderEndingsTest {
             kept.close();
             assertThat(waiting.join().number()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void loaderThatWasForgottenEndsWhenTheGarbageCollectorFindsIt() {
+        builder().build().epoch(0).iterator().next();
+
+        await().until(() -> {
+            System.gc();
+            return Shelf.gatherThreads() == 0;
+        });
     }
 
     @Test
