@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.posix.Posix;
@@ -83,6 +84,7 @@ public final class Larder implements AutoCloseable {
     /** Opens the newest version of a dataset and waits up to {@code timeout} for one that is loading. */
     public Dataset dataset(String name, Duration timeout) {
         requireOpen();
+        Names.requireDataset(name);
         Dataset dataset = tryOpen(name);
         if (dataset == null) {
             DaemonWait.awaitDataset(store, name, timeout);

@@ -52,7 +52,7 @@ public final class NpyHeader {
     }
 
     /**
-     * Describes an array to be written. Version and data offset are those of numpy's own file of it. Fails with
+     * Describes an array to be written; version and data offset are those of {@code encode(64)}. Fails with
      * {@link ErrorCode#BAD_INPUT} where the shape is impossible or stock numpy would refuse the header as too long.
      */
     public static NpyHeader of(Dtype dtype, Order order, long... shape) {

@@ -44,13 +44,13 @@ final class PythonText {
         return c < 0x10000 ? String.format("\\u%04x", c) : String.format("\\U%08x", c);
     }
 
+    /** Leaves unassigned characters as they are: which ones those are differs from one JDK to the next, digests must not. */
     private static boolean isPrintable(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,
                     Character.FORMAT,
                     Character.SURROGATE,
                     Character.PRIVATE_USE,
-                    Character.UNASSIGNED,
                     Character.LINE_SEPARATOR,
                     Character.PARAGRAPH_SEPARATOR -> false;
             case Character.SPACE_SEPARATOR -> c == ' ';

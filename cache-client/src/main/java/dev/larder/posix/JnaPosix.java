@@ -222,6 +222,13 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public void acceptInterrupts() {
+        if (LibC.signal(LibC.SIGINT, LibC.SIG_DFL) == LibC.SIG_ERR) {
+            throw failed("signal").with("signal", LibC.SIGINT).exception();
+        }
+    }
+
+    @Override
     public void silenceStandardStreams() {
         int descriptor = open(Path.of("/dev/null"), LibC.O_RDWR | LibC.O_CLOEXEC, 0);
         for (int stream = 0; stream <= 2; stream++) {

@@ -32,6 +32,10 @@ final class LibC {
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
+    static final int SIGINT = 2;
+    static final long SIG_DFL = 0;
+    static final long SIG_ERR = -1;
+
     static {
         Native.register(LibC.class, NativeLibrary.getInstance("c", Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
     }
@@ -61,6 +65,8 @@ final class LibC {
     static native int getgid();
 
     static native int setsid();
+
+    static native long signal(int signal, long handler);
 
     static native int dup2(int from, int to);
 

@@ -69,6 +69,12 @@ public interface Posix {
     /** Makes this process the leader of a session of its own, out of reach of the terminal's Ctrl-C. */
     void leaveTerminal();
 
+    /**
+     * Lets Ctrl-C through where whoever started this process had it ignored, as scripts do with what they start with
+     * {@code &}. Takes effect with the next handler that is installed for it.
+     */
+    void acceptInterrupts();
+
     /** Connects standard input, output and error to {@code /dev/null}. */
     void silenceStandardStreams();
 

@@ -48,10 +48,12 @@ public final class ControlClient {
 
     /** Waits until a dataset or an array is resident; NOT_FOUND names near ones. */
     public Done await(String name, Duration timeout, ProgressListener listener) {
-        try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            connection.send(new Request.Wait(name, timeout));
-            return connection.finish(listener, row -> {}, status -> {}, timeout.plus(GRACE));
-        }
+        return await(new Request.Wait(name, timeout, false), listener);
+    }
+
+    /** Waits until a dataset or an array is resident, also where nobody has loaded it yet. */
+    public Done awaitEvenIfUnknown(String name, Duration timeout, ProgressListener listener) {
+        return await(new Request.Wait(name, timeout, true), listener);
     }
 
     /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
@@ -87,6 +89,14 @@ public final class ControlClient {
     /** Stops the daemon and returns when its files are gone, or kept. */
     public Done stop(boolean keep, ProgressListener listener) {
         return exchange(new Request.Stop(keep), listener);
+    }
+
+    private Done await(Request.Wait request, ProgressListener listener) {
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.send(request);
+            return connection.finish(
+                    listener, row -> {}, status -> {}, request.timeout().plus(GRACE));
+        }
     }
 
     private Done exchange(Request request, ProgressListener listener) {

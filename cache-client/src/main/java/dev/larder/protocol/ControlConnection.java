@@ -129,7 +129,7 @@ final class ControlConnection implements AutoCloseable {
 
     private void shakeHands() {
         send(new Request.Hello(
-                Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ClientVersion.text()));
+                Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ReleaseVersion.text()));
         Response response = receive(Deadline.in(silence), "the daemon did not shake hands");
         if (response instanceof Problem problem) {
             throw problem.exception();

@@ -17,8 +17,17 @@ public sealed interface Request
     /** Opens every connection. The process id is for people: the kernel's word on the peer is what counts. */
     record Hello(int protocolMajor, int protocolMinor, long pid, String clientVersion) implements Request {}
 
-    /** Waits until a dataset or an array is resident. */
-    record Wait(String name, Duration timeout) implements Request {}
+    /**
+     * Waits until a dataset or an array is resident.
+     *
+     * @param evenIfUnknown whether to wait also for what nobody has loaded yet, instead of failing at once
+     */
+    record Wait(String name, Duration timeout, boolean evenIfUnknown) implements Request {
+        /** Waits for what is known. */
+        public Wait(String name, Duration timeout) {
+            this(name, timeout, false);
+        }
+    }
 
     /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
     record ListArrays(String prefix, boolean includeRetired) implements Request {}

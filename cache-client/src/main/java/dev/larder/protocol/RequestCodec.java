@@ -71,6 +71,7 @@ public final class RequestCodec {
         } else if (request instanceof Request.Wait wait) {
             WaitEncoder encoder = new WaitEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.timeoutMs(wait.timeout().toMillis())
+                    .evenIfUnknown(flag(wait.evenIfUnknown()))
                     .name(name(wait.name()))
                     .limit();
         } else if (request instanceof Request.ListArrays list) {
@@ -179,8 +180,9 @@ public final class RequestCodec {
         if (timeoutMs < 0) {
             throw reader.malformed("timeoutMs", timeoutMs);
         }
+        boolean evenIfUnknown = decoder.evenIfUnknown() == Flag.YES;
         String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
-        return new Request.Wait(name, Duration.ofMillis(timeoutMs));
+        return new Request.Wait(name, Duration.ofMillis(timeoutMs), evenIfUnknown);
     }
 
     private static Request list(MessageReader reader) {

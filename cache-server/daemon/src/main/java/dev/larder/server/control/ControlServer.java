@@ -13,6 +13,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Listens at the control socket of a store. One thread does all the reading and writing and calls the
@@ -29,6 +30,7 @@ public final class ControlServer implements AutoCloseable {
     private final ControlLoop loop;
     private final Thread thread;
     private final ErrorLog errors;
+    private final AtomicBoolean listed = new AtomicBoolean(true);
 
     private ControlServer(ControlSettings settings, ControlLoop loop, ErrorLog errors) {
         this.settings = settings;
@@ -67,6 +69,13 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
+    /** Takes the socket file away, so that no client comes any more, while those who are connected are still answered. */
+    public void stopAccepting() throws IOException {
+        if (listed.compareAndSet(true, false)) {
+            Files.deleteIfExists(settings.socket());
+        }
+    }
+
     /**
      * Stops listening at once, lets answers that are ready leave, refuses what is still being worked on, and returns when the
      * socket file is gone: within some two seconds even if a handler hangs. May be called again, by any thread.
@@ -84,7 +93,7 @@ public final class ControlServer implements AutoCloseable {
                         .with("at", thread.getStackTrace().length == 0 ? "?" : thread.getStackTrace()[0])
                         .exception());
             }
-            Files.deleteIfExists(settings.socket());
+            stopAccepting();
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         } catch (IOException failure) {

@@ -13,12 +13,17 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Finds out whether a version is leased, and by whom. Asks the locks themselves; keeps no list of its own. */
 final class LeaseProbe {
     private static final Path LOCKS = Path.of("/proc/locks");
+
+    private static final Pattern HELD_FLOCK =
+            Pattern.compile("\\d+:\\s+FLOCK\\s+\\S+\\s+\\S+\\s+(?<pid>[1-9]\\d*)\\s+\\w+:\\w+:(?<inode>\\d+)\\s.*");
 
     private final Posix posix;
 
@@ -53,7 +58,10 @@ final class LeaseProbe {
 
     /** Returns the processes that hold a lease, as far as this pid namespace shows them, in ascending order. */
     List<Long> holders(Path version) {
-        return withLease(version, List::of, descriptor -> holdersOfInode(posix.status(descriptor).inode(), readLocks()));
+        return withLease(
+                version,
+                List::of,
+                descriptor -> holdersOfInode(posix.status(descriptor).inode(), readLocks()));
     }
 
     /** Returns the holders of many versions with one look at the kernel's table. */
@@ -65,19 +73,17 @@ final class LeaseProbe {
                         version -> withLease(
                                 version,
                                 List::of,
-                                descriptor -> holdersOfInode(posix.status(descriptor).inode(), locks))));
+                                descriptor ->
+                                        holdersOfInode(posix.status(descriptor).inode(), locks))));
     }
 
     /** Picks the pids of {@code flock}s on an inode out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
     static List<Long> holdersOfInode(long inode, List<String> locks) {
         TreeSet<Long> pids = new TreeSet<>();
         for (String line : locks) {
-            String[] fields = line.trim().split("\\s+");
-            if (fields.length >= 6 && fields[1].equals("FLOCK") && fields[5].endsWith(":" + inode)) {
-                long pid = Long.parseLong(fields[4]);
-                if (pid > 0) {
-                    pids.add(pid);
-                }
+            Matcher lock = HELD_FLOCK.matcher(line);
+            if (lock.matches() && Long.parseLong(lock.group("inode")) == inode) {
+                pids.add(Long.parseLong(lock.group("pid")));
             }
         }
         return new ArrayList<>(pids);

@@ -25,7 +25,11 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
 
     static LockRecord ofThisProcess() {
         return new LockRecord(
-                ProcessHandle.current().pid(), Instant.now().toString(), bootId(), StoreLayout.FORMAT_VERSION, false);
+                ProcessHandle.current().pid(),
+                Instant.now().toString(),
+                currentBootId(),
+                StoreLayout.FORMAT_VERSION,
+                false);
     }
 
     static LockRecord parse(String text) {
@@ -51,7 +55,7 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
         }
     }
 
-    private static String bootId() {
+    private static String currentBootId() {
         try {
             return Files.readString(BOOT_ID).trim();
         } catch (IOException e) {
@@ -65,7 +69,7 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
 
     /** Tells whether a store that this record was found in holds versions that this daemon can adopt. */
     boolean fitsThisBoot() {
-        return formatVersion == StoreLayout.FORMAT_VERSION && bootId.equals(bootId());
+        return formatVersion == StoreLayout.FORMAT_VERSION && bootId.equals(currentBootId());
     }
 
     byte[] toBytes() {

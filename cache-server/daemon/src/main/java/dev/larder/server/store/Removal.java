@@ -1,6 +1,8 @@
 package dev.larder.server.store;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -18,6 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * folder is ever touched, whatever is put in its place meanwhile. Counts what it frees. Thread-safe.
  */
 final class Removal {
+    private static final int ATTEMPTS = 20;
+
     private final AtomicLong files = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
 
@@ -29,17 +33,32 @@ final class Removal {
         return bytes.get();
     }
 
-    /** Unlinks a folder and everything below it; one that is not there is fine. */
-    void removeFolder(Path folder) throws IOException {
+    /** Unlinks a file, or a folder and everything below it; one that is not there is fine. */
+    void remove(Path folder) throws IOException {
         Path parent = folder.getParent();
         Path name = folder.getFileName();
         if (parent == null || name == null) {
-            throw new IllegalArgumentException("not a folder that can be removed: " + folder);
+            throw new IllegalArgumentException("not a path that can be removed: " + folder);
         }
         try (SecureDirectoryStream<Path> above = open(parent)) {
             removeEntry(above, name);
         } catch (NoSuchFileException gone) {
             return;
+        }
+    }
+
+    /** Unlinks several folders at once: freeing pages of memory takes processor time. */
+    void removeInParallel(List<Path> folders) throws IOException {
+        try {
+            folders.parallelStream().forEach(folder -> {
+                try {
+                    remove(folder);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
     }
 
@@ -52,6 +71,7 @@ final class Removal {
         }
     }
 
+    @SuppressWarnings("StreamResourceLeak") // the caller closes what is returned
     private static SecureDirectoryStream<Path> open(Path folder) throws IOException {
         DirectoryStream<Path> stream = Files.newDirectoryStream(folder);
         if (stream instanceof SecureDirectoryStream<Path> secure) {
@@ -78,14 +98,28 @@ final class Removal {
             return;
         }
         if (attributes.isDirectory()) {
-            try (SecureDirectoryStream<Path> child = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
-                removeContents(child);
-            }
-            parent.deleteDirectory(name);
+            removeTree(parent, name);
         } else {
             parent.deleteFile(name);
             files.incrementAndGet();
             bytes.addAndGet(attributes.size());
+        }
+    }
+
+    /** Empties a folder and unlinks it, once more where somebody put a file into it meanwhile. */
+    private void removeTree(SecureDirectoryStream<Path> parent, Path name) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try (SecureDirectoryStream<Path> child = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
+                removeContents(child);
+            }
+            try {
+                parent.deleteDirectory(name);
+                return;
+            } catch (DirectoryNotEmptyException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
         }
     }
 }

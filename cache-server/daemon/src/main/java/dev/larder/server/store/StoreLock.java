@@ -39,7 +39,8 @@ final class StoreLock implements AutoCloseable {
                 if (!posix.tryLockExclusive(descriptor)) {
                     throw held(layout);
                 }
-                // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by now.
+                // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by
+                // now.
                 if (posix.status(descriptor).isLinked()) {
                     LockRecord found = LockRecord.parse(Files.readString(file));
                     StoreLock lock = new StoreLock(posix, file, descriptor, found);

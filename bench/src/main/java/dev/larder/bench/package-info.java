@@ -1,0 +1,5 @@
+/** JMH benchmarks of the hot paths; {@code ops/bench} runs them beside their peers on the same files. */
+@NullMarked
+package dev.larder.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,43 @@
+package dev.larder.command;
+
+import dev.larder.protocol.ArrayRow;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Describes one array, or all of a dataset. */
+@Command(
+        name = "info",
+        description = {
+            "Describe an array, or all arrays of a dataset.",
+            "With --json an array is one object, as is a dataset that has exactly one array; other datasets are a list."
+        })
+final class Info implements Callable<Integer> {
+    @ParentCommand
+    LarderCommand larder;
+
+    @Parameters(paramLabel = "NAME", description = "A dataset, or dataset/array.")
+    String name;
+
+    @Option(names = "--json", description = "Print one JSON document.")
+    boolean json;
+
+    @Override
+    public Integer call() {
+        List<ArrayRow> rows = larder.client().info(name);
+        if (json) {
+            larder.out().println(rows.size() == 1 ? Json.array(rows.get(0)) : Json.arrays(rows));
+            return 0;
+        }
+        String gap = "";
+        for (ArrayRow row : rows) {
+            larder.out().print(gap);
+            ArrayText.facts(row).forEach(larder.out()::println);
+            gap = System.lineSeparator();
+        }
+        return 0;
+    }
+}

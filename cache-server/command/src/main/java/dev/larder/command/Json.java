@@ -1,0 +1,119 @@
+package dev.larder.command;
+
+import com.google.gson.stream.JsonWriter;
+import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.DaemonStatus;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.List;
+
+/** Writes the JSON that other programs rely on: its keys are part of the contract. */
+final class Json {
+    private Json() {}
+
+    /** Returns a bare list. */
+    static String arrays(List<ArrayRow> rows) {
+        return document(json -> {
+            json.beginArray();
+            for (ArrayRow row : rows) {
+                write(json, row);
+            }
+            json.endArray();
+        });
+    }
+
+    /** Returns one object. */
+    static String array(ArrayRow row) {
+        return document(json -> write(json, row));
+    }
+
+    /** Returns one object. */
+    static String status(DaemonStatus status) {
+        return document(json -> json.beginObject()
+                .name("store")
+                .value(status.store())
+                .name("pid")
+                .value(status.pid())
+                .name("version")
+                .value(status.version())
+                .name("capacityBytes")
+                .value(status.capacityBytes())
+                .name("usedBytes")
+                .value(status.usedBytes())
+                .name("leasedBytes")
+                .value(status.leasedBytes())
+                .name("pinnedBytes")
+                .value(status.pinnedBytes())
+                .name("retiredBytes")
+                .value(status.retiredBytes())
+                .name("arrays")
+                .value(status.arrays())
+                .name("clients")
+                .value(status.clients())
+                .name("hugePages")
+                .value(status.hugePages())
+                .name("uptimeSeconds")
+                .value(status.uptime().toSeconds())
+                .endObject());
+    }
+
+    private static void write(JsonWriter json, ArrayRow row) throws IOException {
+        json.beginObject().name("name").value(row.name());
+        writeDtype(json.name("dtype"), row.dtype());
+        json.name("shape").beginArray();
+        for (long extent : row.shape()) {
+            json.value(extent);
+        }
+        json.endArray()
+                .name("order")
+                .value(String.valueOf(row.order()))
+                .name("bytes")
+                .value(row.bytes())
+                .name("version")
+                .value(row.version())
+                .name("digest")
+                .value(row.digest())
+                .name("state")
+                .value(row.state().text())
+                .name("pinned")
+                .value(row.pinned())
+                .name("leases")
+                .value(row.leases())
+                .name("path")
+                .value(row.path())
+                .name("offset")
+                .value(row.offset())
+                .name("crc32c")
+                .value(row.crc32c())
+                .name("source")
+                .value(row.source())
+                .endObject();
+    }
+
+    /** Writes a plain type as text; a structured one comes as JSON already. */
+    private static void writeDtype(JsonWriter json, String dtype) throws IOException {
+        if (dtype.startsWith("[")) {
+            json.jsonValue(dtype);
+        } else {
+            json.value(dtype);
+        }
+    }
+
+    private static String document(Body body) {
+        StringWriter text = new StringWriter();
+        try (JsonWriter json = new JsonWriter(text)) {
+            json.setIndent("  ");
+            body.write(json);
+            return text.toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Writes the one value of a document. */
+    @FunctionalInterface
+    private interface Body {
+        void write(JsonWriter json) throws IOException;
+    }
+}

@@ -1,0 +1,119 @@
+package dev.larder.command;
+
+import dev.larder.layout.StoreLocation;
+import dev.larder.protocol.ControlClient;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code larder} command: keeps datasets in shared memory, once for all processes of a machine. */
+@Command(
+        name = "larder",
+        description = "Keeps datasets in shared memory, once for all processes of a machine.",
+        synopsisSubcommandLabel = "COMMAND",
+        versionProvider = Version.class,
+        subcommands = {
+            Serve.class,
+            Load.class,
+            Wait.class,
+            Ls.class,
+            Info.class,
+            ShowPath.class,
+            Evict.class,
+            Verify.class,
+            Status.class,
+            Stop.class,
+            Completion.class
+        },
+        footer = {
+            "",
+            "Sizes are 512m or 10g (powers of 1024), durations 30s, 5m or 2h.",
+            "Exit codes: 0 done; 1 unexpected failure; 2 wrong usage; 3 no daemon; 4 no such dataset or array;",
+            "  5 not enough space; 6 bad input; 7 refused; 8 checksum mismatch; 9 deadline passed; 130 interrupted."
+        })
+public final class LarderCommand implements Runnable {
+    @Spec
+    CommandSpec spec;
+
+    @Option(
+            names = "--store",
+            paramLabel = "DIR",
+            scope = ScopeType.INHERIT,
+            description = "The store. Default: $$LARDER_STORE, else your own in /dev/shm, else the service's.")
+    @Nullable
+    Path store;
+
+    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Show the stack trace of a failure.")
+    boolean debug;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help.")
+    boolean help;
+
+    @Option(
+            names = {"-V", "--version"},
+            versionHelp = true,
+            description = "Show the version.")
+    boolean version;
+
+    /** Runs a command line and exits with its code. */
+    public static void main(String[] args) {
+        PrintWriter out = utf8(FileDescriptor.out);
+        PrintWriter err = utf8(FileDescriptor.err);
+        int code = commandLine().setOut(out).setErr(err).execute(args);
+        out.flush();
+        err.flush();
+        System.exit(code);
+    }
+
+    /** Returns the whole command, ready to execute. */
+    static CommandLine commandLine() {
+        FailureReport report = new FailureReport();
+        return new CommandLine(new LarderCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(report)
+                .setParameterExceptionHandler(report);
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "no command given");
+    }
+
+    /** Returns the folder of the store that is meant. */
+    Path store() {
+        return StoreLocation.resolve(store);
+    }
+
+    /** Returns a client of the daemon that is meant. */
+    ControlClient client() {
+        return ControlClient.at(store());
+    }
+
+    PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
+    private static PrintWriter utf8(FileDescriptor descriptor) {
+        OutputStream stream = new FileOutputStream(descriptor);
+        return new PrintWriter(stream, true, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,43 @@
+package dev.larder.command;
+
+import dev.larder.protocol.Done;
+import dev.larder.server.store.CleanUp;
+import java.util.stream.Collectors;
+
+/** What a command did, in one line. */
+final class Outcome {
+    private Outcome() {}
+
+    /** Counts files and bytes. */
+    static String counted(Done done) {
+        return counted(done.files(), done.bytes());
+    }
+
+    /** Tells what was freed, and what still waits for its readers. */
+    static String freed(Done done) {
+        return freed(done.files(), done.bytes(), done.heldBytes(), done.holders());
+    }
+
+    /** Tells what was freed, and what still waits for its readers. */
+    static String freed(CleanUp cleanUp) {
+        String holders = cleanUp.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
+        return freed(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders);
+    }
+
+    private static String freed(long files, long bytes, long held, String holders) {
+        String freed = counted(files, bytes - held);
+        if (held == 0) {
+            return freed;
+        }
+        return freed + "; freed when their readers end: heldUntilExit=" + held + inUnits(held) + " pids="
+                + (holders.isEmpty() ? "unknown" : holders);
+    }
+
+    private static String counted(long files, long bytes) {
+        return "files=" + files + " bytes=" + bytes + inUnits(bytes);
+    }
+
+    private static String inUnits(long bytes) {
+        return bytes < 1024 ? "" : " (" + Units.size(bytes) + ")";
+    }
+}

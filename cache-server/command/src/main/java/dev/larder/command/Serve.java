@@ -1,0 +1,111 @@
+package dev.larder.command;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.server.Daemon;
+import dev.larder.server.DaemonConfig;
+import dev.larder.server.store.CleanUp;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** Runs the daemon. */
+@Command(
+        name = "serve",
+        description = {
+            "Run the daemon until Ctrl-C, SIGTERM or larder stop, and then remove what it owns.",
+            "A second Ctrl-C ends it at once, without cleaning up."
+        })
+final class Serve implements Callable<Integer> {
+    @ParentCommand
+    LarderCommand larder;
+
+    @Option(
+            names = "--load",
+            paramLabel = "NAME=PATH",
+            converter = SourceConverter.class,
+            description = "Load this first; may be given several times.")
+    List<LoadRequest.Source> sources = List.of();
+
+    @Mixin
+    LoadOptions options;
+
+    @Option(
+            names = "--capacity",
+            paramLabel = "SIZE",
+            converter = Units.SizeConverter.class,
+            description = "How much the store may hold (default: 80 %% of what mount and control group leave).")
+    @Nullable
+    Long capacityBytes;
+
+    @Option(names = "--keep", description = "Leave the store for the next start.")
+    boolean keep;
+
+    @Option(names = "--detach", description = "Return when everything is loaded, and serve in the background.")
+    boolean detach;
+
+    @Override
+    public Integer call() {
+        if (detach && !DetachedProcess.isThisOne()) {
+            return DetachedProcess.start(larder.out());
+        }
+        StopSignals signals = StopSignals.install(keep);
+        if (detach) {
+            Posix.system().leaveTerminal();
+        }
+        OptionalLong capacity = capacityBytes == null ? OptionalLong.empty() : OptionalLong.of(capacityBytes);
+        Daemon daemon = Daemon.start(new DaemonConfig(larder.store(), capacity, options.workers));
+        signals.stop(daemon);
+        return loadAndWait(daemon);
+    }
+
+    private int loadAndWait(Daemon daemon) {
+        CleanUp cleanUp;
+        try {
+            if (load(daemon)) {
+                sayDone();
+            }
+            cleanUp = daemon.awaitStop();
+        } catch (RuntimeException | Error failure) {
+            cleanUp = daemon.stop(keep);
+            if (!isStop(failure)) {
+                throw failure;
+            }
+        }
+        boolean kept = Files.exists(daemon.layout().data());
+        larder.out().println(kept ? "The store is kept." : "Cleaned up: " + Outcome.freed(cleanUp));
+        return 0;
+    }
+
+    /** Loads what was asked for; false where there was nothing to load. */
+    private boolean load(Daemon daemon) {
+        if (sources.isEmpty()) {
+            return false;
+        }
+        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
+            daemon.load(options.request(sources), display);
+        }
+        return true;
+    }
+
+    private static boolean isStop(Throwable failure) {
+        return failure instanceof LarderException known && known.code() == ErrorCode.INTERRUPTED;
+    }
+
+    private void sayDone() {
+        if (detach) {
+            larder.out().println("Done caching. larder stop cleans up.");
+            DetachedProcess.reportReady(larder.out());
+        } else {
+            larder.out().println("Done caching. Ctrl+C to clean up.");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.larder.command;
+
+import dev.larder.posix.Posix;
+import dev.larder.server.Daemon;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import sun.misc.Signal;
+
+/**
+ * Stops the daemon on Ctrl-C, SIGTERM, or when the terminal goes away. The JDK runs every handler in a thread of its own, so
+ * that a second Ctrl-C is heard while the first still cleans up.
+ */
+final class StopSignals {
+    private static final String INTERRUPT = "INT";
+    private static final List<String> NAMES = List.of(INTERRUPT, "TERM", "HUP");
+    private static final int FORCED_EXIT_CODE = 130;
+
+    private final boolean keep;
+    private @Nullable Daemon daemon;
+    private boolean stopping;
+
+    private StopSignals(boolean keep) {
+        this.keep = keep;
+    }
+
+    /** Takes the signals over; one that arrives before there is a daemon stops it as soon as there is. */
+    static StopSignals install(boolean keep) {
+        StopSignals signals = new StopSignals(keep);
+        Posix.system().acceptInterrupts();
+        NAMES.forEach(name -> Signal.handle(new Signal(name), signals::handle));
+        return signals;
+    }
+
+    /** Names the daemon that signals stop. A signal that crosses this call finds the daemon, or is found here. */
+    void stop(Daemon started) {
+        boolean late;
+        synchronized (this) {
+            daemon = started;
+            late = stopping;
+        }
+        if (late) {
+            started.stop(keep);
+        }
+    }
+
+    private void handle(Signal signal) {
+        boolean again;
+        Daemon toStop;
+        synchronized (this) {
+            again = stopping;
+            stopping = true;
+            toStop = daemon;
+        }
+        if (!again && toStop != null) {
+            toStop.stop(keep);
+        } else if (again && signal.getName().equals(INTERRUPT)) {
+            Runtime.getRuntime().halt(FORCED_EXIT_CODE);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * The {@code larder} command. It starts at {@link dev.larder.command.LarderCommand}; each subcommand is a class of its own,
+ * named as it is typed. {@code serve} runs the daemon in this process; the others ask a running daemon over its control
+ * plane.
+ */
+@NullMarked
+package dev.larder.command;
+
+import org.jspecify.annotations.NullMarked;

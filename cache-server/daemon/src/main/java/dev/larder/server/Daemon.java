@@ -1,0 +1,276 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayName;
+import dev.larder.layout.Names;
+import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.ReleaseVersion;
+import dev.larder.server.control.ControlServer;
+import dev.larder.server.control.ControlSettings;
+import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running daemon: owns a store, loads datasets into it, answers clients, and cleans up.
+ *
+ * <p>{@link #start} returns when clients can connect. {@link #stop} may be called at any moment from any thread, a signal's
+ * included. Thread-safe.
+ */
+public final class Daemon implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
+    private static final int WORK_THREADS = 2;
+    private static final long LOADS_END_MS = 1_000;
+    private static final long STOP_TIMEOUT_SECONDS = 60;
+    private static final long RETIRED_SWEEP_MS = 500;
+
+    private final Store store;
+    private final Residency residency;
+    private final Loads loads;
+    private final Waits waits;
+    private final Counters counters;
+    private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
+    private final ScheduledExecutorService timer = timer();
+    private final ExecutorService work;
+    private final Requests requests;
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
+    private final ControlServer control;
+
+    private Daemon(DaemonConfig config, Store store) throws IOException {
+        this.store = store;
+        this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
+        this.residency = new Residency(store, System::currentTimeMillis);
+        int workers =
+                config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
+        this.loads = new Loads(store, residency, workers);
+        this.waits = new Waits(residency, loads, timer);
+        this.counters = Counters.create(
+                store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
+        residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
+        this.requests = new Requests(this, store, residency, loads, waits, work, System.nanoTime());
+        this.control = ControlServer.start(
+                ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
+        afterChange();
+    }
+
+    /**
+     * Starts a daemon on a store: refuses one that another daemon owns, adopts what an earlier one left, and listens.
+     *
+     * @throws LarderException REFUSED with the owner's pid, NO_SPACE, USAGE for a path that is too long
+     */
+    public static Daemon start(DaemonConfig config) {
+        Store store = Store.open(new StoreLayout(config.store()), config.capacityBytes());
+        try {
+            return new Daemon(config, store);
+        } catch (IOException e) {
+            store.close();
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot start the daemon")
+                    .with("store", config.store())
+                    .with("reason", e)
+                    .cause(e)
+                    .exception();
+        } catch (RuntimeException | Error e) {
+            store.close();
+            throw e;
+        }
+    }
+
+    /** Returns the folder and names of the store. */
+    public StoreLayout layout() {
+        return store.layout();
+    }
+
+    /**
+     * Loads sources and returns when all are published.
+     *
+     * @throws LarderException as the load fails; INTERRUPTED where the daemon was stopped meanwhile
+     */
+    public Done load(LoadRequest request, ProgressListener listener) {
+        Load load = startLoad(request);
+        load.listen(listener);
+        try {
+            return load.outcome().get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LarderException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException("load failed", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            load.cancel();
+            throw Failure.of(ErrorCode.INTERRUPTED, "load was interrupted").exception();
+        }
+    }
+
+    /** Starts a load, and counts and reports how it ends. */
+    Load startLoad(LoadRequest request) {
+        request.sources().forEach(source -> Names.requireDataset(source.name()));
+        Load load = loads.start(request);
+        waits.started(load);
+        load.whenEnded((done, failure) -> {
+            counters.increment(failure == null ? Counter.LOADS : Counter.LOAD_FAILURES);
+            afterChange();
+        });
+        return load;
+    }
+
+    /** Removes the current version of a dataset; the name of one of its arrays is refused, as versions leave whole. */
+    PublishedVersion evict(String name) {
+        if (name.indexOf('/') >= 0) {
+            throw Failure.of(ErrorCode.USAGE, "only a whole dataset can be evicted")
+                    .with("name", name)
+                    .remedy("larder evict " + ArrayName.parse(name).dataset());
+        }
+        PublishedVersion evicted = residency.evict(name);
+        counters.increment(Counter.EVICTIONS);
+        afterChange();
+        return evicted;
+    }
+
+    /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */
+    private void afterChange() {
+        List<PublishedVersion> current = residency.current();
+        List<PublishedVersion> retired = residency.retired();
+        counters.set(Counter.DATASETS, current.size());
+        counters.set(
+                Counter.ARRAYS,
+                current.stream().mapToLong(v -> v.arrays().size()).sum());
+        counters.set(Counter.RESIDENT_BYTES, residency.usedBytes());
+        counters.set(
+                Counter.RETIRED_BYTES,
+                retired.stream().mapToLong(PublishedVersion::storedBytes).sum());
+        if (!retired.isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
+            var unused = timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void sweep() {
+        sweeping.set(false);
+        try {
+            residency.removeRetired();
+        } catch (RuntimeException e) {
+            report("cannot remove a retired version", e);
+        }
+        afterChange();
+    }
+
+    /** Notes an error that no client is told of. */
+    void report(String what, Throwable failure) {
+        errors.record(failure);
+        LOG.warn("{}: {}", what, failure.getMessage());
+    }
+
+    /**
+     * Stops accepting, ends loads, and unlinks everything the store holds, or leaves it in order where {@code keep}. The first
+     * call does it; later ones wait for its result.
+     */
+    public CleanUp stop(boolean keep) {
+        return stop(keep, cleanUp -> {});
+    }
+
+    /** Stops, and tells {@code report} the result while clients can still be answered. */
+    CleanUp stop(boolean keep, Consumer<CleanUp> report) {
+        if (stopping.compareAndSet(false, true)) {
+            try {
+                CleanUp cleanUp = stopNow(keep);
+                report.accept(cleanUp);
+                stopped.complete(cleanUp);
+            } catch (IOException | RuntimeException | Error e) {
+                stopped.completeExceptionally(e);
+            }
+        }
+        return awaitStop(STOP_TIMEOUT_SECONDS);
+    }
+
+    private CleanUp stopNow(boolean keep) throws IOException {
+        control.stopAccepting();
+        waits.close();
+        loads.close(LOADS_END_MS);
+        timer.shutdownNow();
+        if (keep) {
+            store.close();
+            return new CleanUp(0, 0, 0, List.of());
+        }
+        return store.removeAll(residency.all());
+    }
+
+    /** Waits until somebody stopped the daemon, and returns what that did. */
+    public CleanUp awaitStop() {
+        return awaitStop(Long.MAX_VALUE);
+    }
+
+    private CleanUp awaitStop(long timeoutSeconds) {
+        try {
+            CleanUp cleanUp = stopped.get(timeoutSeconds, TimeUnit.SECONDS);
+            control.close();
+            work.shutdown();
+            return cleanUp;
+        } catch (ExecutionException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "clean-up failed")
+                    .with("store", store.layout().root())
+                    .with("reason", e.getCause())
+                    .cause(e)
+                    .remedy("remove the folder by hand");
+        } catch (TimeoutException e) {
+            throw Failure.of(ErrorCode.DEADLINE, "clean-up takes too long")
+                    .with("store", store.layout().root())
+                    .with("seconds", timeoutSeconds)
+                    .cause(e)
+                    .remedy("remove the folder by hand");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for the daemon")
+                    .exception();
+        }
+    }
+
+    @Override
+    public void close() {
+        stop(false);
+    }
+
+    private static ScheduledExecutorService timer() {
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, daemonThreads("larder-timer"));
+        timer.setRemoveOnCancelPolicy(true);
+        return timer;
+    }
+
+    private static ThreadFactory daemonThreads(String name) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+}

@@ -1,0 +1,20 @@
+package dev.larder.server;
+
+import java.nio.file.Path;
+import java.util.OptionalLong;
+
+/**
+ * How a daemon is to run.
+ *
+ * @param store the folder of its store
+ * @param capacityBytes how much it may hold; empty: 80 % of what mount and control group leave
+ * @param workers threads that copy, where a load does not say; 0: one for each processor
+ */
+public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
+    /** Rejects a negative number of workers. */
+    public DaemonConfig {
+        if (workers < 0) {
+            throw new IllegalArgumentException("workers=" + workers);
+        }
+    }
+}

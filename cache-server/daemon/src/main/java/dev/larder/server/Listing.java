@@ -1,0 +1,120 @@
+package dev.larder.server;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.Dtype;
+import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.ArrayRow.State;
+import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SourceRecord;
+import dev.larder.server.store.Store;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/** Describes what is resident, loading or retired, one row an array. */
+final class Listing {
+    private final Store store;
+    private final Residency residency;
+    private final Loads loads;
+
+    Listing(Store store, Residency residency, Loads loads) {
+        this.store = store;
+        this.residency = residency;
+        this.loads = loads;
+    }
+
+    /** Returns the rows of all arrays whose full name is wanted, sorted by name, retired versions last. */
+    List<ArrayRow> rows(Predicate<String> isWanted, boolean includeRetired) {
+        List<PublishedVersion> current = residency.current();
+        List<PublishedVersion> retired = includeRetired ? residency.retired() : List.of();
+        List<PublishedVersion> versions = new ArrayList<>(current);
+        versions.addAll(retired);
+        Map<Path, List<Long>> holders = store.holders(versions);
+        List<ArrayRow> rows = new ArrayList<>();
+        for (PublishedVersion version : current) {
+            addRows(
+                    version,
+                    State.RESIDENT,
+                    holders.getOrDefault(version.folder(), List.of()).size(),
+                    isWanted,
+                    rows);
+        }
+        addLoading(isWanted, rows);
+        rows.sort(Comparator.comparing(ArrayRow::name));
+        for (PublishedVersion version : retired) {
+            addRows(
+                    version,
+                    State.RETIRED,
+                    holders.getOrDefault(version.folder(), List.of()).size(),
+                    isWanted,
+                    rows);
+        }
+        return rows;
+    }
+
+    private void addRows(
+            PublishedVersion version, State state, int leases, Predicate<String> isWanted, List<ArrayRow> rows) {
+        Map<String, String> sources = version.sources().stream()
+                .collect(Collectors.toMap(SourceRecord::array, SourceRecord::path, (first, second) -> first));
+        boolean pinned = Files.exists(version.folder().resolve(StoreLayout.PINNED));
+        for (ArrayEntry array : version.arrays()) {
+            String name = version.dataset() + "/" + array.name();
+            if (isWanted.test(name)) {
+                rows.add(new ArrayRow(
+                        name,
+                        dtypeText(Dtype.parse(array.dtype())),
+                        LongStream.of(array.shape()).boxed().toList(),
+                        array.order(),
+                        array.byteSize(),
+                        version.version(),
+                        version.digest(),
+                        state,
+                        pinned,
+                        leases,
+                        version.folder().resolve(array.file()).toString(),
+                        array.offset(),
+                        array.crc32cHex(),
+                        sources.getOrDefault(array.name(), "")));
+            }
+        }
+    }
+
+    private void addLoading(Predicate<String> isWanted, List<ArrayRow> rows) {
+        for (Load load : loads.running()) {
+            for (SourceArray array : load.arrays()) {
+                if (isWanted.test(array.name().toString())) {
+                    rows.add(new ArrayRow(
+                            array.name().toString(),
+                            dtypeText(array.dtype()),
+                            LongStream.of(array.shape()).boxed().toList(),
+                            array.order().name().charAt(0),
+                            array.byteSize(),
+                            0,
+                            "",
+                            State.LOADING,
+                            false,
+                            0,
+                            "",
+                            0,
+                            "",
+                            array.file().toString()));
+                }
+            }
+        }
+    }
+
+    private static String dtypeText(Dtype dtype) {
+        return dtype.fields().isEmpty() ? dtype.descr() : dtype.descrJson();
+    }
+}

@@ -1,0 +1,180 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.DaemonStatus;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.ReleaseVersion;
+import dev.larder.server.control.Reply;
+import dev.larder.server.control.RequestHandler;
+import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Collectors;
+
+/** Gives the requests of clients their meaning. What takes time runs on worker threads, never on the control thread. */
+final class Requests implements RequestHandler {
+    private final Daemon daemon;
+    private final Store store;
+    private final Residency residency;
+    private final Waits waits;
+    private final Executor work;
+    private final long startNs;
+    private final Listing listing;
+
+    Requests(Daemon daemon, Store store, Residency residency, Loads loads, Waits waits, Executor work, long startNs) {
+        this.daemon = daemon;
+        this.store = store;
+        this.residency = residency;
+        this.waits = waits;
+        this.work = work;
+        this.startNs = startNs;
+        this.listing = new Listing(store, residency, loads);
+    }
+
+    @Override
+    public void load(LoadRequest request, Reply reply) {
+        Load load = daemon.startLoad(request);
+        load.listen(reply::progress);
+        reply.onDisconnect(load::cancel);
+        load.whenEnded((done, failure) -> {
+            if (failure == null) {
+                reply.done(done);
+            } else {
+                reply.problem(failure);
+            }
+        });
+    }
+
+    @Override
+    public void await(String name, Duration timeout, Reply reply) {
+        waits.await(name, timeout, false, reply);
+    }
+
+    @Override
+    public void list(String prefix, boolean includeRetired, Reply reply) {
+        run(reply, () -> {
+            reply.rows(listing.rows(name -> name.startsWith(prefix), includeRetired));
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    @Override
+    public void info(String name, Reply reply) {
+        run(reply, () -> {
+            List<ArrayRow> rows = listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false);
+            if (rows.isEmpty()) {
+                throw unknown(name);
+            }
+            reply.rows(rows);
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private RuntimeException unknown(String name) {
+        String dataset = dataset(name);
+        boolean isKnown = residency.find(dataset).isPresent();
+        return Failure.of(ErrorCode.NOT_FOUND, isKnown ? "no such array" : "no such dataset")
+                .with("name", name)
+                .remedy(isKnown ? "larder ls lists what it has" : residency.nearNames(dataset));
+    }
+
+    private static String dataset(String name) {
+        return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
+    }
+
+    @Override
+    public void evict(String name, Reply reply) {
+        run(reply, () -> {
+            PublishedVersion evicted = daemon.evict(name);
+            reply.done(Done.of(evicted.arrays().size(), evicted.storedBytes(), ""));
+        });
+    }
+
+    @Override
+    public void verify(String name, Reply reply) {
+        run(reply, () -> {
+            Optional<PublishedVersion> version = residency.find(dataset(name));
+            if (!name.isEmpty() && version.isEmpty()) {
+                throw unknown(name);
+            }
+            List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
+            String array = name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
+            Done done = new Verification(versions, array, reply::progress, reply::isConnected).run();
+            if (done.files() == 0 && !array.isEmpty()) {
+                throw unknown(name);
+            }
+            reply.done(done);
+        });
+    }
+
+    @Override
+    public void status(Reply reply) {
+        run(reply, () -> {
+            List<PublishedVersion> all = residency.all();
+            Set<Long> clients = store.holders(all).values().stream()
+                    .flatMap(List::stream)
+                    .collect(Collectors.toCollection(HashSet::new));
+            reply.status(new DaemonStatus(
+                    store.layout().root().toString(),
+                    ProcessHandle.current().pid(),
+                    ReleaseVersion.text(),
+                    store.capacityBytes(),
+                    residency.usedBytes(),
+                    residency.leasedBytes(),
+                    0,
+                    residency.retired().stream()
+                            .mapToLong(PublishedVersion::storedBytes)
+                            .sum(),
+                    residency.current().stream()
+                            .mapToLong(v -> v.arrays().size())
+                            .sum(),
+                    clients.size(),
+                    store.hugePages(),
+                    Duration.ofNanos(System.nanoTime() - startNs)));
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    @Override
+    public void stop(boolean keep, Reply reply) {
+        Thread thread = new Thread(
+                () -> answer(reply, () -> daemon.stop(keep, cleanUp -> reply.done(done(cleanUp)))), "larder-stop");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static Done done(CleanUp cleanUp) {
+        String holders = cleanUp.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
+        return new Done(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders, "");
+    }
+
+    private void run(Reply reply, Runnable request) {
+        try {
+            work.execute(() -> answer(reply, request));
+        } catch (RejectedExecutionException e) {
+            reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                    .remedy("start it again with larder serve"));
+        }
+    }
+
+    private static void answer(Reply reply, Runnable request) {
+        try {
+            request.run();
+        } catch (RuntimeException | Error e) {
+            reply.problem(e);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.Progress;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.server.store.PublishedVersion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+
+/** Computes the checksums of published arrays again and compares them with those of their load. */
+final class Verification {
+    private static final int STEP_BYTES = 256 << 10;
+    private static final int MOST_NAMED = 10;
+
+    private final List<Target> targets;
+    private final Consumer<Progress> listener;
+    private final BooleanSupplier isWanted;
+    private final long bytesTotal;
+    private long bytesDone;
+
+    private record Target(PublishedVersion version, ArrayEntry array) {
+        @Override
+        public String toString() {
+            return version.dataset() + "/" + array.name();
+        }
+    }
+
+    /** Prepares to verify the arrays of these versions, or of them only {@code array} unless that is empty. */
+    Verification(List<PublishedVersion> versions, String array, Consumer<Progress> listener, BooleanSupplier isWanted) {
+        this.targets = versions.stream()
+                .flatMap(version -> version.arrays().stream().map(entry -> new Target(version, entry)))
+                .filter(target -> array.isEmpty() || target.array.name().equals(array))
+                .toList();
+        this.listener = listener;
+        this.isWanted = isWanted;
+        this.bytesTotal =
+                targets.stream().mapToLong(target -> target.array.byteSize()).sum();
+    }
+
+    /** Reads everything; fails with the arrays whose bytes are not what was loaded. */
+    Done run() {
+        List<String> damaged = new ArrayList<>();
+        ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
+        int verified = 0;
+        for (Target target : targets) {
+            if (!isWanted.getAsBoolean()) {
+                break;
+            }
+            int found = checksum(target, step);
+            if (found != target.array.crc32c()) {
+                damaged.add(
+                        target + " crc32c=" + String.format("%08x", found) + " expected=" + target.array.crc32cHex());
+            }
+            verified++;
+            listener.accept(new Progress(
+                    Phase.VERIFYING, target.toString(), bytesDone, bytesTotal, verified, targets.size(), ""));
+        }
+        if (!damaged.isEmpty()) {
+            throw Failure.of(ErrorCode.CHECKSUM, "arrays are damaged")
+                    .with("count", damaged.size())
+                    .with("arrays", damaged.subList(0, Math.min(MOST_NAMED, damaged.size())))
+                    .remedy("load them anew, and test the machine's memory");
+        }
+        return Done.of(verified, bytesDone, "");
+    }
+
+    private int checksum(Target target, ByteBuffer step) {
+        Path file = target.version.folder().resolve(target.array.file());
+        CRC32C crc = new CRC32C();
+        try (FileChannel channel = FileChannel.open(file)) {
+            long at = target.array.offset();
+            long end = at + target.array.byteSize();
+            while (at < end) {
+                step.clear().limit((int) Math.min(STEP_BYTES, end - at));
+                int read = channel.read(step, at);
+                if (read < 0) {
+                    break;
+                }
+                crc.update(step.flip());
+                at += read;
+                bytesDone += read;
+            }
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.CHECKSUM, "cannot read array")
+                    .with("array", target)
+                    .with("file", file)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("load it anew");
+        }
+        return (int) crc.getValue();
+    }
+}

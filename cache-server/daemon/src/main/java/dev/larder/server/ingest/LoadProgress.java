@@ -1,0 +1,67 @@
+package dev.larder.server.ingest;
+
+import dev.larder.protocol.Progress;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.protocol.ProgressListener;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts what a load has done, and tells whoever listens, at most twenty times a second. Thread-safe. */
+final class LoadProgress {
+    private static final long INTERVAL_NS = 50_000_000;
+
+    private final String name;
+    private final List<ProgressListener> listeners = new CopyOnWriteArrayList<>();
+    private final AtomicLong bytesDone = new AtomicLong();
+    private final AtomicLong filesDone = new AtomicLong();
+    private final AtomicLong nextNs = new AtomicLong(System.nanoTime());
+    private volatile Phase phase = Phase.SCANNING;
+    private volatile long bytesTotal = Progress.UNKNOWN;
+    private volatile long filesTotal = Progress.UNKNOWN;
+
+    LoadProgress(String name) {
+        this.name = name;
+    }
+
+    void listen(ProgressListener listener) {
+        listeners.add(listener);
+        listener.progress(snapshot());
+    }
+
+    void expect(long bytes, long files) {
+        bytesTotal = bytes;
+        filesTotal = files;
+    }
+
+    void enter(Phase next) {
+        phase = next;
+        tell();
+    }
+
+    void addBytes(long bytes) {
+        bytesDone.addAndGet(bytes);
+        long due = nextNs.get();
+        long now = System.nanoTime();
+        if (now - due >= 0 && nextNs.compareAndSet(due, now + INTERVAL_NS)) {
+            tell();
+        }
+    }
+
+    void addFile() {
+        filesDone.incrementAndGet();
+    }
+
+    long bytesDone() {
+        return bytesDone.get();
+    }
+
+    Progress snapshot() {
+        return new Progress(phase, name, bytesDone.get(), bytesTotal, filesDone.get(), filesTotal, "");
+    }
+
+    private void tell() {
+        Progress progress = snapshot();
+        listeners.forEach(listener -> listener.progress(progress));
+    }
+}

@@ -1,0 +1,5 @@
+/** From sources to published versions: {@link dev.larder.server.ingest.Loads} starts a {@link dev.larder.server.ingest.Load}. */
+@NullMarked
+package dev.larder.server.ingest;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,41 @@
+package dev.larder.server.residency;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+
+/** Finds the names that a misspelt one may have meant. */
+final class NearNames {
+    private static final int MOST = 3;
+
+    private NearNames() {}
+
+    /** Returns up to three names within a third of the length in edits, or that one is the beginning of; nearest first. */
+    static List<String> of(String name, Collection<String> known) {
+        int limit = Math.max(1, name.length() / 3);
+        return known.stream()
+                .filter(other -> other.startsWith(name) || name.startsWith(other) || distance(name, other) <= limit)
+                .sorted(Comparator.comparingInt((String other) -> distance(name, other))
+                        .thenComparing(Comparator.naturalOrder()))
+                .limit(MOST)
+                .toList();
+    }
+
+    /** Counts the insertions, deletions and replacements between two words (Levenshtein; Wagner and Fischer's rows). */
+    static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+}

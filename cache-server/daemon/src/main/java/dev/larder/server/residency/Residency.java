@@ -1,0 +1,129 @@
+package dev.larder.server.residency;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The versions of a store: one is current for each dataset, others are retired and leave with their last lease. Thread-safe.
+ */
+public final class Residency {
+    private final Store store;
+    private final LongSupplier clockMs;
+    private final Map<String, PublishedVersion> current = new TreeMap<>();
+    private final List<PublishedVersion> retired = new ArrayList<>();
+    private final Map<String, Long> lastVersions = new HashMap<>();
+
+    /** Creates an empty one; time comes from {@code clockMs}, in milliseconds since the epoch. */
+    public Residency(Store store, LongSupplier clockMs) {
+        this.store = store;
+        this.clockMs = clockMs;
+    }
+
+    /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
+    public synchronized void adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        for (PublishedVersion version : store.adopt(onDamaged)) {
+            makeCurrent(version);
+            store.pointCurrentTo(version);
+        }
+        removeRetired();
+    }
+
+    /** Makes a finished version the current one, and retires the one before it. */
+    public synchronized PublishedVersion publish(IncomingVersion incoming) throws IOException {
+        long number = lastVersions.getOrDefault(incoming.dataset(), 0L) + 1;
+        PublishedVersion version = store.publish(incoming, number, clockMs.getAsLong());
+        makeCurrent(version);
+        removeRetired();
+        return version;
+    }
+
+    private void makeCurrent(PublishedVersion version) {
+        lastVersions.merge(version.dataset(), version.version(), Math::max);
+        PublishedVersion previous = current.put(version.dataset(), version);
+        if (previous != null) {
+            retired.add(previous);
+        }
+    }
+
+    /** Unlinks the retired versions that nobody leases any more, and returns how many remain. */
+    public synchronized int removeRetired() {
+        retired.removeIf(store::removeUnleased);
+        return retired.size();
+    }
+
+    /** Removes the current version of a dataset; refuses while anybody leases it. */
+    public synchronized PublishedVersion evict(String dataset) {
+        PublishedVersion version = current.get(dataset);
+        if (version == null) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                    .with("dataset", dataset)
+                    .remedy(nearNames(dataset));
+        }
+        if (!store.removeUnleased(version)) {
+            throw Failure.of(ErrorCode.REFUSED, "dataset is in use")
+                    .with("dataset", dataset)
+                    .with("version", version.version())
+                    .with("pids", store.holders(version))
+                    .remedy("evict it when its readers have ended");
+        }
+        current.remove(dataset);
+        return version;
+    }
+
+    /** Returns the current version of a dataset. */
+    public synchronized Optional<PublishedVersion> find(String dataset) {
+        return Optional.ofNullable(current.get(dataset));
+    }
+
+    /** Returns the current versions, sorted by dataset. */
+    public synchronized List<PublishedVersion> current() {
+        return List.copyOf(current.values());
+    }
+
+    /** Returns the versions that only their readers still see. */
+    public synchronized List<PublishedVersion> retired() {
+        return List.copyOf(retired);
+    }
+
+    /** Returns every version that has files. */
+    public synchronized List<PublishedVersion> all() {
+        List<PublishedVersion> versions = new ArrayList<>(current.values());
+        versions.addAll(retired);
+        return versions;
+    }
+
+    /** Returns what all versions occupy, in bytes. */
+    public synchronized long usedBytes() {
+        return storedBytes(all());
+    }
+
+    /** Returns what the leased versions occupy, in bytes. */
+    public long leasedBytes() {
+        return storedBytes(all().stream().filter(store::isLeased).toList());
+    }
+
+    private static long storedBytes(List<PublishedVersion> versions) {
+        return versions.stream().mapToLong(PublishedVersion::storedBytes).sum();
+    }
+
+    /** Says which datasets have a name like this one, as the remedy of an error. */
+    public synchronized String nearNames(String name) {
+        List<String> near = NearNames.of(name, current.keySet());
+        return near.isEmpty()
+                ? "load it with larder load " + name + "=PATH"
+                : "did you mean " + String.join(", ", near) + "? larder ls lists all";
+    }
+}

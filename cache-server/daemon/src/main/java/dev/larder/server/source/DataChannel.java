@@ -1,0 +1,85 @@
+package dev.larder.server.source;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+
+/**
+ * Delivers exactly the data of an array. That nothing follows, and that a checksum of the packing is right, is proved
+ * before the last byte is handed out: whoever got all bytes got good ones.
+ */
+final class DataChannel implements ReadableByteChannel {
+    private static final int STEP_BYTES = 64 << 10;
+
+    private final SourceArray array;
+    private final InputStream in;
+    private final byte[] step;
+    private long delivered;
+    private boolean open = true;
+
+    /** Takes over a stream that stands at the data. */
+    DataChannel(SourceArray array, InputStream in) {
+        this.array = array;
+        this.in = in;
+        this.step = new byte[(int) Math.min(STEP_BYTES, Math.max(1, array.byteSize()))];
+        if (array.byteSize() == 0) {
+            requireEnd();
+        }
+    }
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        if (!target.hasRemaining()) {
+            return 0;
+        }
+        int length = (int) Math.min(Math.min(step.length, target.remaining()), array.byteSize() - delivered);
+        if (length == 0) {
+            return -1;
+        }
+        int read = next(length);
+        if (read < 0) {
+            throw Refusal.of(
+                    array.file(),
+                    array.dataOffset() + delivered,
+                    "it ends after " + delivered + " of " + array.byteSize() + " bytes of data");
+        }
+        delivered += read;
+        if (delivered == array.byteSize()) {
+            requireEnd();
+        }
+        target.put(step, 0, read);
+        return read;
+    }
+
+    private int next(int length) {
+        try {
+            return in.read(step, 0, length);
+        } catch (IOException e) {
+            throw Refusal.unreadable(array.file(), array.dataOffset() + delivered, e);
+        }
+    }
+
+    private void requireEnd() {
+        try {
+            if (in.read() < 0) {
+                return;
+            }
+        } catch (IOException e) {
+            throw Refusal.unreadable(array.file(), array.dataOffset() + delivered, e);
+        }
+        throw Refusal.of(
+                array.file(), array.dataOffset() + delivered, "more follows the " + delivered + " bytes of data");
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public void close() throws IOException {
+        open = false;
+        in.close();
+    }
+}

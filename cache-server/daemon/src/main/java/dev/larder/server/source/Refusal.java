@@ -1,0 +1,77 @@
+package dev.larder.server.source;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.zip.ZipException;
+
+/** Words every reason not to read a file: the file, the byte, why, and what to do. */
+final class Refusal {
+    private Refusal() {}
+
+    static LarderException of(Path file, long offset, String reason) {
+        return start(file, offset, reason).remedy("repair, replace or remove the file");
+    }
+
+    /** Turns a failure to read into words; being interrupted is not the file's fault. */
+    static LarderException unreadable(Path file, long offset, IOException cause) {
+        if (cause instanceof AsynchronousCloseException) {
+            return Failure.of(ErrorCode.INTERRUPTED, "interrupted while reading source")
+                    .with("file", file)
+                    .cause(cause)
+                    .exception();
+        }
+        return start(file, offset, reason(file, cause))
+                .cause(cause)
+                .remedy("check that the file is there and readable");
+    }
+
+    /** Makes one failure of all that was found, so that a user can repair everything at once. */
+    static LarderException all(String name, Path path, List<LarderException> refusals) {
+        if (refusals.size() == 1) {
+            return refusals.get(0);
+        }
+        StringBuilder lines = new StringBuilder();
+        refusals.forEach(refusal -> lines.append("\n  ").append(refusal.getMessage()));
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot read source")
+                .with("name", name)
+                .with("path", path)
+                .with("badFiles", refusals.size() + lines.toString())
+                .cause(refusals.get(0))
+                .exception();
+    }
+
+    private static Failure start(Path file, long offset, String reason) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
+                .with("file", file)
+                .with("offset", offset)
+                .with("reason", reason);
+    }
+
+    private static String reason(Path file, IOException cause) {
+        if (cause instanceof NoSuchFileException) {
+            return Files.isSymbolicLink(file) ? "it is a link that leads nowhere" : "it does not exist";
+        } else if (cause instanceof AccessDeniedException) {
+            return "permission denied";
+        } else if (cause instanceof FileSystemLoopException) {
+            return "the folder contains itself, through a link";
+        } else if (cause instanceof EOFException) {
+            return "it ends too early";
+        } else if (cause instanceof ZipException) {
+            return "its gzip data is corrupt (" + cause.getMessage() + ")";
+        } else if (cause instanceof FileSystemException failure && failure.getReason() != null) {
+            return failure.getReason();
+        }
+        return String.valueOf(cause.getMessage());
+    }
+}

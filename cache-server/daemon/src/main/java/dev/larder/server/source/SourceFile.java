@@ -1,0 +1,106 @@
+package dev.larder.server.source;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayName;
+import dev.larder.layout.Names;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * A file of a known kind, found but not yet opened.
+ *
+ * @param path where it lies
+ * @param kind what its name says it is
+ * @param arrayName what its array is called within the dataset
+ */
+record SourceFile(Path path, SourceKind kind, String arrayName) {
+    private static final int UNPACK_BYTES = 512;
+
+    /** Deflate cannot pack tighter; so a small file cannot make us reserve terabytes. */
+    private static final long TIGHTEST_PACKING = 1032;
+
+    /** Reads and checks everything but the data itself. */
+    SourceArray check(String dataset) {
+        String objection = Names.arrayObjection(arrayName);
+        if (objection != null) {
+            throw Refusal.of(path, 0, "its array cannot be called " + Names.printable(arrayName) + ": " + objection);
+        }
+        SourceIdentity identity = SourceIdentity.of(path);
+        NpyHeader header = header();
+        long dataOffset = kind == SourceKind.NPY ? header.dataOffset() : IdxHeader.length(header);
+        if (kind == SourceKind.IDX_GZIP) {
+            requirePlausible(header, identity.byteSize());
+        } else {
+            requireExact(dataOffset, header.byteSize(), identity.byteSize());
+        }
+        requireStorable(header);
+        return new SourceArray(
+                new ArrayName(dataset, arrayName), identity, header, dataOffset, kind == SourceKind.IDX_GZIP);
+    }
+
+    private NpyHeader header() {
+        try {
+            return switch (kind) {
+                case NPY -> npyHeader();
+                case IDX -> idxHeader(false);
+                case IDX_GZIP -> idxHeader(true);
+            };
+        } catch (IOException e) {
+            throw Refusal.unreadable(path, 0, e);
+        }
+    }
+
+    private NpyHeader npyHeader() throws IOException {
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+            return NpyHeader.read(channel, path.toString());
+        }
+    }
+
+    private NpyHeader idxHeader(boolean packed) throws IOException {
+        try (InputStream in = Files.newInputStream(path);
+                InputStream unpacked = packed ? new GZIPInputStream(in, UNPACK_BYTES) : in) {
+            return IdxHeader.read(unpacked, path, kind.promisedDimensions(fileName()));
+        }
+    }
+
+    private String fileName() {
+        return String.valueOf(path.getFileName());
+    }
+
+    private void requireExact(long dataOffset, long wanted, long fileSize) {
+        long present = fileSize - dataOffset;
+        if (present < wanted) {
+            throw Refusal.of(path, fileSize, "it ends after " + present + " of " + wanted + " bytes of data");
+        } else if (present > wanted) {
+            throw Refusal.of(
+                    path, dataOffset + wanted, (present - wanted) + " bytes follow the " + wanted + " bytes of data");
+        }
+    }
+
+    private void requirePlausible(NpyHeader header, long fileSize) {
+        if (header.byteSize() / TIGHTEST_PACKING > fileSize) {
+            throw Refusal.of(
+                    path, 0, "its " + fileSize + " bytes cannot hold the " + header.byteSize() + " bytes it claims");
+        }
+    }
+
+    /** A header may be readable by us and yet too long for numpy where the store would put it. */
+    private void requireStorable(NpyHeader header) {
+        try {
+            header.encode(StoreLayout.DATA_ALIGNMENT);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            throw Refusal.of(path, 0, e.getMessage() == null ? "it cannot be stored" : e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.IndexReader;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads back what an earlier daemon published in a store. */
+final class Adoption {
+    private final Posix posix;
+    private final StoreLayout layout;
+    private final BiConsumer<Path, RuntimeException> onDamaged;
+
+    Adoption(Posix posix, StoreLayout layout, BiConsumer<Path, RuntimeException> onDamaged) {
+        this.posix = posix;
+        this.layout = layout;
+        this.onDamaged = onDamaged;
+    }
+
+    List<PublishedVersion> versions() throws IOException {
+        List<PublishedVersion> versions = new ArrayList<>();
+        for (Path dataset : folders(layout.data())) {
+            for (Path folder : folders(dataset)) {
+                try {
+                    versions.add(read(fileName(dataset), folder));
+                } catch (RuntimeException e) {
+                    new Removal().remove(folder);
+                    onDamaged.accept(folder, e);
+                }
+            }
+        }
+        versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
+        return versions;
+    }
+
+    private static List<Path> folders(Path parent) throws IOException {
+        try (Stream<Path> entries = Files.list(parent)) {
+            return entries.filter(entry -> Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS))
+                    .toList();
+        }
+    }
+
+    private PublishedVersion read(String dataset, Path folder) throws IOException {
+        Path file = folder.resolve(StoreLayout.INDEX);
+        IndexReader index;
+        try {
+            index = new IndexReader(ByteBuffer.wrap(Files.readAllBytes(file)), file);
+        } catch (IOException e) {
+            throw damaged(folder, "no readable index", e);
+        }
+        requireNumber(folder, index);
+        Set<String> segments = new HashSet<>();
+        for (int segment = 0; segment < index.segmentCount(); segment++) {
+            requireSegment(folder, index.segmentFile(segment), index.segmentByteSize(segment));
+            segments.add(index.segmentFile(segment));
+        }
+        List<ArrayEntry> arrays = new ArrayList<>();
+        for (int i = 0; i < index.arrayCount(); i++) {
+            arrays.add(index.array(i));
+        }
+        List<SourceRecord> sources = Manifest.readSources(folder.resolve(StoreLayout.MANIFEST));
+        return new PublishedVersion(
+                dataset,
+                index.version(),
+                folder,
+                index.digest(),
+                index.publishedEpochMs(),
+                Store.storedBytes(posix, folder, segments),
+                arrays,
+                sources);
+    }
+
+    private static void requireNumber(Path folder, IndexReader index) {
+        if (!fileName(folder).equals(Long.toString(index.version()))
+                || !Files.exists(folder.resolve(StoreLayout.LEASE))) {
+            throw damaged(folder, "index and folder do not fit", null);
+        }
+    }
+
+    private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
+        Path segment = folder.resolve(file).normalize();
+        if (!segment.startsWith(folder) || !Files.isRegularFile(segment) || Files.size(segment) != byteSize) {
+            throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
+        }
+    }
+
+    private static RuntimeException damaged(Path folder, String reason, @Nullable IOException cause) {
+        Failure failure = Failure.of(ErrorCode.CHECKSUM, "version is damaged")
+                .with("folder", folder)
+                .with("reason", reason);
+        return (cause == null ? failure : failure.cause(cause)).remedy("load the dataset anew");
+    }
+
+    private static String fileName(Path path) {
+        return String.valueOf(path.getFileName());
+    }
+}

@@ -1,0 +1,47 @@
+package dev.larder.server.store;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The file system that a store lies on.
+ *
+ * @param point where it is mounted
+ * @param type such as {@code tmpfs}
+ * @param options as the kernel lists them
+ */
+record Mount(Path point, String type, String options) {
+    private static final Path MOUNTS = Path.of("/proc/self/mounts");
+    private static final Pattern LINE = Pattern.compile("\\S+ (?<point>\\S+) (?<type>\\S+) (?<options>\\S+) .*");
+    private static final Pattern HUGE = Pattern.compile("(?:^|.*,)huge=(?<word>[a-z_]+)(?:,.*|$)");
+    private static final String NO_HUGE_PAGES = "never";
+
+    /** Finds the mount of a folder: the deepest one above it, the last where several cover each other. */
+    static Optional<Mount> of(Path folder) {
+        try (Stream<String> lines = Files.lines(MOUNTS)) {
+            return find(folder.toAbsolutePath(), lines);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    static Optional<Mount> find(Path folder, Stream<String> lines) {
+        return lines.map(LINE::matcher)
+                .filter(Matcher::matches)
+                .map(line -> new Mount(
+                        Path.of(line.group("point").replace("\\040", " ")), line.group("type"), line.group("options")))
+                .filter(mount -> folder.startsWith(mount.point))
+                .reduce((best, next) -> next.point.getNameCount() >= best.point.getNameCount() ? next : best);
+    }
+
+    /** Returns the {@code huge=} word of a tmpfs; {@code never} where there is none. */
+    String hugePages() {
+        Matcher word = HUGE.matcher(options);
+        return word.matches() ? word.group("word") : NO_HUGE_PAGES;
+    }
+}

@@ -1,0 +1,334 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.Digest;
+import dev.larder.layout.IndexWriter;
+import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreLocation;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+
+/**
+ * A store that this process owns: it holds the lock from {@link #open} until {@link #close} or {@link #removeAll}.
+ *
+ * <p>Nothing here decides what is loaded or retired; it makes the files follow. Thread-safe where methods do not name the same
+ * version.
+ */
+public final class Store implements AutoCloseable {
+    private static final int FILE_MODE = 0400;
+    private static final int PAGE_BYTES = 4096;
+    private static final Set<PosixFilePermission> FOLDER_MODE = PosixFilePermissions.fromString("rwx------");
+
+    private final Posix posix;
+    private final StoreLayout layout;
+    private final StoreLock lock;
+    private final Space space;
+    private final LeaseProbe leases;
+    private final AtomicLong incomingCounter = new AtomicLong();
+
+    private Store(Posix posix, StoreLayout layout, StoreLock lock, OptionalLong capacityBytes) {
+        this.posix = posix;
+        this.layout = layout;
+        this.lock = lock;
+        this.space = new Space(layout.root(), capacityBytes);
+        this.leases = new LeaseProbe(posix);
+    }
+
+    /**
+     * Takes a store over, making it where it is absent: refuses one that another live daemon or another user owns, removes
+     * unfinished work, and starts empty where the store is of another boot or format.
+     */
+    public static Store open(StoreLayout layout, OptionalLong capacityBytes) {
+        Posix posix = Posix.system();
+        requireSocketPath(layout);
+        try {
+            Files.createDirectories(layout.root(), folderMode());
+            requireStoreOrEmpty(layout);
+            StoreLocation.requireTrustedOwner(layout.root());
+            StoreLock lock = StoreLock.take(posix, layout);
+            try {
+                return prepare(new Store(posix, layout, lock, capacityBytes));
+            } catch (IOException | RuntimeException | Error e) {
+                lock.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.REFUSED, "cannot make the store")
+                    .with("store", layout.root())
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("name a folder that you may write with --store");
+        }
+    }
+
+    private static Store prepare(Store store) throws IOException {
+        StoreLayout layout = store.layout;
+        Removal removal = new Removal();
+        if (store.lock.found().pid() >= 0 && !store.lock.found().fitsThisBoot()) {
+            removal.removeContents(layout.data());
+            Files.deleteIfExists(layout.catalog());
+        }
+        removal.removeContents(layout.incoming());
+        Files.deleteIfExists(layout.socket());
+        Files.deleteIfExists(layout.counters());
+        Files.createDirectories(layout.incoming(), folderMode());
+        Files.createDirectories(layout.data(), folderMode());
+        return store;
+    }
+
+    /** Refuses a folder that holds something else: stopping would not know what of it is ours. */
+    private static void requireStoreOrEmpty(StoreLayout layout) throws IOException {
+        if (Files.exists(layout.lock())) {
+            return;
+        }
+        try (Stream<Path> entries = Files.list(layout.root())) {
+            Optional<Path> stranger = entries.findFirst();
+            if (stranger.isPresent()) {
+                throw Failure.of(ErrorCode.REFUSED, "folder is neither empty nor a store")
+                        .with("store", layout.root())
+                        .with("found", stranger.get().getFileName())
+                        .remedy("name an empty or absent folder with --store");
+            }
+        }
+    }
+
+    private static void requireSocketPath(StoreLayout layout) {
+        int length = layout.socket().toString().getBytes(StandardCharsets.UTF_8).length;
+        if (length > StoreLayout.SOCKET_PATH_LIMIT) {
+            throw Failure.of(ErrorCode.USAGE, "path of the store is too long for a socket")
+                    .with("socket", layout.socket())
+                    .with("bytes", length)
+                    .with("limit", StoreLayout.SOCKET_PATH_LIMIT)
+                    .remedy("name a shorter one with --store");
+        }
+    }
+
+    static FileAttribute<?> folderMode() {
+        return PosixFilePermissions.asFileAttribute(FOLDER_MODE);
+    }
+
+    /** Returns where things lie. */
+    public StoreLayout layout() {
+        return layout;
+    }
+
+    /** Tells whether the owner before this one stopped in order, so that its catalog can be trusted. */
+    public boolean wasLeftClean() {
+        return lock.found().isClean() && lock.found().fitsThisBoot();
+    }
+
+    /** Returns the {@code huge=} word of the store's mount. */
+    public String hugePages() {
+        return Mount.of(layout.root()).map(Mount::hugePages).orElse("never");
+    }
+
+    /** Returns how many bytes the store may hold. */
+    public long capacityBytes() {
+        return space.capacityBytes();
+    }
+
+    /** Refuses what would not fit, before a byte of it is written. */
+    public void requireSpace(long neededBytes, long usedBytes, long leasedBytes) {
+        space.require(neededBytes, usedBytes, leasedBytes);
+    }
+
+    /** Returns what an array of this length will occupy. */
+    public static long storedBytes(long dataBytes) {
+        return StoreLayout.DATA_ALIGNMENT + (dataBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    }
+
+    /** Starts a version, invisible to readers. The caller closes it. */
+    public IncomingVersion newIncoming(String dataset) throws IOException {
+        Path folder = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + dataset);
+        Files.createDirectory(folder, folderMode());
+        return new IncomingVersion(posix, dataset, folder, FILE_MODE);
+    }
+
+    /** Makes a finished version visible, at once and whole: the rename of its folder is the commit. */
+    public PublishedVersion publish(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
+        List<ArrayEntry> arrays = incoming.arrays().stream()
+                .sorted(Comparator.comparing(ArrayEntry::name))
+                .toList();
+        Path target = layout.version(incoming.dataset(), version);
+        Map<String, Long> segments = segmentByteSizes(incoming.folder(), arrays);
+        PublishedVersion published = new PublishedVersion(
+                incoming.dataset(),
+                version,
+                target,
+                Digest.hex(Digest.of(arrays)),
+                nowEpochMs,
+                storedBytes(posix, incoming.folder(), segments.keySet()),
+                arrays,
+                incoming.sources());
+        write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
+        write(incoming, StoreLayout.LEASE, new byte[0]);
+        write(incoming, StoreLayout.MANIFEST, Manifest.write(published).getBytes(StandardCharsets.UTF_8));
+        Files.createDirectories(target.getParent(), folderMode());
+        Files.move(incoming.folder(), target, StandardCopyOption.ATOMIC_MOVE);
+        incoming.markPublished();
+        pointCurrentTo(published);
+        return published;
+    }
+
+    /** Sums what segments really occupy. */
+    static long storedBytes(Posix posix, Path folder, Set<String> segments) {
+        long sum = 0;
+        for (String segment : segments) {
+            int descriptor = posix.openForReading(folder.resolve(segment));
+            try {
+                sum += posix.status(descriptor).storedBytes();
+            } finally {
+                posix.close(descriptor);
+            }
+        }
+        return sum;
+    }
+
+    private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
+        Map<String, Long> lengths = new TreeMap<>();
+        for (ArrayEntry array : arrays) {
+            lengths.put(array.file(), Files.size(folder.resolve(array.file())));
+        }
+        return lengths;
+    }
+
+    private void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
+        Path file = incoming.folder().resolve(name);
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.write(file, content, StandardOpenOption.WRITE);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+    }
+
+    /** Makes the link of a dataset name this version, in one step. */
+    public void pointCurrentTo(PublishedVersion version) throws IOException {
+        Path link = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-link");
+        Files.createSymbolicLink(link, Path.of(Long.toString(version.version())));
+        Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /**
+     * Unlinks a version that nobody leases, and the link that names it.
+     *
+     * @return false, with nothing done, where somebody does
+     */
+    public boolean removeUnleased(PublishedVersion version) {
+        return leases.runUnleased(version.folder(), () -> {
+            try {
+                if (isCurrent(version)) {
+                    Files.deleteIfExists(layout.current(version.dataset()));
+                }
+                new Removal().remove(version.folder());
+                deleteIfEmpty(layout.dataset(version.dataset()));
+            } catch (IOException e) {
+                throw Failure.of(ErrorCode.UNEXPECTED, "cannot remove a version")
+                        .with("folder", version.folder())
+                        .with("reason", e)
+                        .cause(e)
+                        .exception();
+            }
+        });
+    }
+
+    private boolean isCurrent(PublishedVersion version) throws IOException {
+        try {
+            Path text = Files.readSymbolicLink(layout.current(version.dataset()));
+            return text.toString().equals(Long.toString(version.version()));
+        } catch (NoSuchFileException e) {
+            return false;
+        }
+    }
+
+    private static void deleteIfEmpty(Path folder) throws IOException {
+        try {
+            Files.deleteIfExists(folder);
+        } catch (DirectoryNotEmptyException e) {
+            return;
+        }
+    }
+
+    /** Returns the processes that hold a version, in ascending order. */
+    public List<Long> holders(PublishedVersion version) {
+        return leases.holders(version.folder());
+    }
+
+    /** Returns the processes that hold each of these versions. */
+    public Map<Path, List<Long>> holders(List<PublishedVersion> versions) {
+        return leases.holders(
+                versions.stream().map(PublishedVersion::folder).distinct().toList());
+    }
+
+    /** Tells whether anybody holds a version, also where this pid namespace cannot tell who. */
+    public boolean isLeased(PublishedVersion version) {
+        return leases.isLeased(version.folder());
+    }
+
+    /**
+     * Finds every published version that is whole, oldest first within a dataset.
+     *
+     * @param onDamaged told of each that is not, with the reason; such a version is removed
+     */
+    public List<PublishedVersion> adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        return new Adoption(posix, layout, onDamaged).versions();
+    }
+
+    /**
+     * Unlinks everything, leaving nothing but what readers still hold, and gives the store up.
+     *
+     * @param versions those that may be leased
+     */
+    public CleanUp removeAll(List<PublishedVersion> versions) throws IOException {
+        long held = 0;
+        Set<Long> pids = new TreeSet<>();
+        for (PublishedVersion version : versions) {
+            if (isLeased(version)) {
+                held += version.storedBytes();
+                pids.addAll(holders(version));
+            }
+        }
+        Removal removal = new Removal();
+        List<Path> folders = new ArrayList<>(List.of(layout.incoming()));
+        versions.stream().map(PublishedVersion::folder).forEach(folders::add);
+        removal.removeInParallel(folders);
+        for (Path entry : List.of(layout.data(), layout.socket(), layout.counters(), layout.catalog())) {
+            removal.remove(entry);
+        }
+        // From here on another daemon may take the store, so nothing but the lock and an empty folder goes after it.
+        Files.deleteIfExists(layout.lock());
+        lock.close();
+        deleteIfEmpty(layout.root());
+        return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
+    }
+
+    /** Gives the store up and leaves it, in order, for the next start. Idempotent. */
+    @Override
+    public void close() {
+        if (Files.exists(layout.lock())) {
+            lock.markClean();
+        }
+        lock.close();
+    }
+}

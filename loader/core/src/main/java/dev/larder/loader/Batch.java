@@ -1,0 +1,132 @@
+package dev.larder.loader;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Some samples of an epoch: for each array of the loader, their rows one after the other.
+ *
+ * <p>The bytes lie in a slot of the loader, which is filled again when the batch is closed. A batch is open until it is closed,
+ * the loop over its epoch moves on, the epoch ends or the loader is closed, whichever comes first; {@link #keep} exempts it
+ * from the loop and the end of the epoch. An open batch may be read and closed by any thread.
+ *
+ * <p>Every method of a batch that is not open throws {@link IllegalStateException}, but for {@link #isOpen} and {@link #close}.
+ * Batch objects are used again: this holds for at least 256 batches more.
+ */
+public final class Batch implements AutoCloseable {
+    private final Ring ring;
+    private final List<BatchArray> arrays;
+    private @Nullable Slot slot;
+    private volatile boolean kept;
+    private volatile boolean open;
+
+    Batch(Ring ring, Source source) {
+        this.ring = ring;
+        BatchArray[] columns = new BatchArray[source.arrays().size()];
+        Arrays.setAll(columns, i -> new BatchArray(this, i, source.arrays().get(i)));
+        this.arrays = List.of(columns);
+    }
+
+    /** Returns the epoch that the batch belongs to. */
+    public long epoch() {
+        return slot().plan().epoch();
+    }
+
+    /** Returns the batch's number in its epoch, from 0. */
+    public long number() {
+        return slot().batch;
+    }
+
+    /** Returns how many samples it has: the loader's batch size, or fewer in the last batch of an epoch. */
+    public int size() {
+        return slot().size;
+    }
+
+    /** Returns which row of the arrays a sample is. */
+    public long row(int sample) {
+        Slot current = slot();
+        return current.rows[Objects.checkIndex(sample, current.size)];
+    }
+
+    /** Returns which rows of the arrays the samples are, as a new array. */
+    public long[] rows() {
+        Slot current = slot();
+        return Arrays.copyOf(current.rows, current.size);
+    }
+
+    /** Returns the arrays in the order in which the loader names them. */
+    public List<BatchArray> arrays() {
+        slot();
+        return arrays;
+    }
+
+    /** Returns one array of the batch by its place in {@link #arrays}. */
+    public BatchArray array(int place) {
+        slot();
+        return arrays.get(place);
+    }
+
+    /** Returns one array of the batch by its name in the dataset. */
+    public BatchArray array(String name) {
+        slot();
+        for (int i = 0; i < arrays.size(); i++) {
+            if (arrays.get(i).name().equals(name)) {
+                return arrays.get(i);
+            }
+        }
+        throw new IllegalArgumentException("the loader does not read this array: array=" + name + " arrays="
+                + arrays.stream().map(BatchArray::name).toList());
+    }
+
+    /**
+     * Keeps the batch open when the loop moves on, until it is closed. Every kept batch holds one of the loader's slots: there
+     * must be more slots ({@link LoaderBuilder#depth}) than batches are kept at a time.
+     */
+    public Batch keep() {
+        slot();
+        kept = true;
+        return this;
+    }
+
+    /** Tells whether the batch can be read. */
+    public boolean isOpen() {
+        return open;
+    }
+
+    /** Gives the slot back. Idempotent. */
+    @Override
+    public void close() {
+        ring.release(this);
+    }
+
+    boolean isKept() {
+        return kept;
+    }
+
+    void open(Slot filled) {
+        slot = filled;
+        kept = false;
+        open = true;
+    }
+
+    Slot invalidate() {
+        open = false;
+        return Objects.requireNonNull(slot);
+    }
+
+    Slot slot() {
+        if (!open) {
+            throw new IllegalStateException(
+                    "batch is closed, by close(), by the loop that moved on, or with its epoch or loader");
+        }
+        return Objects.requireNonNull(slot);
+    }
+
+    @Override
+    public String toString() {
+        Slot current = slot;
+        return open && current != null ? "Batch{" + current.batch + " size " + current.size + "}" : "Batch{closed}";
+    }
+}

@@ -1,0 +1,58 @@
+package dev.larder.loader;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands out {@link Batch} objects in turn, so that none is created per batch and a closed one stays recognisable.
+ *
+ * <p>A batch object is used again, but only after at least {@link #REST} others: whoever still holds a closed batch gets an
+ * exception from it until then, not the data of another batch. To make that hold for ever would cost a new object per batch.
+ *
+ * <p>Guarded by the ring.
+ */
+final class BatchRotation {
+    /** How many batches a closed batch object rests at least. */
+    static final int REST = 256;
+
+    private final List<Batch> batches;
+    private int next;
+    private int open;
+
+    BatchRotation(Ring ring, Source source, int depth) {
+        batches = Stream.generate(() -> new Batch(ring, source))
+                .limit(REST + depth)
+                .toList();
+    }
+
+    Batch open(Slot slot) {
+        Batch batch = batches.get(next);
+        while (batch.isOpen()) { // at most as many as there are slots
+            next = (next + 1) % batches.size();
+            batch = batches.get(next);
+        }
+        next = (next + 1) % batches.size();
+        open++;
+        batch.open(slot);
+        return batch;
+    }
+
+    /** Closes a batch and returns its slot; nothing if it was closed before. */
+    @Nullable
+    Slot close(Batch batch) {
+        if (!batch.isOpen()) {
+            return null;
+        }
+        open--;
+        return batch.invalidate();
+    }
+
+    List<Batch> all() {
+        return batches;
+    }
+
+    int openCount() {
+        return open;
+    }
+}

@@ -1,0 +1,86 @@
+package dev.larder.loader;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The batches of one epoch, in the order of the sampler whatever the number of threads; filled ahead from the moment the epoch
+ * begins.
+ *
+ * <p>For one consuming thread. To leave the loop early is fine: the epoch ends when it is closed, when the next one begins or
+ * when the loader is closed. From then on its loop throws {@link IllegalStateException} rather than seeming complete.
+ */
+public final class Epoch implements Iterable<Batch>, AutoCloseable {
+    private final Loader loader; // keeps the loader reachable while this is in use
+    private final Ring ring;
+    private final Plan plan;
+    private boolean iterated;
+
+    Epoch(Loader loader, Ring ring, Plan plan) {
+        this.loader = loader;
+        this.ring = ring;
+        this.plan = plan;
+    }
+
+    /** Returns the number of the epoch. */
+    public long number() {
+        return plan.epoch();
+    }
+
+    /** Returns how many batches the epoch has. */
+    public long batches() {
+        return plan.batches();
+    }
+
+    /** Returns how many samples its batches have together. */
+    public long samples() {
+        return plan.samples();
+    }
+
+    /**
+     * Returns the one iterator of this epoch. Its {@code next} closes the batch before, unless that is kept, and waits for the
+     * next one: at most for the loader's timeout, then it fails with {@code DEADLINE} and says what it waited for. What keeps a
+     * batch from being filled is thrown in the batch's place.
+     */
+    @Override
+    public Iterator<Batch> iterator() {
+        if (iterated) {
+            throw new IllegalStateException(
+                    "an epoch can be iterated once; begin it again with loader.epoch(" + number() + ")");
+        }
+        iterated = true;
+        return new Batches();
+    }
+
+    /** Ends the epoch, and closes its batches but for those kept. Idempotent. */
+    @Override
+    public void close() {
+        ring.end(plan);
+    }
+
+    @Override
+    public String toString() {
+        return "Epoch{" + number() + " of " + loader + "}";
+    }
+
+    private final class Batches implements Iterator<Batch> {
+        private long next;
+        private @Nullable Batch before;
+
+        @Override
+        public boolean hasNext() {
+            return next < plan.batches();
+        }
+
+        @Override
+        public Batch next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException("epoch has no more batches: batches=" + plan.batches());
+            }
+            before = ring.take(plan, before);
+            next++;
+            return before;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package dev.larder.loader;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+/** The threads of one loader, from its beginning to its end. */
+final class GatherThreads {
+    private final List<Worker> workers = new ArrayList<>();
+
+    private GatherThreads() {}
+
+    static GatherThreads start(Ring ring, int count) {
+        GatherThreads threads = new GatherThreads();
+        try {
+            for (int i = 0; i < count; i++) {
+                Worker worker = new Worker(ring, i);
+                worker.thread.start();
+                threads.workers.add(worker);
+            }
+        } catch (Throwable e) { // no more threads to be had
+            ring.close();
+            throw e;
+        }
+        return threads;
+    }
+
+    /** Waits for threads of a closed ring to end, and returns the names of those that did not in time. */
+    String join(Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        boolean interrupted = false;
+        for (Worker worker : workers) {
+            worker.thread.interrupt(); // a sampler that waits for something must not
+        }
+        for (Worker worker : workers) {
+            while (worker.isRunningElsewhere() && System.nanoTime() < deadline) {
+                try {
+                    TimeUnit.NANOSECONDS.timedJoin(worker.thread, deadline - System.nanoTime());
+                } catch (InterruptedException e) {
+                    interrupted = true; // and wait on: it is not for long
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return workers.stream()
+                .filter(Worker::isRunningElsewhere)
+                .map(worker -> worker.thread.getName())
+                .collect(Collectors.joining(","));
+    }
+
+    /** One thread: does tasks of the ring until that closes. */
+    static final class Worker implements Runnable {
+        private final Ring ring;
+        private final Thread thread;
+        private final Task task = new Task();
+
+        /** Guarded by the ring. */
+        boolean idle;
+
+        Worker(Ring ring, int number) {
+            this.ring = ring;
+            this.thread = new Thread(this, "larder-gather-" + number);
+            thread.setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            while (!ring.isClosed()) {
+                if (ring.claim(task, this)) {
+                    ring.run(task);
+                } else {
+                    LockSupport.park(ring);
+                }
+            }
+        }
+
+        private boolean isRunningElsewhere() {
+            return thread.isAlive() && thread != Thread.currentThread();
+        }
+
+        void wake() {
+            LockSupport.unpark(thread);
+        }
+    }
+}

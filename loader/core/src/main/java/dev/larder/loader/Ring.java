@@ -1,0 +1,367 @@
+package dev.larder.loader;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands slots round: from free, over the threads that fill them, in the order of the plan to the consumer, and back.
+ *
+ * <p>All state changes happen under this object's monitor, which is held for some tens of nanoseconds and never while anybody
+ * else's code runs or anything is copied. Nothing is allocated once the ring stands. Threads park outside of the monitor:
+ *
+ * <ul>
+ *   <li>Gather threads park when there is no slot to fill and are woken when some are free again.
+ *   <li>The consumer lends a hand with the batch it waits for, spins for some microseconds for the rest of it, then parks. So
+ *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up.
+ * </ul>
+ *
+ * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
+ * become free when the last thread has left them.
+ */
+final class Ring {
+    private static final int SPINS = 200;
+
+    private final Source source;
+    private final Gather gather;
+    private final Task consumerTask = new Task();
+    private final long timeoutNanos;
+    private final int depth;
+    private final int taskRows;
+
+    /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
+    private final ArrayDeque<Slot> free;
+
+    /** Slots of the running plan up to where they are taken, in the plan's order. */
+    private final ArrayDeque<Slot> line;
+
+    private final List<Slot> slots;
+
+    private final ArrayDeque<GatherThreads.Worker> idle;
+    private final BatchRotation batches;
+
+    private @Nullable Plan plan;
+    private long nextBatch;
+    private long endBatch;
+    private @Nullable LarderException failure;
+    private @Nullable Thread consumer;
+    private @Nullable Slot awaited;
+    private boolean closed;
+
+    Ring(Source source, List<Slot> slots, int taskRows, Duration timeout) {
+        this.source = source;
+        this.gather = new Gather(source);
+        this.timeoutNanos = timeout.toNanos();
+        this.depth = slots.size();
+        this.taskRows = taskRows;
+        this.slots = slots;
+        this.free = new ArrayDeque<>(slots);
+        this.line = new ArrayDeque<>(depth + 1);
+        this.idle = new ArrayDeque<>();
+        this.batches = new BatchRotation(this, source, depth);
+    }
+
+    // ---- for epochs
+
+    /** Begins to fill slots for a plan; the one before it ends. */
+    synchronized void start(Plan next) {
+        requireOpen();
+        end();
+        plan = next;
+        nextBatch = 0;
+        endBatch = next.batches();
+        failure = null;
+        wakeGatherers(free.size());
+    }
+
+    /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. */
+    synchronized void end(Plan ending) {
+        if (plan == ending) {
+            end();
+        }
+    }
+
+    private void end() {
+        plan = null;
+        nextBatch = 0;
+        endBatch = 0;
+        for (Slot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
+            slot.abandoned = true;
+            recycle(slot);
+        }
+        for (Batch batch : batches.all()) {
+            if (!batch.isKept()) {
+                free(batch);
+            }
+        }
+        LockSupport.unpark(consumer);
+    }
+
+    /** Ends everything; threads leave as soon as they have done the task in hand. */
+    synchronized void close() {
+        if (!closed) {
+            closed = true;
+            end();
+            batches.all().forEach(this::free);
+            wakeGatherers(idle.size());
+        }
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(
+                    "loader is closed: dataset=" + source.dataset().name());
+        }
+    }
+
+    private void requireRunning(Plan wanted) {
+        requireOpen();
+        if (plan != wanted) {
+            throw new IllegalStateException("epoch has ended, since it was closed or another one began: dataset="
+                    + source.dataset().name() + " epoch=" + wanted.epoch());
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    // ---- for the consumer
+
+    /** Closes the batch before, unless it is kept, and waits for the next one. */
+    Batch take(Plan wanted, @Nullable Batch before) {
+        enter(wanted, before);
+        try {
+            long start = System.nanoTime();
+            for (; ; ) {
+                Batch batch = poll(wanted);
+                if (batch != null) {
+                    return batch;
+                }
+                if (consumerTask.slot != null) {
+                    run(consumerTask);
+                } else if (!spin()) {
+                    park(wanted, start);
+                }
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    private synchronized void enter(Plan wanted, @Nullable Batch before) {
+        requireRunning(wanted);
+        if (consumer != null) {
+            throw new IllegalStateException("two threads take batches of one epoch: dataset="
+                    + source.dataset().name() + " threads=" + consumer.getName() + ","
+                    + Thread.currentThread().getName());
+        }
+        consumer = Thread.currentThread();
+        if (before != null && !before.isKept()) {
+            release(before);
+        }
+    }
+
+    private synchronized void leave() {
+        consumer = null;
+        awaited = null;
+    }
+
+    /** Opens the next batch if it is ready, else claims a task that brings it nearer, if there is one. */
+    private synchronized @Nullable Batch poll(Plan wanted) {
+        requireRunning(wanted);
+        consumerTask.clear();
+        Slot head = line.peekFirst();
+        awaited = head;
+        if (head == null) {
+            claimPlanning(consumerTask);
+        } else if (head.hasUnclaimedRows()) {
+            consumerTask.gather(head, taskRows);
+        } else if (head.ready) {
+            line.removeFirst();
+            if (head.failure != null) {
+                failure = head.failure;
+                free.addFirst(head);
+                throw failure;
+            }
+            return batches.open(head);
+        }
+        return null;
+    }
+
+    /** Tells whether the awaited batch became ready within the time that parking and waking would take. */
+    private boolean spin() {
+        Slot slot = awaited;
+        for (int i = 0; slot != null && i < SPINS; i++) {
+            if (slot.ready) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return false;
+    }
+
+    private void park(Plan wanted, long start) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw waiting(ErrorCode.INTERRUPTED, "interrupted while waiting for a batch", wanted, start)
+                    .exception();
+        }
+        long left = timeoutNanos - (System.nanoTime() - start);
+        if (left <= 0) {
+            throw waiting(ErrorCode.DEADLINE, "no batch in time", wanted, start)
+                    .remedy(
+                            "close batches that are done with, look at the sampler and the machine's load, or raise timeout(…)");
+        }
+        LockSupport.parkNanos(this, left);
+    }
+
+    /** Says what the consumer waits for, and what the slots are doing. */
+    private synchronized Failure waiting(ErrorCode code, String what, Plan wanted, long start) {
+        Slot head = line.peekFirst();
+        Stage stage = head == null ? Stage.SLOT : head.planned ? Stage.GATHER : Stage.PLAN;
+        int ready = 0;
+        for (Slot slot : line) {
+            ready += slot.ready ? 1 : 0;
+        }
+        return source.failure(code, what)
+                .with("stage", stage)
+                .with("epoch", wanted.epoch())
+                .with("batch", head == null ? nextBatch : head.batch)
+                .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
+                .with("slots", depth)
+                .with("openBatches", batches.openCount())
+                .with("free", free.size())
+                .with("filling", line.size() - ready)
+                .with("ready", ready);
+    }
+
+    /** Takes the slot of a batch back; nothing if the batch is closed. */
+    synchronized void release(Batch batch) {
+        if (free(batch) && (line.isEmpty() || free.size() * 2 >= depth)) {
+            // waking takes the consumer's time, so it is done for several slots at once
+            wakeGatherers(Math.min(free.size(), unplanned()));
+        }
+    }
+
+    private boolean free(Batch batch) {
+        Slot slot = batches.close(batch);
+        if (slot != null) {
+            free.addFirst(slot);
+        }
+        return slot != null;
+    }
+
+    // ---- for gather threads
+
+    void run(Task task) {
+        gather.run(task, this);
+    }
+
+    /** Claims rows to gather or a batch to plan; without either, the thread counts as idle until it is woken. */
+    synchronized boolean claim(Task task, GatherThreads.Worker thread) {
+        if (thread.idle || closed) {
+            return false;
+        }
+        if (claimRows(task) || claimPlanning(task)) {
+            return true;
+        }
+        thread.idle = true;
+        idle.addFirst(thread);
+        return false;
+    }
+
+    /** Claims rows of the earliest batch that has some left: all threads fill one batch, so that it is soon there. */
+    private boolean claimRows(Task task) {
+        Slot earliest = null;
+        for (int i = 0; i < depth; i++) {
+            Slot slot = slots.get(i);
+            if (slot.hasUnclaimedRows() && (earliest == null || slot.batch < earliest.batch)) {
+                earliest = slot;
+            }
+        }
+        if (earliest != null) {
+            task.gather(earliest, taskRows);
+        }
+        return earliest != null;
+    }
+
+    private boolean claimPlanning(Task task) {
+        if (plan == null || unplanned() == 0 || free.isEmpty()) {
+            return false;
+        }
+        Slot slot = free.removeFirst();
+        slot.begin(plan, nextBatch++);
+        line.addLast(slot);
+        task.plan(slot);
+        return true;
+    }
+
+    private int unplanned() {
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(0, endBatch - nextBatch));
+    }
+
+    /** Takes note that the rows of a batch are known, so that they can be gathered. */
+    synchronized void planned(Slot slot) {
+        slot.busy--;
+        if (slot.abandoned) {
+            recycle(slot);
+            return;
+        }
+        slot.planned = true;
+        wakeGatherers((slot.size - 1) / taskRows);
+    }
+
+    /** Takes note that a task's rows lie in the slot. */
+    synchronized void gathered(Slot slot) {
+        slot.busy--;
+        settle(slot);
+    }
+
+    /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
+    synchronized void failed(Slot slot, LarderException cause) {
+        slot.busy--;
+        if (!slot.abandoned) {
+            slot.failure = slot.failure == null ? cause : slot.failure;
+            slot.planned = true;
+            slot.unclaimed = slot.size;
+            endBatch = Math.min(endBatch, slot.batch + 1);
+        }
+        settle(slot);
+    }
+
+    private void settle(Slot slot) {
+        if (slot.abandoned) {
+            recycle(slot);
+        } else if (slot.busy == 0 && slot.unclaimed == slot.size) {
+            slot.trim();
+            slot.ready = true;
+            if (line.peekFirst() == slot) {
+                LockSupport.unpark(consumer);
+            }
+        }
+    }
+
+    private void recycle(Slot slot) {
+        if (slot.busy == 0) {
+            free.addFirst(slot);
+            LockSupport.unpark(consumer);
+            wakeGatherers(Math.min(free.size(), unplanned()));
+        }
+    }
+
+    private void wakeGatherers(int count) {
+        for (int i = 0; i < count && !idle.isEmpty(); i++) {
+            GatherThreads.Worker thread = idle.removeFirst();
+            thread.idle = false;
+            thread.wake();
+        }
+    }
+}

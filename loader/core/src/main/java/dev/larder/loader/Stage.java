@@ -1,0 +1,18 @@
+package dev.larder.loader;
+
+/** Where a batch is on its way to the consumer, as failures name it. */
+enum Stage {
+    /** The sampler lays down the order of the epoch. */
+    ORDER,
+    /** The rows of the batch are looked up in that order. */
+    PLAN,
+    /** Rows are copied into the slot. */
+    GATHER,
+    /** No slot is free: open batches hold them all. */
+    SLOT;
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(java.util.Locale.ROOT);
+    }
+}

@@ -1,0 +1,73 @@
+package dev.larder.loader.sample;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.util.Objects;
+
+/** Visits every row once, in the order of PyTorch's {@code randperm} on the CPU. */
+final class RandomOrder implements SampleOrder {
+    /** The longest array that every JVM allocates. */
+    static final long MAX_ROWS = Integer.MAX_VALUE - 8;
+
+    /** From here on PyTorch draws 64 bits for each row: {@code UINT32_MAX / 20}. */
+    private static final long WIDE_DRAWS_FROM = 0xffff_ffffL / 20;
+
+    private final int[] rows;
+
+    private RandomOrder(int[] rows) {
+        this.rows = rows;
+    }
+
+    static RandomOrder of(long rows, long seed) {
+        if (rows > MAX_ROWS) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
+                    .with("rows", rows)
+                    .with("max", MAX_ROWS)
+                    .remedy("read them in sequence, or give a sampler of your own");
+        }
+        int[] permutation = new int[Math.toIntExact(rows)];
+        Mt19937 random = new Mt19937((int) seed);
+        if (rows < WIDE_DRAWS_FROM) {
+            shuffle(permutation, random);
+        } else {
+            shuffleWide(permutation, random);
+        }
+        return new RandomOrder(permutation);
+    }
+
+    /** Swaps each row with one that is not placed yet. */
+    private static void shuffle(int[] rows, Mt19937 random) {
+        for (int i = 0; i < rows.length; i++) {
+            rows[i] = i;
+        }
+        for (int i = 0; i < rows.length - 1; i++) {
+            int other = i + (int) (random.next32() % (rows.length - i));
+            int row = rows[i];
+            rows[i] = rows[other];
+            rows[other] = row;
+        }
+    }
+
+    /** Inserts each row among those placed before it: PyTorch's way where 32 bits would be visibly uneven. */
+    static void shuffleWide(int[] rows, Mt19937 random) {
+        for (int i = 0; i < rows.length; i++) {
+            int other = (int) Long.remainderUnsigned(random.next64(), i + 1L);
+            rows[i] = rows[other];
+            rows[other] = i;
+        }
+    }
+
+    @Override
+    public long length() {
+        return rows.length;
+    }
+
+    @Override
+    public void copyTo(long first, int count, long[] target) {
+        Objects.checkFromIndexSize(first, count, (long) rows.length);
+        int start = (int) first;
+        for (int i = 0; i < count; i++) {
+            target[i] = rows[start + i];
+        }
+    }
+}

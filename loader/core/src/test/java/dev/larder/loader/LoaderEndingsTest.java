@@ -1,0 +1,193 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class LoaderEndingsTest {
+    private final Shelf shelf = Shelf.ofSamples(1000, 300);
+
+    private LoaderBuilder builder() {
+        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).depth(3);
+    }
+
+    @AfterEach
+    void noThreadIsLeft() {
+        shelf.close();
+
+        assertThat(Shelf.gatherThreads()).isZero();
+    }
+
+    @Test
+    void loopLeftEarlyDoesNotDisturbTheNextEpoch() {
+        try (Loader loader = builder().build();
+                Loader whole = builder().build()) {
+            for (long epoch = 0; epoch < 200; epoch++) {
+                for (Batch batch : loader.epoch(epoch)) {
+                    if (batch.number() == epoch % 5) {
+                        break;
+                    }
+                }
+            }
+
+            assertThat(Shelf.checksum(loader.epoch(7))).isEqualTo(Shelf.checksum(whole.epoch(7)));
+        }
+    }
+
+    @Test
+    void manyLoadersLeftEarlyLeaveNoThreadBehind() {
+        for (int i = 0; i < 300; i++) {
+            try (Loader loader = builder().build()) {
+                loader.epoch(i).iterator().next();
+            }
+        }
+
+        assertThat(Shelf.gatherThreads()).isZero();
+    }
+
+    @Test
+    void loopOverAnEndedEpochFailsRatherThanSeemingComplete() {
+        try (Loader loader = builder().build()) {
+            Iterator<Batch> first = loader.epoch(0).iterator();
+            first.next();
+            loader.epoch(1);
+
+            assertThatThrownBy(first::next)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("epoch has ended");
+        }
+    }
+
+    @Test
+    void closedEpochEndsItsLoopAndIsClosedTwiceWithoutHarm() {
+        try (Loader loader = builder().build()) {
+            Epoch epoch = loader.epoch(0);
+            Iterator<Batch> batches = epoch.iterator();
+            Batch batch = batches.next();
+            epoch.close();
+            epoch.close();
+
+            assertThat(batch.isOpen()).isFalse();
+            assertThatThrownBy(batches::next).isInstanceOf(IllegalStateException.class);
+            assertThat(Shelf.labels(loader.epoch(0))).hasSize(100);
+        }
+    }
+
+    @Test
+    void loaderClosedByAnotherThreadEndsAWaitingConsumer() {
+        Loader loader = builder().depth(1).build();
+        Iterator<Batch> batches = loader.epoch(0).iterator();
+        batches.next().keep();
+        CompletableFuture<Batch> waiting = waitingFor(batches);
+
+        loader.close();
+
+        assertThatThrownBy(waiting::join)
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("loader is closed");
+    }
+
+    @Test
+    void consumerWaitsNoLongerThanItsTimeoutAndSaysForWhat() {
+        try (Loader loader = builder().depth(2).timeout(Duration.ofMillis(50)).build()) {
+            Iterator<Batch> batches = loader.epoch(4).iterator();
+            batches.next().keep();
+            batches.next().keep();
+
+            assertThatThrownBy(batches::next)
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
+                    .hasMessageContaining("no batch in time: dataset=shelf version=1 stage=slot epoch=4 batch=2")
+                    .hasMessageContaining("slots=2 openBatches=2");
+        }
+    }
+
+    @Test
+    void consumerGoesOnWhenAnotherThreadClosesAKeptBatch() {
+        try (Loader loader = builder().depth(1).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch kept = batches.next().keep();
+            Thread consumer = Thread.currentThread();
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(() -> {
+                await().until(() -> isParked(consumer));
+                kept.close();
+            });
+
+            assertThat(batches.next().number()).isEqualTo(1);
+            closing.join();
+        }
+    }
+
+    @Test
+    void interruptEndsTheWaitAndStaysSet() {
+        try (Loader loader = builder().depth(1).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            batches.next().keep();
+            Thread.currentThread().interrupt();
+
+            assertThatThrownBy(batches::next)
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INTERRUPTED))
+                    .hasMessageContaining("interrupted while waiting for a batch");
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void secondThreadInTheSameEpochIsRefused() {
+        try (Loader loader = builder().depth(1).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch kept = batches.next().keep();
+            CompletableFuture<Batch> waiting = waitingFor(batches);
+
+            assertThatThrownBy(batches::next).hasMessageContaining("two threads take batches of one epoch");
+            kept.close();
+            assertThat(waiting.join().number()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void closedLoaderRefusesEverythingButClosing() {
+        Loader loader = builder().build();
+        Epoch epoch = loader.epoch(0);
+        Batch batch = epoch.iterator().next().keep();
+        loader.close();
+        loader.close();
+        epoch.close();
+        batch.close();
+
+        assertThatThrownBy(() -> loader.epoch(1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(batch::size).isInstanceOf(IllegalStateException.class);
+    }
+
+    /** Takes the next batch in another thread, and returns when that one waits for it. */
+    private static CompletableFuture<Batch> waitingFor(Iterator<Batch> batches) {
+        CompletableFuture<Batch> batch = new CompletableFuture<>();
+        Thread consumer = new Thread(() -> {
+            try {
+                batch.complete(batches.next());
+            } catch (Throwable e) {
+                batch.completeExceptionally(e);
+            }
+        });
+        consumer.start();
+        await().until(() -> isParked(consumer));
+        return batch;
+    }
+
+    private static boolean isParked(Thread thread) {
+        return thread.getState() == Thread.State.TIMED_WAITING;
+    }
+}

@@ -1,0 +1,231 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.sample.SampleOrder;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.npy.Order;
+import dev.larder.testing.FixtureArray;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(30)
+class LoaderFailureTest {
+    private final Shelf shelf = Shelf.ofSamples(100, 30);
+
+    @AfterEach
+    void noThreadIsLeft() {
+        shelf.close();
+
+        assertThat(Shelf.gatherThreads()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3})
+    void batchesBeforeAFailureAreDeliveredAndNoneAfterIt(int threads) {
+        try (Loader loader = failingAt(50, threads)) {
+            List<Long> delivered = new ArrayList<>();
+
+            assertThatThrownBy(() -> loader.epoch(2).forEach(batch -> delivered.add(batch.number())))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageStartingWith("sampler failed: dataset=shelf version=1 stage=plan thread=")
+                    .hasMessageContaining("epoch=2 batch=5 position=50")
+                    .hasRootCauseMessage("position 50");
+            assertThat(delivered).containsExactly(0L, 1L, 2L, 3L, 4L);
+        }
+    }
+
+    @Test
+    void failedEpochFailsAgainAndTheNextOneIsANewTry() {
+        try (Loader loader = failingAt(10, 1)) {
+            Iterator<Batch> batches = loader.epoch(2).iterator();
+            batches.next();
+
+            assertThatThrownBy(batches::next).isInstanceOf(LarderException.class);
+            assertThatThrownBy(batches::next).isInstanceOf(LarderException.class);
+            assertThat(Shelf.labels(loader.epoch(3))).hasSize(10);
+        }
+    }
+
+    /** Makes batches of 10; in epoch 2 the sampler fails at a position. */
+    private Loader failingAt(long position, int threads) {
+        Sampler sampler = (rows, epoch) -> new Sequence(rows) {
+            @Override
+            public void copyTo(long first, int count, long[] target) {
+                if (epoch == 2 && first == position) {
+                    throw new UnsupportedOperationException("position " + first);
+                }
+                super.copyTo(first, count, target);
+            }
+        };
+        return Loader.over(shelf.dataset)
+                .sampler(sampler)
+                .batch(10)
+                .threads(threads)
+                .build();
+    }
+
+    @Test
+    void rowThatDoesNotExistIsNamed() {
+        Sampler beyond = (rows, epoch) -> new Sequence(rows) {
+            @Override
+            public void copyTo(long first, int count, long[] target) {
+                super.copyTo(first, count, target);
+                target[count - 1] = first == 20 ? rows : 0;
+            }
+        };
+        try (Loader loader =
+                Loader.over(shelf.dataset).sampler(beyond).batch(10).build()) {
+            assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
+                    .hasMessageStartingWith(
+                            "sampler gave a row that does not exist: dataset=shelf version=1 stage=plan")
+                    .hasMessageEndingWith("epoch=0 batch=2 position=29 row=100 rows=100");
+        }
+    }
+
+    @Test
+    void samplerThatFailsToOrderAnEpochIsNamed() {
+        Sampler failing = (rows, epoch) -> {
+            throw new UnsupportedOperationException("no order");
+        };
+        try (Loader loader =
+                Loader.over(shelf.dataset).sampler(failing).batch(10).build()) {
+            assertThatThrownBy(() -> loader.epoch(1))
+                    .hasMessageContaining("sampler failed: dataset=shelf version=1 stage=order")
+                    .hasMessageContaining("epoch=1");
+        }
+    }
+
+    @Test
+    void datasetClosedUnderTheLoaderIsAFailureThatNamesWhatItWasReading() {
+        try (Loader loader = Loader.over(shelf.dataset).batch(10).depth(2).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            batches.next();
+            shelf.dataset.close();
+
+            LarderException failure =
+                    catchThrowableOfType(LarderException.class, () -> batches.forEachRemaining(batch -> {}));
+            assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
+            assertThat(failure)
+                    .hasMessageContaining("cannot gather rows: dataset=shelf version=1 stage=gather")
+                    .hasMessageContaining("array=images")
+                    .hasMessageEndingWith("the dataset was closed under the loader: close the loader first");
+        }
+    }
+
+    @Test
+    void closingIsBoundedAlsoWhenASamplerWaitsForSomething() {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch never = new CountDownLatch(1);
+        Sampler stuck = (rows, epoch) -> new Sequence(rows) {
+            @Override
+            public void copyTo(long first, int count, long[] target) {
+                if (Thread.currentThread().getName().startsWith("larder-gather-")) {
+                    entered.countDown();
+                    await(never);
+                }
+                super.copyTo(first, count, target);
+            }
+        };
+        try (Loader loader = Loader.over(shelf.dataset)
+                .sampler(stuck)
+                .batch(10)
+                .threads(1)
+                .timeout(Duration.ofMillis(50))
+                .build()) {
+            Epoch epoch = loader.epoch(0);
+            await(entered);
+
+            assertThatThrownBy(() -> epoch.forEach(batch -> {}))
+                    .hasMessageContaining("no batch in time")
+                    .hasMessageContaining("stage=plan");
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    @Test
+    void arraysOfDifferentLengthAreRefused() {
+        try (Shelf uneven = Shelf.of(Map.of("a", Shelf.labels(5), "b", Shelf.labels(4)))) {
+            assertThatThrownBy(() -> Loader.over(uneven.dataset).batch(2).build())
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                    .hasMessageContaining("arrays of one loader differ in rows: dataset=shelf version=1 a=5 b=4");
+        }
+    }
+
+    @Test
+    void arraysWithoutContiguousRowsAreRefused() {
+        FixtureArray fortran = FixtureArray.of("|u1", Order.F, new byte[6], 2, 3);
+        FixtureArray scalar = FixtureArray.of("|u1", Order.C, new byte[1]);
+        try (Shelf odd = Shelf.of(Map.of("fortran", fortran, "scalar", scalar))) {
+            assertThatThrownBy(() ->
+                            Loader.over(odd.dataset).arrays("fortran").batch(2).build())
+                    .hasMessageContaining("array=fortran; rows of a Fortran-ordered array are not contiguous");
+            assertThatThrownBy(() ->
+                            Loader.over(odd.dataset).arrays("scalar").batch(2).build())
+                    .hasMessageContaining("array=scalar; a 0-d array has no rows");
+        }
+    }
+
+    @Test
+    void batchTooLongForABufferIsRefused() {
+        assertThatThrownBy(() ->
+                        Loader.over(shelf.dataset).batch(100_000_000).threads(0).build())
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("array=images bytes=3000000000");
+    }
+
+    @Test
+    void settingsThatMakeNoSenseAreRefused() {
+        LoaderBuilder builder = Loader.over(shelf.dataset);
+
+        assertThatThrownBy(builder::build).hasMessageContaining("batch size is not set");
+        assertThatThrownBy(() -> builder.batch(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.threads(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.depth(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.timeout(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.arrays("labels", "labels").batch(1).build())
+                .hasMessageContaining("named twice");
+        assertThatThrownBy(() -> builder.arrays("nonsense").batch(1).build()).hasMessageContaining("no such array");
+    }
+
+    private static class Sequence implements SampleOrder {
+        private final long rows;
+
+        Sequence(long rows) {
+            this.rows = rows;
+        }
+
+        @Override
+        public long length() {
+            return rows;
+        }
+
+        @Override
+        public void copyTo(long first, int count, long[] target) {
+            for (int i = 0; i < count; i++) {
+                target[i] = first + i;
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package dev.larder.loader;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.testing.FixtureArray;
+import dev.larder.testing.StoreFixture;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** A store with one dataset, opened, for a test of loaders. */
+final class Shelf implements AutoCloseable {
+    private final StoreFixture store = StoreFixture.create();
+    private final Larder larder;
+    final Dataset dataset;
+
+    private Shelf(Map<String, FixtureArray> arrays) {
+        store.publish("shelf", arrays);
+        larder = Larder.connect(store.store());
+        dataset = larder.dataset("shelf");
+    }
+
+    static Shelf of(Map<String, FixtureArray> arrays) {
+        return new Shelf(arrays);
+    }
+
+    /** Publishes {@code images}, a row of noise for each sample, and {@code labels}, whose value is the row. */
+    static Shelf ofSamples(int rows, int rowBytes) {
+        return of(Map.of("images", noise(rows, rowBytes), "labels", labels(rows)));
+    }
+
+    static FixtureArray labels(int rows) {
+        return FixtureArray.ints(IntStream.range(0, rows).toArray(), rows);
+    }
+
+    static FixtureArray noise(int rows, int rowBytes) {
+        return FixtureArray.bytes(noiseBytes(rows * rowBytes), rows, rowBytes);
+    }
+
+    static byte[] noiseBytes(int length) {
+        byte[] bytes = new byte[length];
+        new java.util.Random(1).nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Reads the labels of an epoch, batch by batch. */
+    static List<List<Integer>> labels(Epoch epoch) {
+        List<List<Integer>> batches = new ArrayList<>();
+        for (Batch batch : epoch) {
+            batches.add(labels(batch));
+        }
+        return batches;
+    }
+
+    static List<Integer> labels(Batch batch) {
+        ByteBuffer labels = batch.array("labels").byteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        return IntStream.range(0, batch.size())
+                .map(i -> labels.getInt(i * Integer.BYTES))
+                .boxed()
+                .toList();
+    }
+
+    static List<Integer> flat(List<List<Integer>> batches) {
+        return batches.stream().flatMap(List::stream).toList();
+    }
+
+    static long checksum(Epoch epoch) {
+        BatchChecksum checksum = new BatchChecksum();
+        epoch.forEach(checksum::update);
+        return checksum.value();
+    }
+
+    /** Returns how many gather threads live in this JVM. */
+    static long gatherThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("larder-gather-"))
+                .count();
+    }
+
+    static Map<String, FixtureArray> arrays(String name, FixtureArray array) {
+        return new HashMap<>(Map.of(name, array));
+    }
+
+    @Override
+    public void close() {
+        dataset.close();
+        larder.close();
+        store.close();
+    }
+}
