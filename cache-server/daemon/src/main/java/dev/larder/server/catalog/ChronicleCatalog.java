@@ -33,6 +33,11 @@ final class ChronicleCatalog implements Catalog {
     private static final int HEADER_BYTES = 64;
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleCatalog.class);
 
+    static {
+        // what it prints at its first use is advertising
+        System.setProperty("chronicle.announcer.disable", "true");
+    }
+
     private final Path file;
     private final ChronicleMap<String, byte[]> map;
     private final boolean isNew;
@@ -71,8 +76,14 @@ final class ChronicleCatalog implements Catalog {
     @Override
     public synchronized void put(CatalogEntry entry) {
         byte[] value = encode(entry);
+        String key = key(entry.dataset(), entry.version());
         run("put", () -> {
-            map.put(key(entry.dataset(), entry.version()), value);
+            if (map.longSize() >= MAX_ENTRIES && !map.containsKey(key)) {
+                throw Failure.of(ErrorCode.NO_SPACE, "the catalog is full")
+                        .with("entries", map.longSize())
+                        .remedy("evict datasets");
+            }
+            map.put(key, value);
             return true;
         });
     }
