@@ -24,7 +24,6 @@ public final class ArrayView implements AutoCloseable {
     /** How many rows ahead of the copy a gather touches memory, so that the cache miss overlaps with copying. */
     private static final int PREFETCH_ROWS = 8;
 
-    private static final long COPY_STEP_BYTES = Mapping.WINDOW_STRIDE;
     private static final VarHandle OPEN = openHandle();
 
     private final ArrayEntry entry;
@@ -206,10 +205,7 @@ public final class ArrayView implements AutoCloseable {
     public DirectBuffer row(long row) {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
-        if (rowByteSize > Mapping.WINDOW_STRIDE) {
-            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize
-                    + " limit=" + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
-        }
+        requireRowsWithinWindows();
         requireOpen();
         long position = start + row * rowByteSize;
         if (rowByteSize == 0) {
@@ -247,10 +243,8 @@ public final class ArrayView implements AutoCloseable {
     public void copyRows(long[] rows, int first, int count, MutableDirectBuffer target, int targetOffset) {
         requireContiguousRows();
         requireRowIndices(rows, first, count);
+        requireRowsWithinWindows();
         Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize));
-        if (rowByteSize > COPY_STEP_BYTES) {
-            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize);
-        }
         int length = (int) rowByteSize;
         int at = targetOffset;
         long touched = 0;
@@ -269,6 +263,7 @@ public final class ArrayView implements AutoCloseable {
     public void copyRows(long[] rows, ByteBuffer target, int targetOffset) {
         requireContiguousRows();
         requireRowIndices(rows, 0, rows.length);
+        requireRowsWithinWindows();
         Targets.requireWritable(target, targetOffset, Math.multiplyExact(rows.length, rowByteSize));
         int length = (int) rowByteSize;
         int at = targetOffset;
@@ -412,6 +407,13 @@ public final class ArrayView implements AutoCloseable {
                 throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i
                         + " row=" + rows[i] + " rows=" + size0);
             }
+        }
+    }
+
+    private void requireRowsWithinWindows() {
+        if (rowByteSize > Mapping.WINDOW_STRIDE) {
+            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize
+                    + " limit=" + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
         }
     }
 
