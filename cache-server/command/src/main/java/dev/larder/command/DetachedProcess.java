@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import sun.misc.Signal;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A second process that runs the same command line in the background. The first one passes on what the second prints, until
@@ -31,20 +31,16 @@ final class DetachedProcess {
     /** Starts the second process and returns 0 when it is ready, else its exit code. */
     static int start(PrintWriter out) {
         Process process = launch();
-        List<Signal> received = new ArrayList<>();
-        for (String name : List.of("INT", "TERM")) {
-            Signal.handle(new Signal(name), signal -> {
-                synchronized (received) {
-                    received.add(signal);
-                }
+        Posix.system().acceptInterrupts();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        for (String name : List.of(Signals.INTERRUPT, Signals.TERMINATE)) {
+            Signals.handle(name, signal -> {
+                interrupted.set(true);
                 process.destroy();
             });
         }
-        boolean ready = relay(process, out);
-        synchronized (received) {
-            if (ready && received.isEmpty()) {
-                return 0;
-            }
+        if (relay(process, out) && !interrupted.get()) {
+            return 0;
         }
         int code = await(process);
         return code == 0 ? ErrorCode.INTERRUPTED.number() : code;

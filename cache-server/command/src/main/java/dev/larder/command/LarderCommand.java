@@ -39,8 +39,9 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Sizes are 512m or 10g (powers of 1024), durations 30s, 5m or 2h.",
-            "Exit codes: 0 done; 1 unexpected failure; 2 wrong usage; 3 no daemon; 4 no such dataset or array;",
-            "  5 not enough space; 6 bad input; 7 refused; 8 checksum mismatch; 9 deadline passed; 130 interrupted."
+            "Exit codes: 0 done; 1 unexpected failure; 2 wrong usage; 3 no daemon;",
+            "  4 no such dataset or array; 5 not enough space; 6 bad input; 7 refused;",
+            "  8 checksum mismatch; 9 deadline passed; 130 interrupted."
         })
 public final class LarderCommand implements Runnable {
     @Spec

@@ -4,15 +4,13 @@ import dev.larder.posix.Posix;
 import dev.larder.server.Daemon;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import sun.misc.Signal;
 
 /**
  * Stops the daemon on Ctrl-C, SIGTERM, or when the terminal goes away. The JDK runs every handler in a thread of its own, so
  * that a second Ctrl-C is heard while the first still cleans up.
  */
 final class StopSignals {
-    private static final String INTERRUPT = "INT";
-    private static final List<String> NAMES = List.of(INTERRUPT, "TERM", "HUP");
+    private static final List<String> NAMES = List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP);
     private static final int FORCED_EXIT_CODE = 130;
 
     private final boolean keep;
@@ -27,7 +25,7 @@ final class StopSignals {
     static StopSignals install(boolean keep) {
         StopSignals signals = new StopSignals(keep);
         Posix.system().acceptInterrupts();
-        NAMES.forEach(name -> Signal.handle(new Signal(name), signals::handle));
+        NAMES.forEach(name -> Signals.handle(name, signals::handle));
         return signals;
     }
 
@@ -43,7 +41,7 @@ final class StopSignals {
         }
     }
 
-    private void handle(Signal signal) {
+    private void handle(String name) {
         boolean again;
         Daemon toStop;
         synchronized (this) {
@@ -53,7 +51,7 @@ final class StopSignals {
         }
         if (!again && toStop != null) {
             toStop.stop(keep);
-        } else if (again && signal.getName().equals(INTERRUPT)) {
+        } else if (again && name.equals(Signals.INTERRUPT)) {
             Runtime.getRuntime().halt(FORCED_EXIT_CODE);
         }
     }

@@ -1,7 +1,10 @@
 package dev.larder.command;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -10,8 +13,14 @@ import picocli.CommandLine.ParentCommand;
 /** Waits until something is resident. */
 @Command(
         name = "wait",
-        description = "Wait until a dataset or an array is resident, also where nobody has begun to load it yet.")
+        description = {
+            "Wait until a dataset or an array is resident, also where nobody has begun to load it yet.",
+            "A daemon that is not there is given five seconds to come up."
+        })
 final class Wait implements Callable<Integer> {
+    private static final Duration DAEMON_STARTS = Duration.ofSeconds(5);
+    private static final long RETRY_NANOS = 50_000_000;
+
     @ParentCommand
     LarderCommand larder;
 
@@ -28,9 +37,29 @@ final class Wait implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        long begin = System.nanoTime();
+        awaitDaemon(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS);
+        Duration left = timeout.minusNanos(System.nanoTime() - begin);
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            larder.client().awaitEvenIfUnknown(name, timeout, display);
+            larder.client().awaitEvenIfUnknown(name, left.isNegative() ? Duration.ZERO : left, display);
         }
         return 0;
+    }
+
+    /** Gives a daemon that was started just before the time to come up. */
+    private void awaitDaemon(Duration patience) {
+        long begin = System.nanoTime();
+        while (true) {
+            try {
+                larder.client().greet();
+                return;
+            } catch (LarderException failure) {
+                boolean late = System.nanoTime() - begin > patience.toNanos();
+                if (late || failure.code() != ErrorCode.NO_DAEMON) {
+                    throw failure;
+                }
+            }
+            LockSupport.parkNanos(RETRY_NANOS);
+        }
     }
 }

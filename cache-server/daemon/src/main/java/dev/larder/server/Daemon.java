@@ -10,6 +10,7 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.ReleaseVersion;
+import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
 import dev.larder.server.ingest.Load;
@@ -53,6 +54,7 @@ public final class Daemon implements AutoCloseable {
     private static final long RETIRED_SWEEP_MS = 500;
 
     private final Store store;
+    private final Catalog catalog;
     private final Residency residency;
     private final Loads loads;
     private final Waits waits;
@@ -69,7 +71,9 @@ public final class Daemon implements AutoCloseable {
     private Daemon(DaemonConfig config, Store store) throws IOException {
         this.store = store;
         this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
-        this.residency = new Residency(store, System::currentTimeMillis);
+        this.catalog = Catalog.open(store.layout().catalog(), store.wasLeftClean());
+        this.residency =
+                new Residency(store, catalog, failure -> report("catalog failed", failure), System::currentTimeMillis);
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         this.loads = new Loads(store, residency, workers);
@@ -217,6 +221,7 @@ public final class Daemon implements AutoCloseable {
         waits.close();
         loads.close(LOADS_END_MS);
         timer.shutdownNow();
+        catalog.close();
         if (keep) {
             store.close();
             return new CleanUp(0, 0, 0, List.of());

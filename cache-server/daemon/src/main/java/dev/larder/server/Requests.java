@@ -59,8 +59,8 @@ final class Requests implements RequestHandler {
     }
 
     @Override
-    public void await(String name, Duration timeout, Reply reply) {
-        waits.await(name, timeout, false, reply);
+    public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
+        waits.await(name, timeout, evenIfUnknown, reply);
     }
 
     @Override

@@ -20,11 +20,13 @@ final class Gather {
         try {
             if (task.planning) {
                 plan(slot);
-                ring.planned(slot);
-            } else {
-                copy(slot, task.first, task.count);
-                ring.gathered(slot);
+                slot.planned = true;
+                if (task.count < slot.size) {
+                    ring.planned(slot);
+                }
             }
+            copy(slot, task.first, task.count);
+            ring.gathered(slot);
         } catch (LarderException failure) {
             ring.failed(slot, failure);
         }

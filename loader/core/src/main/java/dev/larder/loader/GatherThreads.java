@@ -13,11 +13,11 @@ final class GatherThreads {
 
     private GatherThreads() {}
 
-    static GatherThreads start(Ring ring, int count) {
+    static GatherThreads start(Gather gather, Ring ring, int count) {
         GatherThreads threads = new GatherThreads();
         try {
             for (int i = 0; i < count; i++) {
-                Worker worker = new Worker(ring, i);
+                Worker worker = new Worker(gather, ring, i);
                 worker.thread.start();
                 threads.workers.add(worker);
             }
@@ -55,14 +55,16 @@ final class GatherThreads {
 
     /** One thread: does tasks of the ring until that closes. */
     static final class Worker implements Runnable {
+        private final Gather gather;
         private final Ring ring;
         private final Thread thread;
         private final Task task = new Task();
 
-        /** Guarded by the ring. */
-        boolean idle;
+        /** Written under the ring's lock. */
+        volatile boolean idle;
 
-        Worker(Ring ring, int number) {
+        Worker(Gather gather, Ring ring, int number) {
+            this.gather = gather;
             this.ring = ring;
             this.thread = new Thread(this, "larder-gather-" + number);
             thread.setDaemon(true);
@@ -72,8 +74,8 @@ final class GatherThreads {
         public void run() {
             while (!ring.isClosed()) {
                 if (ring.claim(task, this)) {
-                    ring.run(task);
-                } else {
+                    gather.run(task, ring);
+                } else if (!spin()) {
                     LockSupport.park(ring);
                 }
             }
@@ -81,6 +83,14 @@ final class GatherThreads {
 
         private boolean isRunningElsewhere() {
             return thread.isAlive() && thread != Thread.currentThread();
+        }
+
+        /** Tells whether there was something to do again within the time that parking and waking would take. */
+        private boolean spin() {
+            for (int i = 0; idle && i < Ring.SPINS; i++) {
+                Thread.onSpinWait();
+            }
+            return !idle;
         }
 
         void wake() {

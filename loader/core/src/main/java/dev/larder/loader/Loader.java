@@ -48,8 +48,10 @@ public final class Loader implements AutoCloseable {
         List<Slot> slots = Stream.generate(() -> new Slot(source.arrays(), settings.batchSize()))
                 .limit(settings.depth())
                 .toList();
-        this.ring = new Ring(source, slots, taskRows(settings.batchSize(), sampleBytes), settings.timeout());
-        this.threads = GatherThreads.start(ring, settings.threads());
+        Gather gather = new Gather(source);
+        int taskRows = taskRows(settings.batchSize(), sampleBytes);
+        this.ring = new Ring(source, gather, slots, taskRows, settings.timeout());
+        this.threads = GatherThreads.start(gather, ring, settings.threads());
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
     }
 

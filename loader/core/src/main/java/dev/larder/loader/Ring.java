@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * become free when the last thread has left them.
  */
 final class Ring {
-    private static final int SPINS = 200;
+    /** How often a thread looks again before it parks: some microseconds, about what parking and waking take. */
+    static final int SPINS = 200;
 
     private final Source source;
     private final Gather gather;
@@ -49,13 +50,15 @@ final class Ring {
     private long nextBatch;
     private long endBatch;
     private @Nullable LarderException failure;
-    private @Nullable Thread consumer;
+    /** The thread within {@link #take}; set under the lock, so that two exclude each other. */
+    private volatile @Nullable Thread consumer;
+
     private @Nullable Slot awaited;
     private boolean closed;
 
-    Ring(Source source, List<Slot> slots, int taskRows, Duration timeout) {
+    Ring(Source source, Gather gather, List<Slot> slots, int taskRows, Duration timeout) {
         this.source = source;
-        this.gather = new Gather(source);
+        this.gather = gather;
         this.timeoutNanos = timeout.toNanos();
         this.depth = slots.size();
         this.taskRows = taskRows;
@@ -138,41 +141,37 @@ final class Ring {
 
     /** Closes the batch before, unless it is kept, and waits for the next one. */
     Batch take(Plan wanted, @Nullable Batch before) {
-        enter(wanted, before);
+        Batch batch = enter(wanted, before);
         try {
             long start = System.nanoTime();
-            for (; ; ) {
-                Batch batch = poll(wanted);
-                if (batch != null) {
-                    return batch;
-                }
+            while (batch == null) {
                 if (consumerTask.slot != null) {
-                    run(consumerTask);
+                    gather.run(consumerTask, this);
                 } else if (!spin()) {
                     park(wanted, start);
                 }
+                batch = poll(wanted);
             }
+            return batch;
         } finally {
-            leave();
+            consumer = null;
         }
     }
 
-    private synchronized void enter(Plan wanted, @Nullable Batch before) {
+    private synchronized @Nullable Batch enter(Plan wanted, @Nullable Batch before) {
         requireRunning(wanted);
-        if (consumer != null) {
+        Thread other = consumer;
+        if (other != null) {
             throw new IllegalStateException("two threads take batches of one epoch: dataset="
-                    + source.dataset().name() + " threads=" + consumer.getName() + ","
+                    + source.dataset().name() + " threads=" + other.getName() + ","
                     + Thread.currentThread().getName());
         }
-        consumer = Thread.currentThread();
         if (before != null && !before.isKept()) {
             release(before);
         }
-    }
-
-    private synchronized void leave() {
-        consumer = null;
-        awaited = null;
+        Batch batch = poll(wanted);
+        consumer = Thread.currentThread();
+        return batch;
     }
 
     /** Opens the next batch if it is ready, else claims a task that brings it nearer, if there is one. */
@@ -245,9 +244,11 @@ final class Ring {
 
     /** Takes the slot of a batch back; nothing if the batch is closed. */
     synchronized void release(Batch batch) {
-        if (free(batch) && (line.isEmpty() || free.size() * 2 >= depth)) {
-            // waking takes the consumer's time, so it is done for several slots at once
-            wakeGatherers(Math.min(free.size(), unplanned()));
+        // Waking takes the consumer's time: it is done for several slots at once, and for one thread. If one is not
+        // enough,
+        // the next batch wakes another.
+        if (free(batch) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
+            wakeGatherers(1);
         }
     }
 
@@ -260,10 +261,6 @@ final class Ring {
     }
 
     // ---- for gather threads
-
-    void run(Task task) {
-        gather.run(task, this);
-    }
 
     /** Claims rows to gather or a batch to plan; without either, the thread counts as idle until it is woken. */
     synchronized boolean claim(Task task, GatherThreads.Worker thread) {
@@ -300,7 +297,7 @@ final class Ring {
         Slot slot = free.removeFirst();
         slot.begin(plan, nextBatch++);
         line.addLast(slot);
-        task.plan(slot);
+        task.plan(slot, taskRows);
         return true;
     }
 
@@ -308,14 +305,8 @@ final class Ring {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(0, endBatch - nextBatch));
     }
 
-    /** Takes note that the rows of a batch are known, so that they can be gathered. */
+    /** Takes note that a batch's rows are known, and that the one who planned it leaves some of them to others. */
     synchronized void planned(Slot slot) {
-        slot.busy--;
-        if (slot.abandoned) {
-            recycle(slot);
-            return;
-        }
-        slot.planned = true;
         wakeGatherers((slot.size - 1) / taskRows);
     }
 
@@ -330,7 +321,6 @@ final class Ring {
         slot.busy--;
         if (!slot.abandoned) {
             slot.failure = slot.failure == null ? cause : slot.failure;
-            slot.planned = true;
             slot.unclaimed = slot.size;
             endBatch = Math.min(endBatch, slot.batch + 1);
         }

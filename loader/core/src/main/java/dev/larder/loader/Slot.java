@@ -47,7 +47,9 @@ final class Slot {
     /** Threads that plan or gather. */
     int busy;
 
-    boolean planned;
+    /** Whether {@link #rows} are known. */
+    volatile boolean planned;
+
     boolean abandoned;
 
     @Nullable
@@ -83,7 +85,7 @@ final class Slot {
         this.batch = batch;
         this.size = plan.size(batch);
         this.unclaimed = 0;
-        this.busy = 1;
+        this.busy = 0;
         this.planned = false;
         this.abandoned = false;
         this.failure = null;

@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a thread has to do next; each thread has one of these and uses it again and again. */
+/** What a thread has to do next: rows to gather, of a batch that it may have to plan before; each thread has one of these and uses it again and again. */
 final class Task {
     @Nullable
     Slot slot;
@@ -15,15 +15,21 @@ final class Task {
         slot = null;
     }
 
-    void plan(Slot slot) {
+    /** Takes a slot whose batch is to be planned, and its first rows. */
+    void plan(Slot slot, int rows) {
         this.slot = slot;
         this.planning = true;
+        claimRows(slot, rows);
     }
 
     /** Takes the next rows of a slot. */
     void gather(Slot slot, int rows) {
         this.slot = slot;
         this.planning = false;
+        claimRows(slot, rows);
+    }
+
+    private void claimRows(Slot slot, int rows) {
         this.first = slot.unclaimed;
         this.count = Math.min(rows, slot.size - slot.unclaimed);
         slot.unclaimed += count;

@@ -7,12 +7,19 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
 class LoaderEndingsTest {
@@ -54,6 +61,48 @@ class LoaderEndingsTest {
         }
 
         assertThat(Shelf.gatherThreads()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void anyMixOfEndingsLeavesALoaderThatWorks(long seed) {
+        Random random = new Random(seed);
+        Deque<Batch> kept = new ArrayDeque<>();
+        try (Loader loader = builder().build();
+                Loader whole = builder().build()) {
+            for (int i = 0; i < 300; i++) {
+                Epoch epoch = loader.epoch(random.nextInt(5));
+                takeSome(epoch, random, kept);
+                if (random.nextBoolean()) {
+                    epoch.close();
+                }
+            }
+            kept.forEach(Batch::close);
+
+            assertThat(Shelf.checksum(loader.epoch(7))).isEqualTo(Shelf.checksum(whole.epoch(7)));
+        }
+    }
+
+    /** Takes some batches of an epoch, keeps or closes some of them, and checks that they hold what they say. */
+    private static void takeSome(Epoch epoch, Random random, Deque<Batch> kept) {
+        Iterator<Batch> batches = epoch.iterator();
+        for (int i = random.nextInt(8); i > 0; i--) {
+            Batch batch = batches.next();
+            switch (random.nextInt(4)) {
+                case 0 -> kept.add(batch.keep());
+                case 1 -> batch.close();
+                default -> assertThat(Shelf.labels(batch)).isEqualTo(rows(batch));
+            }
+            if (kept.size() > 2 || (random.nextInt(4) == 0 && !kept.isEmpty())) {
+                Batch oldest = kept.remove();
+                assertThat(Shelf.labels(oldest)).isEqualTo(rows(oldest));
+                oldest.close();
+            }
+        }
+    }
+
+    private static List<Integer> rows(Batch batch) {
+        return Arrays.stream(batch.rows()).mapToObj(Math::toIntExact).toList();
     }
 
     @Test
@@ -156,6 +205,16 @@ class LoaderEndingsTest {
             kept.close();
             assertThat(waiting.join().number()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void loaderThatWasForgottenEndsWhenTheGarbageCollectorFindsIt() {
+        builder().build().epoch(0).iterator().next();
+
+        await().until(() -> {
+            System.gc();
+            return Shelf.gatherThreads() == 0;
+        });
     }
 
     @Test

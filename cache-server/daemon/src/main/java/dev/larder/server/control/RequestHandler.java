@@ -12,8 +12,11 @@ public interface RequestHandler {
     /** Loads sources and publishes them; done when all are resident. */
     void load(LoadRequest request, Reply reply);
 
-    /** Answers when the dataset or array is resident, at the latest when the timeout has passed. */
-    void await(String name, Duration timeout, Reply reply);
+    /**
+     * Answers when the dataset or array is resident, at the latest when the timeout has passed. What nobody knows or loads
+     * fails at once, unless it is to be waited for as well.
+     */
+    void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply);
 
     /** Answers with one row per array whose full name starts with the prefix, then is done. */
     void list(String prefix, boolean includeRetired, Reply reply);

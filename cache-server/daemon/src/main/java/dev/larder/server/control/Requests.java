@@ -98,7 +98,7 @@ final class Requests {
         if (request instanceof LoadRequest load) {
             handler.load(load, reply);
         } else if (request instanceof Request.Wait wait) {
-            handler.await(wait.name(), wait.timeout(), reply);
+            handler.await(wait.name(), wait.timeout(), wait.evenIfUnknown(), reply);
         } else if (request instanceof Request.ListArrays list) {
             handler.list(list.prefix(), list.includeRetired(), reply);
         } else if (request instanceof Request.Info info) {

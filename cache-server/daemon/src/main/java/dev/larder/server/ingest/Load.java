@@ -175,8 +175,15 @@ public final class Load {
         }
     }
 
+    private List<String> origins(String dataset) {
+        return request.sources().stream()
+                .filter(source -> source.name().equals(dataset))
+                .map(LoadRequest.Source::path)
+                .toList();
+    }
+
     private IncomingVersion open(String dataset) throws IOException {
-        IncomingVersion version = store.newIncoming(dataset);
+        IncomingVersion version = store.newIncoming(dataset, origins(dataset));
         synchronized (incoming) {
             incoming.add(version);
             if (cancelled) {

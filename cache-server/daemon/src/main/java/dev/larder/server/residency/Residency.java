@@ -2,6 +2,7 @@ package dev.larder.server.residency;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.server.catalog.Catalog;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -21,14 +23,21 @@ import java.util.function.LongSupplier;
  */
 public final class Residency {
     private final Store store;
+    private final CatalogKeeper catalog;
     private final LongSupplier clockMs;
     private final Map<String, PublishedVersion> current = new TreeMap<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
 
-    /** Creates an empty one; time comes from {@code clockMs}, in milliseconds since the epoch. */
-    public Residency(Store store, LongSupplier clockMs) {
+    /**
+     * Creates an empty one that keeps the catalog up to date.
+     *
+     * @param onCatalogError told where the catalog fails, which changes nothing else: the store is the truth
+     * @param clockMs the time, in milliseconds since the epoch
+     */
+    public Residency(Store store, Catalog catalog, Consumer<RuntimeException> onCatalogError, LongSupplier clockMs) {
         this.store = store;
+        this.catalog = new CatalogKeeper(catalog, onCatalogError);
         this.clockMs = clockMs;
     }
 
@@ -38,6 +47,7 @@ public final class Residency {
             makeCurrent(version);
             store.pointCurrentTo(version);
         }
+        catalog.reconcile(all()).forEach((dataset, version) -> lastVersions.merge(dataset, version, Math::max));
         removeRetired();
     }
 
@@ -46,6 +56,7 @@ public final class Residency {
         long number = lastVersions.getOrDefault(incoming.dataset(), 0L) + 1;
         PublishedVersion version = store.publish(incoming, number, clockMs.getAsLong());
         makeCurrent(version);
+        catalog.add(version);
         removeRetired();
         return version;
     }
@@ -60,8 +71,16 @@ public final class Residency {
 
     /** Unlinks the retired versions that nobody leases any more, and returns how many remain. */
     public synchronized int removeRetired() {
-        retired.removeIf(store::removeUnleased);
+        retired.removeIf(this::remove);
         return retired.size();
+    }
+
+    private boolean remove(PublishedVersion version) {
+        boolean removed = store.removeUnleased(version);
+        if (removed) {
+            catalog.remove(version);
+        }
+        return removed;
     }
 
     /** Removes the current version of a dataset; refuses while anybody leases it. */
@@ -72,7 +91,7 @@ public final class Residency {
                     .with("dataset", dataset)
                     .remedy(nearNames(dataset));
         }
-        if (!store.removeUnleased(version)) {
+        if (!remove(version)) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is in use")
                     .with("dataset", dataset)
                     .with("version", version.version())

@@ -73,7 +73,7 @@ final class Adoption {
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
-        List<SourceRecord> sources = Manifest.readSources(folder.resolve(StoreLayout.MANIFEST));
+        Manifest.Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
         return new PublishedVersion(
                 dataset,
                 index.version(),
@@ -82,7 +82,8 @@ final class Adoption {
                 index.publishedEpochMs(),
                 Store.storedBytes(posix, folder, segments),
                 arrays,
-                sources);
+                provenance.origins(),
+                provenance.sources());
     }
 
     private static void requireNumber(Path folder, IndexReader index) {

@@ -36,6 +36,7 @@ public final class IncomingVersion implements AutoCloseable {
 
     private final Posix posix;
     private final String dataset;
+    private final List<String> origins;
     private final Path folder;
     private final int fileMode;
     private final AtomicBoolean cancelled = new AtomicBoolean();
@@ -43,9 +44,10 @@ public final class IncomingVersion implements AutoCloseable {
     private final List<SourceRecord> sources = new ArrayList<>();
     private boolean published;
 
-    IncomingVersion(Posix posix, String dataset, Path folder, int fileMode) {
+    IncomingVersion(Posix posix, String dataset, List<String> origins, Path folder, int fileMode) {
         this.posix = posix;
         this.dataset = dataset;
+        this.origins = List.copyOf(origins);
         this.folder = folder;
         this.fileMode = fileMode;
     }
@@ -55,12 +57,12 @@ public final class IncomingVersion implements AutoCloseable {
         return dataset;
     }
 
-    Path folder() {
-        return folder;
+    List<String> origins() {
+        return origins;
     }
 
-    int fileMode() {
-        return fileMode;
+    Path folder() {
+        return folder;
     }
 
     /** Makes every copy that is under way, and every later one, end with a {@link CancellationException}. */

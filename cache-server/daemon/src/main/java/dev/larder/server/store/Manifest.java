@@ -3,7 +3,6 @@ package dev.larder.server.store;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
@@ -16,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
@@ -37,6 +35,7 @@ final class Manifest {
         JsonArray arrays = new JsonArray();
         version.arrays().forEach(array -> arrays.add(toJson(array)));
         root.add("arrays", arrays);
+        root.add("origins", GSON.toJsonTree(version.origins()));
         JsonArray sources = new JsonArray();
         version.sources().forEach(source -> sources.add(GSON.toJsonTree(source)));
         root.add("sources", sources);
@@ -60,15 +59,14 @@ final class Manifest {
         return json;
     }
 
-    static List<SourceRecord> readSources(Path file) {
+    /** What of a version only its manifest holds. */
+    record Provenance(List<String> origins, List<SourceRecord> sources) {}
+
+    static Provenance readProvenance(Path file) {
         try {
-            JsonElement root = JsonParser.parseString(Files.readString(file));
-            List<SourceRecord> sources = new ArrayList<>();
-            for (JsonElement source : root.getAsJsonObject().getAsJsonArray("sources")) {
-                sources.add(GSON.fromJson(source, SourceRecord.class));
-            }
-            return sources;
-        } catch (IOException | JsonParseException | IllegalStateException | NullPointerException e) {
+            Provenance provenance = GSON.fromJson(Files.readString(file), Provenance.class);
+            return new Provenance(List.copyOf(provenance.origins), List.copyOf(provenance.sources));
+        } catch (IOException | JsonParseException | NullPointerException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "manifest is damaged")
                     .with("file", file)
                     .with("reason", e.getMessage())

@@ -14,7 +14,8 @@ import java.util.List;
  * @param publishedEpochMs when it became visible
  * @param storedBytes what its segments occupy
  * @param arrays every array, sorted by name
- * @param sources where it came from, one path each
+ * @param origins the paths that the load was asked for; empty for what was computed
+ * @param sources the file of each array
  */
 public record PublishedVersion(
         String dataset,
@@ -24,9 +25,11 @@ public record PublishedVersion(
         long publishedEpochMs,
         long storedBytes,
         List<ArrayEntry> arrays,
+        List<String> origins,
         List<SourceRecord> sources) {
     public PublishedVersion {
         arrays = List.copyOf(arrays);
+        origins = List.copyOf(origins);
         sources = List.copyOf(sources);
     }
 

@@ -161,11 +161,11 @@ public final class Store implements AutoCloseable {
         return StoreLayout.DATA_ALIGNMENT + (dataBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Starts a version, invisible to readers. The caller closes it. */
-    public IncomingVersion newIncoming(String dataset) throws IOException {
+    /** Starts a version that is loaded from these paths, invisible to readers. The caller closes it. */
+    public IncomingVersion newIncoming(String dataset, List<String> origins) throws IOException {
         Path folder = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + dataset);
         Files.createDirectory(folder, folderMode());
-        return new IncomingVersion(posix, dataset, folder, FILE_MODE);
+        return new IncomingVersion(posix, dataset, origins, folder, FILE_MODE);
     }
 
     /** Makes a finished version visible, at once and whole: the rename of its folder is the commit. */
@@ -183,6 +183,7 @@ public final class Store implements AutoCloseable {
                 nowEpochMs,
                 storedBytes(posix, incoming.folder(), segments.keySet()),
                 arrays,
+                incoming.origins(),
                 incoming.sources());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);

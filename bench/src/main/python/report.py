@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Joins JMH's figures with numpy's from the same run and prints a Markdown table of ratios.
+
+usage: report.py JMH.json JMH-2-THREADS.json NUMPY.json [NUMPY.json ...]
+
+Several numpy files (one from before JMH, one from after) are joined by their mean, so that a drift of the machine shows in
+neither side alone.
+"""
+import json
+import sys
+
+ROW_BYTES = ("64", "256", "784", "3072", "153600")
+
+
+def figures(path):
+    """Returns {benchmark method or method:rowBytes: (score, allocated bytes per operation)}."""
+    table = {}
+    with open(path) as file:
+        for run in json.load(file):
+            name = ".".join(run["benchmark"].split(".")[-2:])
+            row = run.get("params", {}).get("rowBytes")
+            alloc = run.get("secondaryMetrics", {}).get("gc.alloc.rate.norm", {}).get("score")
+            table[name + (":" + row if row else "")] = (run["primaryMetric"]["score"], alloc)
+    return table
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def main():
+    one, two = figures(sys.argv[1]), figures(sys.argv[2])
+    peers = [json.load(open(path)) for path in sys.argv[3:]]
+    print(f"numpy {peers[0]['numpy']}; batches of 256 random rows per second, one thread unless said otherwise\n")
+    print("| row bytes | larder | 2 threads | ratio | take(out=) | take(clip) | x[idx] | heap array | FileChannel |"
+          " larder / take | larder / clip | bytes allocated per batch |")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for row in ROW_BYTES:
+        larder, alloc = one[f"GatherBenchmark.larder:{row}"]
+        both = two[f"GatherBenchmark.larder:{row}"][0]
+        peer = {key: mean(p["gather"][row][key] for p in peers) for key in ("index", "take", "takeClip")}
+        heap = one[f"GatherBenchmark.heapArray:{row}"][0]
+        channel = one[f"GatherBenchmark.fileChannel:{row}"][0]
+        print(f"| {row} | {larder:,.0f} | {both:,.0f} | {both / larder:.2f} | {peer['take']:,.0f} | {peer['takeClip']:,.0f} |"
+              f" {peer['index']:,.0f} | {heap:,.0f} | {channel:,.0f} | {larder / peer['take']:.2f} |"
+              f" {larder / peer['takeClip']:.2f} | {alloc:.2f} |")
+    print("\n| open and read one element | µs |")
+    print("|---|--:|")
+    for name, label in (("first", "first in a JVM, classes loaded on the way"), ("connectOpenRead", "connect, open, read, close"),
+                        ("openRead", "open, read, close"), ("repeated", "array of an open dataset")):
+        print(f"| larder: {label} | {one['OpenBenchmark.' + name][0]:,.2f} |")
+    print(f"| numpy: np.load(mmap_mode=\"r\") | {mean(p['openMicros'] for p in peers):,.2f} |")
+    base = one["ElementBenchmark.unsafeBuffer"][0]
+    print("\n| one float, random place | ns | over UnsafeBuffer |")
+    print("|---|--:|--:|")
+    for name, label in (("unsafeBuffer", "UnsafeBuffer, index by hand"), ("view", "view.getFloat(i, j)"), ("window", "row window")):
+        score = one["ElementBenchmark." + name][0]
+        print(f"| {label} | {score:.2f} | {score - base:+.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+package dev.larder.server.residency;
+
+import dev.larder.server.catalog.Catalog;
+import dev.larder.server.catalog.CatalogEntry;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SourceRecord;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+
+/** Makes the catalog follow the store. A catalog that fails is reported and otherwise ignored: it can be rebuilt. */
+final class CatalogKeeper {
+    private final Catalog catalog;
+    private final Consumer<RuntimeException> onError;
+
+    CatalogKeeper(Catalog catalog, Consumer<RuntimeException> onError) {
+        this.catalog = catalog;
+        this.onError = onError;
+    }
+
+    void add(PublishedVersion version) {
+        attempt(() -> catalog.put(entry(version)));
+    }
+
+    void remove(PublishedVersion version) {
+        attempt(() -> catalog.remove(version.dataset(), version.version()));
+    }
+
+    /** Adds what is missing, drops what has no files, and returns the highest version known of each dataset. */
+    Map<String, Long> reconcile(List<PublishedVersion> versions) {
+        Map<String, Long> highest = new HashMap<>();
+        attempt(() -> {
+            Set<String> present = new HashSet<>();
+            for (PublishedVersion version : versions) {
+                present.add(key(version.dataset(), version.version()));
+                if (catalog.find(version.dataset(), version.version()).isEmpty()) {
+                    catalog.put(entry(version));
+                }
+            }
+            for (CatalogEntry entry : catalog.entries()) {
+                highest.merge(entry.dataset(), entry.version(), Math::max);
+                if (!present.contains(key(entry.dataset(), entry.version()))) {
+                    catalog.remove(entry.dataset(), entry.version());
+                }
+            }
+        });
+        return highest;
+    }
+
+    private void attempt(Runnable change) {
+        try {
+            change.run();
+        } catch (RuntimeException e) {
+            onError.accept(e);
+        }
+    }
+
+    private static String key(String dataset, long version) {
+        return dataset + "/" + version;
+    }
+
+    private static CatalogEntry entry(PublishedVersion version) {
+        String fingerprint = fingerprint(version.sources());
+        return new CatalogEntry(
+                version.dataset(),
+                version.version(),
+                version.digest(),
+                version.storedBytes(),
+                version.arrays().size(),
+                version.origins().stream()
+                        .map(origin -> new CatalogEntry.Source(origin, fingerprint))
+                        .toList(),
+                version.publishedEpochMs(),
+                version.publishedEpochMs());
+    }
+
+    /** Condenses what the source files looked like, so that a changed one shows. */
+    private static String fingerprint(List<SourceRecord> sources) {
+        CRC32C crc = new CRC32C();
+        sources.stream()
+                .map(SourceRecord::toString)
+                .sorted()
+                .forEach(source -> crc.update(source.getBytes(StandardCharsets.UTF_8)));
+        return String.format("%08x", crc.getValue());
+    }
+}
