@@ -20,7 +20,7 @@ final class ScriptedHandler implements RequestHandler {
     }
 
     @Override
-    public void await(String name, Duration timeout, Reply reply) {
+    public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         behaviour.accept("wait " + name, reply);
     }
 
