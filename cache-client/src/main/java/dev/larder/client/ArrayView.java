@@ -3,8 +3,10 @@ package dev.larder.client;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
+import dev.larder.posix.RawMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
@@ -30,14 +32,19 @@ public final class ArrayView implements AutoCloseable {
     private final Dtype dtype;
     private final Elements.Kind kind;
     private final boolean swapped;
+    private final int plainCode;
     private final Mapping mapping;
     private final Runnable onClose;
     private final ViewGeometry geometry;
-    private final long start;
+    private final long base;
     private final int rank;
     private final long size0;
-    private final long size1;
-    private final long size2;
+    private final long size0Of1;
+    private final long size0Of2;
+    private final long size1Of2;
+    private final long size0Of3;
+    private final long size1Of3;
+    private final long size2Of3;
     private final long stride0;
     private final long stride1;
     private final long stride2;
@@ -51,19 +58,24 @@ public final class ArrayView implements AutoCloseable {
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = Elements.Kind.of(dtype);
         this.swapped = !dtype.isLittleEndian();
+        this.plainCode = swapped ? 0 : Elements.plainCode(kind);
         this.mapping = mapping;
         this.onClose = onClose;
         this.geometry = ViewGeometry.of(entry, dtype);
-        this.start = entry.offset();
+        this.base = mapping.address() + entry.offset();
         this.rank = geometry.rank();
         this.size0 = geometry.size(0);
-        this.size1 = geometry.size(1);
-        this.size2 = geometry.size(2);
+        this.size0Of1 = rank == 1 ? size0 : 0;
+        this.size0Of2 = rank == 2 ? size0 : 0;
+        this.size1Of2 = rank == 2 ? geometry.size(1) : 0;
+        this.size0Of3 = rank == 3 ? size0 : 0;
+        this.size1Of3 = rank == 3 ? geometry.size(1) : 0;
+        this.size2Of3 = rank == 3 ? geometry.size(2) : 0;
         this.stride0 = geometry.stride(0);
         this.stride1 = geometry.stride(1);
         this.stride2 = geometry.stride(2);
         this.rowByteSize = geometry.rowByteSize();
-        Objects.checkFromIndexSize(start, entry.byteSize(), mapping.byteSize());
+        Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), mapping.byteSize());
     }
 
     /** Returns the array's name within its dataset. */
@@ -120,82 +132,82 @@ public final class ArrayView implements AutoCloseable {
 
     /** Returns one element as a float, rounded where it has more digits. */
     public float getFloat(long i) {
-        return floatAt(position(i));
+        return floatAt(address(i));
     }
 
     /** Returns one element as a float, rounded where it has more digits. */
     public float getFloat(long i, long j) {
-        return floatAt(position(i, j));
+        return floatAt(address(i, j));
     }
 
     /** Returns one element as a float, rounded where it has more digits. */
     public float getFloat(long i, long j, long k) {
-        return floatAt(position(i, j, k));
+        return floatAt(address(i, j, k));
     }
 
     /** Returns one element as a float, rounded where it has more digits. */
     public float getFloat(long... index) {
-        return floatAt(position(index));
+        return floatAt(address(index));
     }
 
     /** Returns one element as a double, rounded where it is a large 64-bit integer. */
     public double getDouble(long i) {
-        return doubleAt(position(i));
+        return doubleAt(address(i));
     }
 
     /** Returns one element as a double, rounded where it is a large 64-bit integer. */
     public double getDouble(long i, long j) {
-        return doubleAt(position(i, j));
+        return doubleAt(address(i, j));
     }
 
     /** Returns one element as a double, rounded where it is a large 64-bit integer. */
     public double getDouble(long i, long j, long k) {
-        return doubleAt(position(i, j, k));
+        return doubleAt(address(i, j, k));
     }
 
     /** Returns one element as a double, rounded where it is a large 64-bit integer. */
     public double getDouble(long... index) {
-        return doubleAt(position(index));
+        return doubleAt(address(index));
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long i) {
-        return longAt(position(i));
+        return longAt(address(i));
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long i, long j) {
-        return longAt(position(i, j));
+        return longAt(address(i, j));
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long i, long j, long k) {
-        return longAt(position(i, j, k));
+        return longAt(address(i, j, k));
     }
 
     /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
     public long getLong(long... index) {
-        return longAt(position(index));
+        return longAt(address(index));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long i) {
-        return intAt(position(i));
+        return intAt(address(i));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long i, long j) {
-        return intAt(position(i, j));
+        return intAt(address(i, j));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long i, long j, long k) {
-        return intAt(position(i, j, k));
+        return intAt(address(i, j, k));
     }
 
     /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
     public int getInt(long... index) {
-        return intAt(position(index));
+        return intAt(address(index));
     }
 
     /**
@@ -205,13 +217,9 @@ public final class ArrayView implements AutoCloseable {
     public DirectBuffer row(long row) {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
-        requireRowsWithinWindows();
+        requireRowsThatFitBuffers();
         requireOpen();
-        long position = start + row * rowByteSize;
-        if (rowByteSize == 0) {
-            return new ViewBuffer(this, mapping.window(0), 0, 0);
-        }
-        return new ViewBuffer(this, mapping.window(position), (int) position & Mapping.WINDOW_MASK, (int) rowByteSize);
+        return new ViewBuffer(this, base + row * rowByteSize, (int) rowByteSize);
     }
 
     /**
@@ -226,7 +234,7 @@ public final class ArrayView implements AutoCloseable {
             throw new IllegalArgumentException("rows do not fit into a ByteBuffer: rows=" + rows + " bytes=" + length
                     + " limit=" + Integer.MAX_VALUE);
         }
-        ByteBuffer buffer = mapping.byteBuffer(start + firstRow * rowByteSize, (int) length);
+        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + firstRow * rowByteSize, (int) length);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }
@@ -239,43 +247,49 @@ public final class ArrayView implements AutoCloseable {
         copyRows(rows, 0, rows.length, target, targetOffset);
     }
 
-    /** Gathers the rows {@code rows[first]} to {@code rows[first + count - 1]}, as {@link #copyRows(long[], MutableDirectBuffer, int)} does. */
+    /** Gathers the rows {@code rows[first]} to {@code rows[first + count - 1]}, in the same way. */
     public void copyRows(long[] rows, int first, int count, MutableDirectBuffer target, int targetOffset) {
         requireContiguousRows();
         requireRowIndices(rows, first, count);
-        requireRowsWithinWindows();
+        requireRowsThatFitBuffers();
         Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize));
         int length = (int) rowByteSize;
-        int at = targetOffset;
-        long touched = 0;
-        for (int i = first; i < first + count && length > 0; i++, at += length) {
-            if (i + PREFETCH_ROWS < first + count) {
-                touched += touch(rows[i + PREFETCH_ROWS]);
+        if (length == 0) { // no memory stands behind rows of nothing: not even a byte may be touched
+            requireOpen();
+            return;
+        }
+        if (target instanceof UnsafeBuffer raw) {
+            gather(rows, first, first + count, raw, targetOffset);
+        } else {
+            for (int i = 0; i < count; i++) {
+                Targets.copy(base + rows[first + i] * length, target, targetOffset + i * length, length);
             }
-            long position = start + rows[i] * length;
-            mapping.window(position).getBytes((int) position & Mapping.WINDOW_MASK, target, at, length);
         }
         requireOpen();
-        requireTouched(touched);
     }
 
     /** Gathers rows into a direct or heap buffer, from the absolute {@code targetOffset} on; its position stays as it is. */
     public void copyRows(long[] rows, ByteBuffer target, int targetOffset) {
-        requireContiguousRows();
-        requireRowIndices(rows, 0, rows.length);
-        requireRowsWithinWindows();
-        Targets.requireWritable(target, targetOffset, Math.multiplyExact(rows.length, rowByteSize));
-        int length = (int) rowByteSize;
-        int at = targetOffset;
+        Targets.requireWritable(target, targetOffset, 0);
+        copyRows(rows, 0, rows.length, new UnsafeBuffer(target), targetOffset);
+    }
+
+    /** The hot path: everything has been checked, and what is read is vouched for afterwards. */
+    private void gather(long[] rows, int first, int end, UnsafeBuffer target, int targetOffset) {
+        byte[] array = target.byteArray();
+        long to = target.addressOffset() + targetOffset;
+        long length = rowByteSize;
         long touched = 0;
-        for (int i = 0; i < rows.length && length > 0; i++, at += length) {
-            if (i + PREFETCH_ROWS < rows.length) {
-                touched += touch(rows[i + PREFETCH_ROWS]);
+        try {
+            for (int i = first; i < end; i++, to += length) {
+                if (i + PREFETCH_ROWS < end) {
+                    touched += RawMemory.getByte(base + rows[i + PREFETCH_ROWS] * length) & 0xff;
+                }
+                RawMemory.copy(base + rows[i] * length, array, to, length);
             }
-            long position = start + rows[i] * length;
-            mapping.window(position).getBytes((int) position & Mapping.WINDOW_MASK, target, at, length);
+        } finally {
+            Reference.reachabilityFence(target);
         }
-        requireOpen();
         requireTouched(touched);
     }
 
@@ -285,7 +299,7 @@ public final class ArrayView implements AutoCloseable {
      */
     public long address() {
         requireOpen();
-        return mapping.address() + start;
+        return base;
     }
 
     /** Tells whether the view can be read. */
@@ -323,32 +337,26 @@ public final class ArrayView implements AutoCloseable {
         OPEN.setVolatile(this, false);
     }
 
-    private float floatAt(long position) {
-        UnsafeBuffer memory = mapping.window(position);
-        int at = (int) position & Mapping.WINDOW_MASK;
-        float value = kind == Elements.Kind.FLOAT32 && !swapped
-                ? memory.getFloat(at)
-                : Elements.toFloat(kind, memory, at, swapped);
+    private float floatAt(long address) {
+        float value = plainCode == Elements.PLAIN_FLOAT32
+                ? Float.intBitsToFloat(RawMemory.getInt(address))
+                : Elements.toFloat(kind, address, swapped);
         requireOpen();
         return value;
     }
 
-    private double doubleAt(long position) {
-        UnsafeBuffer memory = mapping.window(position);
-        int at = (int) position & Mapping.WINDOW_MASK;
-        double value = kind == Elements.Kind.FLOAT64 && !swapped
-                ? memory.getDouble(at)
-                : Elements.toDouble(kind, memory, at, swapped);
+    private double doubleAt(long address) {
+        double value = plainCode == Elements.PLAIN_FLOAT64
+                ? Double.longBitsToDouble(RawMemory.getLong(address))
+                : Elements.toDouble(kind, address, swapped);
         requireOpen();
         return value;
     }
 
-    private long longAt(long position) {
-        UnsafeBuffer memory = mapping.window(position);
-        int at = (int) position & Mapping.WINDOW_MASK;
-        long value = kind == Elements.Kind.INT64 && !swapped
-                ? memory.getLong(at)
-                : Elements.toLong(kind, memory, at, swapped);
+    private long longAt(long address) {
+        long value = plainCode == Elements.PLAIN_INT64
+                ? RawMemory.getLong(address)
+                : Elements.toLong(kind, address, swapped);
         requireOpen();
         if (value < 0 && kind == Elements.Kind.UINT64) {
             throw new ArithmeticException("uint64 above Long.MAX_VALUE: value=" + Long.toUnsignedString(value)
@@ -357,41 +365,35 @@ public final class ArrayView implements AutoCloseable {
         return value;
     }
 
-    private int intAt(long position) {
-        return Math.toIntExact(longAt(position));
+    private int intAt(long address) {
+        return Math.toIntExact(longAt(address));
     }
 
-    private long position(long i) {
-        if (rank != 1) {
-            throw geometry.wrongRank(1);
+    /* With a wrong number of indices the sizes in use are zeros, so one comparison finds both mistakes. */
+
+    private long address(long i) {
+        if (i < 0 || i >= size0Of1) {
+            throw geometry.refusal(i);
         }
-        return start + Objects.checkIndex(i, size0) * stride0;
+        return base + i * stride0;
     }
 
-    private long position(long i, long j) {
-        if (rank != 2) {
-            throw geometry.wrongRank(2);
+    private long address(long i, long j) {
+        if (i < 0 || i >= size0Of2 || j < 0 || j >= size1Of2) {
+            throw geometry.refusal(i, j);
         }
-        return start + Objects.checkIndex(i, size0) * stride0 + Objects.checkIndex(j, size1) * stride1;
+        return base + i * stride0 + j * stride1;
     }
 
-    private long position(long i, long j, long k) {
-        if (rank != 3) {
-            throw geometry.wrongRank(3);
+    private long address(long i, long j, long k) {
+        if (i < 0 || i >= size0Of3 || j < 0 || j >= size1Of3 || k < 0 || k >= size2Of3) {
+            throw geometry.refusal(i, j, k);
         }
-        return start
-                + Objects.checkIndex(i, size0) * stride0
-                + Objects.checkIndex(j, size1) * stride1
-                + Objects.checkIndex(k, size2) * stride2;
+        return base + i * stride0 + j * stride1 + k * stride2;
     }
 
-    private long position(long... index) {
-        return start + geometry.offset(index);
-    }
-
-    private int touch(long row) {
-        long position = start + row * rowByteSize;
-        return mapping.window(position).getByte((int) position & Mapping.WINDOW_MASK) & 0xff;
+    private long address(long... index) {
+        return base + geometry.offset(index);
     }
 
     private static void requireTouched(long touched) {
@@ -410,10 +412,10 @@ public final class ArrayView implements AutoCloseable {
         }
     }
 
-    private void requireRowsWithinWindows() {
-        if (rowByteSize > Mapping.WINDOW_STRIDE) {
-            throw new UnsupportedOperationException("row is longer than a window: rowByteSize=" + rowByteSize
-                    + " limit=" + Mapping.WINDOW_STRIDE + "; read it in parts with getFloat(…) or byteBuffer(…)");
+    private void requireRowsThatFitBuffers() {
+        if (rowByteSize > Integer.MAX_VALUE) {
+            throw new UnsupportedOperationException("row is longer than a DirectBuffer can be: rowByteSize="
+                    + rowByteSize + " limit=" + Integer.MAX_VALUE + "; read elements, or see address()");
         }
     }
 

@@ -235,12 +235,15 @@ public final class Dataset implements AutoCloseable {
 
         @Override
         public void close() {
+            if (closed) {
+                return;
+            }
             closed = true;
             try {
                 mappings.values().forEach(shared -> shared.mapping.close());
             } finally {
                 mappings.clear();
-                lease.close();
+                lease.release();
             }
         }
     }

@@ -1,7 +1,7 @@
 package dev.larder.client;
 
 import dev.larder.npy.Dtype;
-import org.agrona.concurrent.UnsafeBuffer;
+import dev.larder.posix.RawMemory;
 
 /** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
 final class Elements {
@@ -34,37 +34,53 @@ final class Elements {
         }
     }
 
+    /** What {@link #plainCode} returns for the kinds that a view reads without a switch. */
+    static final int PLAIN_FLOAT32 = 1;
+
+    static final int PLAIN_FLOAT64 = 2;
+    static final int PLAIN_INT64 = 3;
+
     private Elements() {}
 
-    static double toDouble(Kind kind, UnsafeBuffer memory, int at, boolean swapped) {
+    /** Returns which of the commonest kinds this is, 0 for all others. */
+    static int plainCode(Kind kind) {
         return switch (kind) {
-            case FLOAT64 -> Double.longBitsToDouble(int64(memory, at, swapped));
-            case FLOAT32 -> Float.intBitsToFloat(int32(memory, at, swapped));
-            case FLOAT16 -> halfToFloat(int16(memory, at, swapped));
-            case UINT64 -> unsignedToDouble(int64(memory, at, swapped));
-            default -> toLong(kind, memory, at, swapped);
+            case FLOAT32 -> PLAIN_FLOAT32;
+            case FLOAT64 -> PLAIN_FLOAT64;
+            case INT64 -> PLAIN_INT64;
+            default -> 0;
         };
     }
 
-    static float toFloat(Kind kind, UnsafeBuffer memory, int at, boolean swapped) {
+    static double toDouble(Kind kind, long address, boolean swapped) {
         return switch (kind) {
-            case FLOAT32 -> Float.intBitsToFloat(int32(memory, at, swapped));
-            case UINT8 -> memory.getByte(at) & 0xff;
-            case INT64 -> int64(memory, at, swapped);
-            default -> (float) toDouble(kind, memory, at, swapped);
+            case FLOAT64 -> Double.longBitsToDouble(int64(address, swapped));
+            case FLOAT32 -> Float.intBitsToFloat(int32(address, swapped));
+            case FLOAT16 -> halfToFloat(int16(address, swapped));
+            case UINT64 -> unsignedToDouble(int64(address, swapped));
+            default -> toLong(kind, address, swapped);
         };
     }
 
-    static long toLong(Kind kind, UnsafeBuffer memory, int at, boolean swapped) {
+    static float toFloat(Kind kind, long address, boolean swapped) {
         return switch (kind) {
-            case BOOL -> memory.getByte(at) == 0 ? 0 : 1;
-            case INT8 -> memory.getByte(at);
-            case UINT8 -> memory.getByte(at) & 0xff;
-            case INT16 -> int16(memory, at, swapped);
-            case UINT16 -> int16(memory, at, swapped) & 0xffff;
-            case INT32 -> int32(memory, at, swapped);
-            case UINT32 -> int32(memory, at, swapped) & 0xffff_ffffL;
-            case INT64, UINT64 -> int64(memory, at, swapped);
+            case FLOAT32 -> Float.intBitsToFloat(int32(address, swapped));
+            case UINT8 -> RawMemory.getByte(address) & 0xff;
+            case INT64 -> int64(address, swapped);
+            default -> (float) toDouble(kind, address, swapped);
+        };
+    }
+
+    static long toLong(Kind kind, long address, boolean swapped) {
+        return switch (kind) {
+            case BOOL -> RawMemory.getByte(address) == 0 ? 0 : 1;
+            case INT8 -> RawMemory.getByte(address);
+            case UINT8 -> RawMemory.getByte(address) & 0xff;
+            case INT16 -> int16(address, swapped);
+            case UINT16 -> int16(address, swapped) & 0xffff;
+            case INT32 -> int32(address, swapped);
+            case UINT32 -> int32(address, swapped) & 0xffff_ffffL;
+            case INT64, UINT64 -> int64(address, swapped);
             case FLOAT16, FLOAT32, FLOAT64 ->
                 throw new UnsupportedOperationException("a floating-point array is read with getFloat or getDouble");
             case OTHER ->
@@ -73,18 +89,18 @@ final class Elements {
         };
     }
 
-    private static short int16(UnsafeBuffer memory, int at, boolean swapped) {
-        short value = memory.getShort(at);
+    private static short int16(long address, boolean swapped) {
+        short value = RawMemory.getShort(address);
         return swapped ? Short.reverseBytes(value) : value;
     }
 
-    private static int int32(UnsafeBuffer memory, int at, boolean swapped) {
-        int value = memory.getInt(at);
+    private static int int32(long address, boolean swapped) {
+        int value = RawMemory.getInt(address);
         return swapped ? Integer.reverseBytes(value) : value;
     }
 
-    private static long int64(UnsafeBuffer memory, int at, boolean swapped) {
-        long value = memory.getLong(at);
+    private static long int64(long address, boolean swapped) {
+        long value = RawMemory.getLong(address);
         return swapped ? Long.reverseBytes(value) : value;
     }
 

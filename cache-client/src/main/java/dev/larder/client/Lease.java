@@ -5,25 +5,52 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The right to read a version: a shared lock on its {@code lease} file. It ends with the last copy of its descriptor, however
- * the process dies. Owned by a {@link Dataset}.
+ * the process dies.
+ *
+ * <p>A process has one descriptor for each version it leases, whatever the number of datasets that share it. Thread-safe.
  */
-final class Lease implements AutoCloseable {
-    private final Posix posix;
-    private final int descriptor;
-    private final AtomicBoolean held = new AtomicBoolean(true);
+final class Lease {
+    private static final Map<Path, Lease> HELD = new HashMap<>();
 
-    private Lease(Posix posix, int descriptor) {
+    private final Posix posix;
+    private final Path version;
+    private final int descriptor;
+    private int users = 1;
+
+    private Lease(Posix posix, Path version, int descriptor) {
         this.posix = posix;
+        this.version = version;
         this.descriptor = descriptor;
     }
 
-    /** Leases a version; null where it is being retired, or is gone, so that the caller resolves the name again. */
+    /**
+     * Leases a version; null where it is being retired, or is gone, so that the caller resolves the name again. Each success is
+     * paired with one {@link #release}.
+     */
     static @Nullable Lease tryTake(Posix posix, Path version) {
+        synchronized (HELD) {
+            Lease held = HELD.get(version);
+            // Another store may have been made at the same place since: only a file that is still linked is that
+            // version.
+            if (held != null && posix.status(held.descriptor).isLinked()) {
+                held.users++;
+                return held;
+            }
+            Lease taken = tryLock(posix, version);
+            if (taken != null) {
+                HELD.put(version, taken);
+            }
+            return taken;
+        }
+    }
+
+    private static @Nullable Lease tryLock(Posix posix, Path version) {
         int descriptor;
         try {
             descriptor = posix.openForReading(version.resolve(StoreLayout.LEASE));
@@ -41,13 +68,16 @@ final class Lease implements AutoCloseable {
                 posix.close(descriptor);
             }
         }
-        return leased ? new Lease(posix, descriptor) : null;
+        return leased ? new Lease(posix, version, descriptor) : null;
     }
 
-    @Override
-    public void close() {
-        if (held.compareAndSet(true, false)) {
-            posix.close(descriptor);
+    /** Gives one user's share back; the last one ends the lease. */
+    void release() {
+        synchronized (HELD) {
+            if (--users == 0) {
+                HELD.remove(version, this);
+                posix.close(descriptor);
+            }
         }
     }
 }

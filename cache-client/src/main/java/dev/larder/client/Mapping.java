@@ -11,7 +11,6 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * One file mapped read-only, which never crashes a late reader.
@@ -20,22 +19,14 @@ import org.agrona.concurrent.UnsafeBuffer;
  * valid. The addresses go back to the system only when neither this object nor a buffer made from it can be reached. Readers
  * therefore read first and ask afterwards whether the mapping was open ({@link #isOpen}): an answer of yes vouches for what
  * was read before.
- *
- * <p>Files above 1 GiB are seen through windows that start at every GiB and are up to 2 GiB long, so any access of up to 1 GiB
- * lies within the window in whose first GiB it starts.
  */
 final class Mapping implements AutoCloseable {
-    static final int WINDOW_BITS = 30;
-    static final long WINDOW_STRIDE = 1L << WINDOW_BITS;
-    static final int WINDOW_MASK = (int) (WINDOW_STRIDE - 1);
-
     private static final Cleaner CLEANER = Cleaner.create();
     private static final VarHandle OPEN = openHandle();
 
     private final Posix posix;
     private final long address;
     private final long byteSize;
-    private final UnsafeBuffer[] windows;
     private final Unmapping unmapping;
 
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
@@ -45,11 +36,6 @@ final class Mapping implements AutoCloseable {
         this.posix = posix;
         this.address = address;
         this.byteSize = byteSize;
-        this.windows = new UnsafeBuffer[(int) ((byteSize + WINDOW_STRIDE - 1) >>> WINDOW_BITS)];
-        for (int i = 0; i < windows.length; i++) {
-            long start = (long) i << WINDOW_BITS;
-            windows[i] = new UnsafeBuffer(address + start, (int) Math.min(byteSize - start, Integer.MAX_VALUE));
-        }
         this.unmapping = new Unmapping(posix, address, byteSize);
         unmapping.releaseWith(this);
     }
@@ -91,11 +77,6 @@ final class Mapping implements AutoCloseable {
             }
             throw e;
         }
-    }
-
-    /** Returns the window for an access that starts at {@code position}; within it, index {@code position & WINDOW_MASK}. */
-    UnsafeBuffer window(long position) {
-        return windows[(int) (position >>> WINDOW_BITS)];
     }
 
     long address() {

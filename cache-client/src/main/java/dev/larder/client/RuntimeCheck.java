@@ -2,6 +2,7 @@ package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.posix.RawMemory;
 import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -16,7 +17,9 @@ final class RuntimeCheck {
                     .remedy("Larder runs on little-endian machines");
         }
         try {
-            new UnsafeBuffer(new byte[Long.BYTES]).getLong(0);
+            UnsafeBuffer probe = new UnsafeBuffer(new byte[Long.BYTES]);
+            probe.getLong(0);
+            RawMemory.copy(0, probe.byteArray(), probe.addressOffset(), 0);
         } catch (LinkageError | UnsupportedOperationException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the Agrona on the class path cannot read memory in this JVM")
                     .with("java", System.getProperty("java.version"))

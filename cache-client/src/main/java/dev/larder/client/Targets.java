@@ -1,9 +1,12 @@
 package dev.larder.client;
 
+import dev.larder.posix.RawMemory;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.Objects;
 import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /** Refuses copy targets that a native copy would run over, or that sit on read-only pages. */
 final class Targets {
@@ -23,6 +26,19 @@ final class Targets {
         }
         if (!target.isExpandable()) {
             Objects.checkFromIndexSize(offset, length, (long) target.capacity());
+        }
+    }
+
+    /** Copies checked memory into a checked target; the caller looks afterwards whether the memory was the file's. */
+    static void copy(long address, MutableDirectBuffer target, int index, int length) {
+        if (target instanceof UnsafeBuffer raw) {
+            try {
+                RawMemory.copy(address, raw.byteArray(), raw.addressOffset() + index, length);
+            } finally {
+                Reference.reachabilityFence(raw);
+            }
+        } else if (length > 0) {
+            new UnsafeBuffer(address, length).getBytes(0, target, index, length);
         }
     }
 }

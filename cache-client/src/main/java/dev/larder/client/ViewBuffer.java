@@ -1,5 +1,6 @@
 package dev.larder.client;
 
+import dev.larder.posix.RawMemory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
@@ -11,7 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read-only window on a part of an array, at most 1 GiB long.
+ * A read-only window on a part of an array.
  *
  * <p>Every access is checked against the window's bounds and, after reading, against the view being open, so that no mistake
  * reaches memory that is not the array's. For the same reason it tells nobody its address: {@link #addressOffset} refuses, so
@@ -21,21 +22,19 @@ final class ViewBuffer implements DirectBuffer {
     private static final String READ_ONLY = "a window on a view is read-only and bound to it";
 
     private final ArrayView view;
-    private final UnsafeBuffer memory;
-    private final int start;
+    private final long address;
     private final int capacity;
 
-    ViewBuffer(ArrayView view, UnsafeBuffer memory, int start, int capacity) {
+    ViewBuffer(ArrayView view, long address, int capacity) {
         this.view = view;
-        this.memory = memory;
-        this.start = start;
+        this.address = address;
         this.capacity = capacity;
     }
 
-    /** Returns the place of a checked access in the memory window. */
-    private int at(int index, int length) {
+    /** Returns the address of a checked access. */
+    private long at(int index, int length) {
         boundsCheck(index, length);
-        return start + index;
+        return address + index;
     }
 
     @Override
@@ -58,91 +57,79 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public long getLong(int index) {
-        long value = memory.getLong(at(index, Long.BYTES));
+        long value = RawMemory.getLong(at(index, Long.BYTES));
         view.requireOpen();
         return value;
     }
 
     @Override
     public long getLong(int index, ByteOrder order) {
-        long value = memory.getLong(at(index, Long.BYTES), order);
-        view.requireOpen();
-        return value;
+        long value = getLong(index);
+        return order == ByteOrder.nativeOrder() ? value : Long.reverseBytes(value);
     }
 
     @Override
     public int getInt(int index) {
-        int value = memory.getInt(at(index, Integer.BYTES));
+        int value = RawMemory.getInt(at(index, Integer.BYTES));
         view.requireOpen();
         return value;
     }
 
     @Override
     public int getInt(int index, ByteOrder order) {
-        int value = memory.getInt(at(index, Integer.BYTES), order);
-        view.requireOpen();
-        return value;
+        int value = getInt(index);
+        return order == ByteOrder.nativeOrder() ? value : Integer.reverseBytes(value);
     }
 
     @Override
     public double getDouble(int index) {
-        double value = memory.getDouble(at(index, Double.BYTES));
-        view.requireOpen();
-        return value;
+        return Double.longBitsToDouble(getLong(index));
     }
 
     @Override
     public double getDouble(int index, ByteOrder order) {
-        double value = memory.getDouble(at(index, Double.BYTES), order);
-        view.requireOpen();
-        return value;
+        return Double.longBitsToDouble(getLong(index, order));
     }
 
     @Override
     public float getFloat(int index) {
-        float value = memory.getFloat(at(index, Float.BYTES));
-        view.requireOpen();
-        return value;
+        return Float.intBitsToFloat(getInt(index));
     }
 
     @Override
     public float getFloat(int index, ByteOrder order) {
-        float value = memory.getFloat(at(index, Float.BYTES), order);
-        view.requireOpen();
-        return value;
+        return Float.intBitsToFloat(getInt(index, order));
     }
 
     @Override
     public short getShort(int index) {
-        short value = memory.getShort(at(index, Short.BYTES));
+        short value = RawMemory.getShort(at(index, Short.BYTES));
         view.requireOpen();
         return value;
     }
 
     @Override
     public short getShort(int index, ByteOrder order) {
-        short value = memory.getShort(at(index, Short.BYTES), order);
-        view.requireOpen();
-        return value;
+        short value = getShort(index);
+        return order == ByteOrder.nativeOrder() ? value : Short.reverseBytes(value);
     }
 
     @Override
     public char getChar(int index) {
-        char value = memory.getChar(at(index, Character.BYTES));
+        char value = (char) RawMemory.getShort(at(index, Character.BYTES));
         view.requireOpen();
         return value;
     }
 
     @Override
     public char getChar(int index, ByteOrder order) {
-        char value = memory.getChar(at(index, Character.BYTES), order);
-        view.requireOpen();
-        return value;
+        char value = getChar(index);
+        return order == ByteOrder.nativeOrder() ? value : Character.reverseBytes(value);
     }
 
     @Override
     public byte getByte(int index) {
-        byte value = memory.getByte(at(index, Byte.BYTES));
+        byte value = RawMemory.getByte(at(index, Byte.BYTES));
         view.requireOpen();
         return value;
     }
@@ -155,14 +142,14 @@ final class ViewBuffer implements DirectBuffer {
     @Override
     public void getBytes(int index, byte[] target, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, target.length);
-        memory.getBytes(at(index, length), target, offset, length);
+        Targets.copy(at(index, length), new UnsafeBuffer(target), offset, length);
         view.requireOpen();
     }
 
     @Override
     public void getBytes(int index, MutableDirectBuffer target, int targetIndex, int length) {
         Targets.requireWritable(target, targetIndex, length);
-        memory.getBytes(at(index, length), target, targetIndex, length);
+        Targets.copy(at(index, length), target, targetIndex, length);
         view.requireOpen();
     }
 
@@ -175,7 +162,7 @@ final class ViewBuffer implements DirectBuffer {
     @Override
     public void getBytes(int index, ByteBuffer target, int targetOffset, int length) {
         Targets.requireWritable(target, targetOffset, length);
-        memory.getBytes(at(index, length), target, targetOffset, length);
+        Targets.copy(at(index, length), new UnsafeBuffer(target), targetOffset, length);
         view.requireOpen();
     }
 

@@ -5,6 +5,8 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -12,6 +14,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -218,7 +221,9 @@ final class ControlConnection implements AutoCloseable {
                 }
             } catch (IOException | RuntimeException failure) {
                 channel.close();
-                throw failure;
+                if (!isBacklogFull(failure, address.getPath())) {
+                    throw failure;
+                }
             }
             channel.close();
             deadline.remainingMillis("the daemon accepted no connection", store);
@@ -229,9 +234,25 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
+    /** EAGAIN comes without a type or a number of its own; what is neither absent, nor forbidden, nor refused, is that. */
+    private static boolean isBacklogFull(Exception failure, Path socket) {
+        return failure instanceof SocketException
+                && !(failure instanceof ConnectException)
+                && Files.exists(socket)
+                && Files.isWritable(socket);
+    }
+
     private static LarderException noDaemon(Path store, IOException cause) {
         if (cause instanceof ClosedByInterruptException) {
             return interrupted(store);
+        }
+        Path socket = new StoreLayout(store).socket();
+        if (Files.exists(socket) && !Files.isWritable(socket)) {
+            return Failure.of(ErrorCode.REFUSED, "this user may not ask the daemon of the store")
+                    .with("store", store)
+                    .with("reason", cause.getMessage())
+                    .cause(cause)
+                    .remedy("run as the user who started it, or start your own: larder serve --store DIR");
         }
         return Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
                 .with("store", store)

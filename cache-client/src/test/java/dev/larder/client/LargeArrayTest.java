@@ -12,7 +12,9 @@ import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 import org.agrona.DirectBuffer;
+import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,21 +136,24 @@ class LargeArrayTest {
     }
 
     @Test
-    void rowsAboveOneGibAreReadByElementOnly() {
-        long rowBytes = GIB + 4096;
+    void rowsAboveTwoGibAreReadByElementOnly() {
+        long rowBytes = 2 * GIB + 4096;
         ArrayView view =
                 publish("|u1", Map.of(rowBytes, new byte[] {3}, 2 * rowBytes - 1, new byte[] {4}), 2, rowBytes);
 
         assertThat(view.getInt(1, 0)).isEqualTo(3);
         assertThat(view.getInt(1, rowBytes - 1)).isEqualTo(4);
-        assertThat((int) view.byteBuffer(1, 1).get((int) rowBytes - 1)).isEqualTo(4);
-        assertThatThrownBy(() -> view.row(1))
+        assertRefusesRows(() -> view.row(1), rowBytes);
+        assertRefusesRows(() -> view.copyRows(new long[] {1}, new UnsafeBuffer(new byte[8]), 0), rowBytes);
+        assertRefusesRows(() -> view.copyRows(new long[] {1}, new ExpandableArrayBuffer(), 0), rowBytes);
+        assertRefusesRows(() -> view.copyRows(new long[] {1}, ByteBuffer.allocate(8), 0), rowBytes);
+        assertThatThrownBy(() -> view.byteBuffer(1, 1)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static void assertRefusesRows(ThrowingCallable call, long rowBytes) {
+        assertThatThrownBy(call)
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("rowByteSize=" + rowBytes);
-        assertThatThrownBy(() -> view.copyRows(new long[] {1}, new UnsafeBuffer(new byte[8]), 0))
-                .isInstanceOf(UnsupportedOperationException.class);
-        assertThatThrownBy(() -> view.copyRows(new long[] {1}, ByteBuffer.allocate(8), 0))
-                .isInstanceOf(UnsupportedOperationException.class);
     }
 
     @Test

@@ -31,6 +31,7 @@ class RequestCodecTest {
                         List.of("train-images", "test"),
                         LoadRequest.MAX_WORKERS),
                 new Request.Wait("mnist/train-images", Duration.ofMillis(1234)),
+                new Request.Wait("mnist", Duration.ZERO, true),
                 new Request.ListArrays("", false),
                 new Request.ListArrays("mn", true),
                 new Request.Info("mnist"),

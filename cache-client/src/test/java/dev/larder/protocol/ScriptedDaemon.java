@@ -2,6 +2,7 @@ package dev.larder.protocol;
 
 import dev.larder.layout.StoreLayout;
 import java.io.IOException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -32,14 +33,16 @@ final class ScriptedDaemon implements AutoCloseable {
     /** Listens with room for nobody: whoever connects finds the backlog full. */
     static ScriptedDaemon thatNeverAccepts(Path store) throws IOException {
         ScriptedDaemon daemon = new ScriptedDaemon(store, 1);
-        boolean hasRoom = true;
-        while (hasRoom) {
-            SocketChannel filler = SocketChannel.open(StandardProtocolFamily.UNIX);
-            daemon.fillers.add(filler);
-            filler.configureBlocking(false);
-            hasRoom = filler.connect(daemon.listener.getLocalAddress());
+        try {
+            while (true) {
+                SocketChannel filler = SocketChannel.open(StandardProtocolFamily.UNIX);
+                daemon.fillers.add(filler);
+                filler.configureBlocking(false);
+                filler.connect(daemon.listener.getLocalAddress());
+            }
+        } catch (SocketException full) {
+            return daemon;
         }
-        return daemon;
     }
 
     ScriptedDaemon answer(Response... responses) {

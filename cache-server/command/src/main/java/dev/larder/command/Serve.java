@@ -70,9 +70,8 @@ final class Serve implements Callable<Integer> {
     private int loadAndWait(Daemon daemon) {
         CleanUp cleanUp;
         try {
-            if (load(daemon)) {
-                sayDone();
-            }
+            load(daemon);
+            sayDone();
             cleanUp = daemon.awaitStop();
         } catch (RuntimeException | Error failure) {
             cleanUp = daemon.stop(keep);
@@ -85,15 +84,13 @@ final class Serve implements Callable<Integer> {
         return 0;
     }
 
-    /** Loads what was asked for; false where there was nothing to load. */
-    private boolean load(Daemon daemon) {
+    private void load(Daemon daemon) {
         if (sources.isEmpty()) {
-            return false;
+            return;
         }
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
             daemon.load(options.request(sources), display);
         }
-        return true;
     }
 
     private static boolean isStop(Throwable failure) {

@@ -62,6 +62,7 @@ public final class Daemon implements AutoCloseable {
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final ScheduledExecutorService timer = timer();
     private final ExecutorService work;
+    private final ExecutorService verification;
     private final Requests requests;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -70,6 +71,7 @@ public final class Daemon implements AutoCloseable {
 
     private Daemon(DaemonConfig config, Store store) throws IOException {
         this.store = store;
+        this.verification = Executors.newSingleThreadExecutor(daemonThreads("larder-verify"));
         this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
         this.catalog = Catalog.open(store.layout().catalog(), store.wasLeftClean());
         this.residency =
@@ -81,7 +83,7 @@ public final class Daemon implements AutoCloseable {
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
-        this.requests = new Requests(this, store, residency, loads, waits, work, System.nanoTime());
+        this.requests = new Requests(this, store, residency, loads, waits, work, verification);
         this.control = ControlServer.start(
                 ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
         afterChange();
@@ -97,14 +99,14 @@ public final class Daemon implements AutoCloseable {
         try {
             return new Daemon(config, store);
         } catch (IOException e) {
-            store.close();
+            store.abandon();
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot start the daemon")
                     .with("store", config.store())
                     .with("reason", e)
                     .cause(e)
                     .exception();
         } catch (RuntimeException | Error e) {
-            store.close();
+            store.abandon();
             throw e;
         }
     }
@@ -217,11 +219,15 @@ public final class Daemon implements AutoCloseable {
     }
 
     private CleanUp stopNow(boolean keep) throws IOException {
-        control.stopAccepting();
-        waits.close();
-        loads.close(LOADS_END_MS);
-        timer.shutdownNow();
-        catalog.close();
+        try {
+            control.stopAccepting();
+            waits.close();
+            loads.close(LOADS_END_MS);
+            timer.shutdownNow();
+            catalog.close();
+        } catch (IOException | RuntimeException e) {
+            report("stopping did not go in order", e); // what counts is that the files go
+        }
         if (keep) {
             store.close();
             return new CleanUp(0, 0, 0, List.of());
@@ -239,6 +245,7 @@ public final class Daemon implements AutoCloseable {
             CleanUp cleanUp = stopped.get(timeoutSeconds, TimeUnit.SECONDS);
             control.close();
             work.shutdown();
+            verification.shutdown();
             return cleanUp;
         } catch (ExecutionException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "clean-up failed")

@@ -31,16 +31,24 @@ final class Requests implements RequestHandler {
     private final Residency residency;
     private final Waits waits;
     private final Executor work;
-    private final long startNs;
+    private final Executor verification;
+    private final long startNs = System.nanoTime();
     private final Listing listing;
 
-    Requests(Daemon daemon, Store store, Residency residency, Loads loads, Waits waits, Executor work, long startNs) {
+    Requests(
+            Daemon daemon,
+            Store store,
+            Residency residency,
+            Loads loads,
+            Waits waits,
+            Executor work,
+            Executor verification) {
         this.daemon = daemon;
         this.store = store;
         this.residency = residency;
         this.waits = waits;
         this.work = work;
-        this.startNs = startNs;
+        this.verification = verification;
         this.listing = new Listing(store, residency, loads);
     }
 
@@ -65,7 +73,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void list(String prefix, boolean includeRetired, Reply reply) {
-        run(reply, () -> {
+        run(work, reply, () -> {
             reply.rows(listing.rows(name -> name.startsWith(prefix), includeRetired));
             reply.done(Done.NOTHING);
         });
@@ -73,7 +81,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void info(String name, Reply reply) {
-        run(reply, () -> {
+        run(work, reply, () -> {
             List<ArrayRow> rows = listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false);
             if (rows.isEmpty()) {
                 throw unknown(name);
@@ -97,7 +105,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void evict(String name, Reply reply) {
-        run(reply, () -> {
+        run(work, reply, () -> {
             PublishedVersion evicted = daemon.evict(name);
             reply.done(Done.of(evicted.arrays().size(), evicted.storedBytes(), ""));
         });
@@ -105,7 +113,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void verify(String name, Reply reply) {
-        run(reply, () -> {
+        run(verification, reply, () -> {
             Optional<PublishedVersion> version = residency.find(dataset(name));
             if (!name.isEmpty() && version.isEmpty()) {
                 throw unknown(name);
@@ -122,7 +130,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void status(Reply reply) {
-        run(reply, () -> {
+        run(work, reply, () -> {
             List<PublishedVersion> all = residency.all();
             Set<Long> clients = store.holders(all).values().stream()
                     .flatMap(List::stream)
@@ -161,9 +169,9 @@ final class Requests implements RequestHandler {
         return new Done(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders, "");
     }
 
-    private void run(Reply reply, Runnable request) {
+    private static void run(Executor executor, Reply reply, Runnable request) {
         try {
-            work.execute(() -> answer(reply, request));
+            executor.execute(() -> answer(reply, request));
         } catch (RejectedExecutionException e) {
             reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
                     .remedy("start it again with larder serve"));

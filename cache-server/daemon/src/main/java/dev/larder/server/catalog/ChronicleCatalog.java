@@ -6,6 +6,9 @@ import dev.larder.error.LarderException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -30,7 +33,10 @@ final class ChronicleCatalog implements Catalog {
     private static final int MAX_VALUE_BYTES = 256 * 1024;
     private static final int MAX_ENTRIES = 16_384;
     private static final int MAX_BLOAT = 4;
-    private static final int HEADER_BYTES = 64;
+    private static final int HEADER_LENGTH_OFFSET = 8;
+    private static final int HEADER_TEXT_OFFSET = 12;
+    private static final String HEADER_TEXT = "!net.openhft.chronicle.map.VanillaChronicleMap";
+    private static final int HEADER_BYTES = HEADER_TEXT_OFFSET + HEADER_TEXT.length();
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleCatalog.class);
 
     static {
@@ -138,18 +144,20 @@ final class ChronicleCatalog implements Catalog {
         }
     }
 
-    /** Chronicle waits a minute for somebody to write the header of a file of zeros. */
+    /**
+     * Looks for Chronicle's own header: 8 bytes of checksum, its length without the flag "not ready", its text. For anything
+     * else Chronicle would wait a minute, in the belief that somebody is about to write it.
+     */
     private static boolean hasHeader(Path file) throws IOException {
         if (!Files.exists(file)) {
             return false;
         }
         try (InputStream in = Files.newInputStream(file)) {
-            for (byte value : in.readNBytes(HEADER_BYTES)) {
-                if (value != 0) {
-                    return true;
-                }
-            }
-            return false;
+            ByteBuffer header = ByteBuffer.wrap(in.readNBytes(HEADER_BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+            return header.limit() == HEADER_BYTES
+                    && header.getInt(HEADER_LENGTH_OFFSET) > 0
+                    && new String(header.array(), HEADER_TEXT_OFFSET, HEADER_TEXT.length(), StandardCharsets.US_ASCII)
+                            .equals(HEADER_TEXT);
         }
     }
 

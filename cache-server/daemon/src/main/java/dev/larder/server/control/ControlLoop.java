@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The control thread: waits for whatever comes first, does it, waits again. */
@@ -37,6 +38,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final Set<Connection> connections = new HashSet<>();
     private final Queue<Connection> ready = new ConcurrentLinkedQueue<>();
 
+    private final AtomicBoolean linked = new AtomicBoolean(true);
     private volatile boolean stopping;
     private boolean acceptPaused;
     private long acceptAgainNanos;
@@ -276,9 +278,16 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         acceptPaused = false;
         closeQuietly(accepting.channel());
         try {
-            Files.deleteIfExists(settings.socket());
+            unlinkSocket();
         } catch (IOException failure) {
             errors.record(failure);
+        }
+    }
+
+    /** Takes the socket file away, once: what has the name later belongs to another daemon. */
+    void unlinkSocket() throws IOException {
+        if (linked.compareAndSet(true, false)) {
+            Files.deleteIfExists(settings.socket());
         }
     }
 }

@@ -13,7 +13,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Listens at the control socket of a store. One thread does all the reading and writing and calls the
@@ -30,7 +29,6 @@ public final class ControlServer implements AutoCloseable {
     private final ControlLoop loop;
     private final Thread thread;
     private final ErrorLog errors;
-    private final AtomicBoolean listed = new AtomicBoolean(true);
 
     private ControlServer(ControlSettings settings, ControlLoop loop, ErrorLog errors) {
         this.settings = settings;
@@ -71,9 +69,7 @@ public final class ControlServer implements AutoCloseable {
 
     /** Takes the socket file away, so that no client comes any more, while those who are connected are still answered. */
     public void stopAccepting() throws IOException {
-        if (listed.compareAndSet(true, false)) {
-            Files.deleteIfExists(settings.socket());
-        }
+        loop.unlinkSocket();
     }
 
     /**

@@ -69,36 +69,39 @@ public final class Residency {
         }
     }
 
-    /** Unlinks the retired versions that nobody leases any more, and returns how many remain. */
-    public synchronized int removeRetired() {
-        retired.removeIf(this::remove);
-        return retired.size();
+    /**
+     * Unlinks the retired versions that nobody leases any more, and returns how many remain. Freeing memory takes time, so no lock
+     * is held meanwhile; a version that another thread removed first counts as removed.
+     */
+    public int removeRetired() {
+        for (PublishedVersion version : retired()) {
+            if (store.removeUnleased(version)) {
+                forget(version);
+            }
+        }
+        return retired().size();
     }
 
-    private boolean remove(PublishedVersion version) {
-        boolean removed = store.removeUnleased(version);
-        if (removed) {
-            catalog.remove(version);
-        }
-        return removed;
+    private synchronized void forget(PublishedVersion version) {
+        current.remove(version.dataset(), version);
+        retired.remove(version);
+        catalog.remove(version);
     }
 
     /** Removes the current version of a dataset; refuses while anybody leases it. */
-    public synchronized PublishedVersion evict(String dataset) {
-        PublishedVersion version = current.get(dataset);
-        if (version == null) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                    .with("dataset", dataset)
-                    .remedy(nearNames(dataset));
-        }
-        if (!remove(version)) {
+    public PublishedVersion evict(String dataset) {
+        PublishedVersion version = find(dataset)
+                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                        .with("dataset", dataset)
+                        .remedy(nearNames(dataset)));
+        if (!store.removeUnleased(version)) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is in use")
                     .with("dataset", dataset)
                     .with("version", version.version())
                     .with("pids", store.holders(version))
                     .remedy("evict it when its readers have ended");
         }
-        current.remove(dataset);
+        forget(version);
         return version;
     }
 

@@ -9,6 +9,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
@@ -322,6 +323,19 @@ public final class Store implements AutoCloseable {
         lock.close();
         deleteIfEmpty(layout.root());
         return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
+    }
+
+    /** Gives the store up after a start that failed: removes it where it holds nothing, else leaves it for the next try. */
+    public void abandon() {
+        try (Stream<Path> datasets = Files.list(layout.data())) {
+            if (datasets.findAny().isEmpty()) {
+                removeAll(List.of());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            lock.close();
+        }
     }
 
     /** Gives the store up and leaves it, in order, for the next start. Idempotent. */

@@ -1,0 +1,164 @@
+package dev.larder.server.catalog;
+
+import static dev.larder.server.catalog.CatalogContractTest.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class ChronicleCatalogTest {
+    @TempDir
+    Path folder;
+
+    private Path file;
+
+    @BeforeEach
+    void name() {
+        file = folder.resolve("catalog.chm");
+    }
+
+    @Test
+    void entriesAreThereAfterACleanStop() {
+        try (Catalog catalog = Catalog.open(file, false)) {
+            catalog.put(entry("mnist", 1));
+        }
+
+        try (Catalog again = Catalog.open(file, true)) {
+            assertThat(again.isNew()).isFalse();
+            assertThat(again.entries()).containsExactly(entry("mnist", 1));
+        }
+    }
+
+    @Test
+    void afterAnUncleanStopItIsEmptyAndNew() {
+        try (Catalog catalog = Catalog.open(file, false)) {
+            catalog.put(entry("mnist", 1));
+        }
+
+        try (Catalog again = Catalog.open(file, false)) {
+            assertThat(again.isNew()).isTrue();
+            assertThat(again.entries()).isEmpty();
+        }
+    }
+
+    @Test
+    void aFileThatIsCutShortOrBlankIsReplacedAtOnce() throws IOException {
+        for (byte[] content : List.of(
+                new byte[0], new byte[100_000], "no catalog".getBytes(StandardCharsets.UTF_8), new byte[] {1, 2, 3})) {
+            Files.write(file, content);
+
+            try (Catalog catalog = Catalog.open(file, true)) {
+                assertThat(catalog.isNew()).isTrue();
+                catalog.put(entry("mnist", 1));
+                assertThat(catalog.entries()).hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void aFileDamagedBehindItsHeaderIsReplacedAtOnce() throws IOException {
+        Catalog.open(file, false).close();
+        byte[] whole = Files.readAllBytes(file);
+
+        Files.write(file, Arrays.copyOf(whole, 3_000));
+        try (Catalog catalog = Catalog.open(file, true)) {
+            assertThat(catalog.isNew()).isTrue();
+        }
+        Arrays.fill(whole, 100, 1_000, (byte) 'x');
+        Files.write(file, whole);
+        try (Catalog catalog = Catalog.open(file, true)) {
+            assertThat(catalog.isNew()).isTrue();
+        }
+    }
+
+    @Test
+    void onlyTheOwnerCanReadTheFileAndItTakesLittleSpace() throws IOException {
+        try (Catalog catalog = Catalog.open(file, false)) {
+            catalog.put(entry("mnist", 1));
+        }
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThat(Files.size(file)).isLessThan(32L << 20);
+    }
+
+    @Test
+    void anEntryAtTheLimitIsKeptAndOneBeyondItIsRefused() {
+        CatalogEntry.Source long1k = new CatalogEntry.Source("p".repeat(1000), "f".repeat(20));
+
+        try (Catalog catalog = Catalog.open(file, false)) {
+            catalog.put(withSources(Collections.nCopies(255, long1k)));
+            assertThat(catalog.entries()).containsExactly(withSources(Collections.nCopies(255, long1k)));
+
+            assertRefused(catalog, withSources(Collections.nCopies(260, long1k)));
+            assertRefused(catalog, withSources(List.of(new CatalogEntry.Source("p".repeat(70_000), ""))));
+            assertThat(catalog.entries()).hasSize(1);
+        }
+    }
+
+    @Test
+    void thousandsOfVersionsFit() {
+        try (Catalog catalog = Catalog.open(file, false)) {
+            for (int version = 1; version <= 5_000; version++) {
+                catalog.put(entry("dataset", version));
+            }
+
+            assertThat(catalog.entries()).hasSize(5_000);
+            assertThat(catalog.find("dataset", 4_999)).contains(entry("dataset", 4_999));
+        }
+    }
+
+    @Test
+    void nothingIsCompiledWhenACatalogIsOpened() throws ReflectiveOperationException {
+        Catalog.open(file, false).close();
+
+        Class<?> generated = Class.forName("net.openhft.chronicle.hash.VanillaGlobalMutableState$$Native");
+        assertThat(generated.getProtectionDomain().getCodeSource().getLocation())
+                .isEqualTo(Catalog.class.getProtectionDomain().getCodeSource().getLocation());
+    }
+
+    @Test
+    void aDaemonKilledWhileItWritesLeavesACatalogThatIsReplacedQuickly() throws Exception {
+        for (int round = 0; round < 3; round++) {
+            Process writer = CatalogWriter.start(file);
+            assertThat(writer.inputReader().lines().anyMatch("writing"::equals)).isTrue();
+            writer.destroyForcibly();
+            assertThat(writer.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            long start = System.nanoTime();
+
+            try (Catalog catalog = Catalog.open(file, false)) {
+                assertThat(catalog.isNew()).isTrue();
+                catalog.put(entry("mnist", 1));
+                assertThat(catalog.entries()).hasSize(1);
+            }
+            assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start))
+                    .isLessThan(5);
+        }
+    }
+
+    private static CatalogEntry withSources(List<CatalogEntry.Source> sources) {
+        return new CatalogEntry("big", 1, "", 1, 1, sources, 1, 2);
+    }
+
+    private static void assertRefused(Catalog catalog, CatalogEntry entry) {
+        assertThatThrownBy(() -> catalog.put(entry))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.USAGE))
+                .hasMessageContaining("dataset=big");
+    }
+}
