@@ -217,10 +217,7 @@ public final class ArrayView implements AutoCloseable {
     public DirectBuffer row(long row) {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
-        if (rowByteSize > Integer.MAX_VALUE) {
-            throw new UnsupportedOperationException("row is longer than a DirectBuffer can be: rowByteSize="
-                    + rowByteSize + " limit=" + Integer.MAX_VALUE + "; read elements, or see address()");
-        }
+        requireRowsThatFitBuffers();
         requireOpen();
         return new ViewBuffer(this, base + row * rowByteSize, (int) rowByteSize);
     }
@@ -254,8 +251,13 @@ public final class ArrayView implements AutoCloseable {
     public void copyRows(long[] rows, int first, int count, MutableDirectBuffer target, int targetOffset) {
         requireContiguousRows();
         requireRowIndices(rows, first, count);
+        requireRowsThatFitBuffers();
         Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize));
         int length = (int) rowByteSize;
+        if (length == 0) { // no memory stands behind rows of nothing: not even a byte may be touched
+            requireOpen();
+            return;
+        }
         if (target instanceof UnsafeBuffer raw) {
             gather(rows, first, first + count, raw, targetOffset);
         } else {
@@ -407,6 +409,13 @@ public final class ArrayView implements AutoCloseable {
                 throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i
                         + " row=" + rows[i] + " rows=" + size0);
             }
+        }
+    }
+
+    private void requireRowsThatFitBuffers() {
+        if (rowByteSize > Integer.MAX_VALUE) {
+            throw new UnsupportedOperationException("row is longer than a DirectBuffer can be: rowByteSize="
+                    + rowByteSize + " limit=" + Integer.MAX_VALUE + "; read elements, or see address()");
         }
     }
 

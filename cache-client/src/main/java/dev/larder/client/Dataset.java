@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.IndexDescriptor;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
@@ -53,8 +54,8 @@ public final class Dataset implements AutoCloseable {
         Resources resources = new Resources(posix, folder, lease);
         try {
             Path file = folder.resolve(StoreLayout.INDEX);
-            Mapping mapping = resources.map(StoreLayout.INDEX, byteSize(posix, file));
-            IndexReader index = new IndexReader(mapping.byteBuffer(0, Math.toIntExact(mapping.byteSize())), file);
+            Mapping mapping = resources.map(StoreLayout.INDEX, indexByteSize(posix, file));
+            IndexReader index = new IndexReader(mapping.byteBuffer(0, (int) mapping.byteSize()), file);
             return new Dataset(name, resources, index, onClose);
         } catch (RuntimeException | Error e) {
             resources.close();
@@ -62,10 +63,17 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    private static long byteSize(Posix posix, Path file) {
-        int descriptor = posix.openForReading(file);
+    private static long indexByteSize(Posix posix, Path file) {
+        int descriptor = Mapping.open(posix, file);
         try {
-            return Math.max(1, posix.status(descriptor).byteSize());
+            long byteSize = posix.status(descriptor).byteSize();
+            if (byteSize == 0 || byteSize > IndexDescriptor.BYTE_SIZE_LIMIT) {
+                throw Failure.of(ErrorCode.CHECKSUM, "not an index")
+                        .with("file", file)
+                        .with("bytes", byteSize)
+                        .remedy("load the dataset anew");
+            }
+            return byteSize;
         } finally {
             posix.close(descriptor);
         }

@@ -13,10 +13,13 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,11 +32,18 @@ public final class Larder implements AutoCloseable {
     /** How long {@link #dataset(String)} waits for a dataset that is loading. */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(10);
 
-    private static final int RESOLVE_ATTEMPTS = 100;
+    /** How long a version may be locked by a daemon that asks who leases it, or that was stopped while it did. */
+    private static final long RESOLVE_LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final int DANGLING_ATTEMPTS = 20;
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final Posix posix;
     private final StoreLayout store;
-    private final Set<Dataset> datasets = ConcurrentHashMap.newKeySet();
+
+    /** Held weakly, so that the garbage collector finds the ones that nobody closes. */
+    private final Set<Dataset> datasets = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
     private final AtomicBoolean open = new AtomicBoolean(true);
 
     private Larder(Posix posix, StoreLayout store) {
@@ -55,18 +65,21 @@ public final class Larder implements AutoCloseable {
     public static Larder connect(Path store) {
         RuntimeCheck.requireUsableBuffers();
         StoreLayout layout = new StoreLayout(store);
+        if (Files.exists(store)) {
+            StoreLocation.requireTrustedOwner(store);
+        }
         if (!Files.isDirectory(layout.data())) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no store to connect to")
                     .with("store", store)
                     .remedy("start a daemon with larder serve, or name its store with --store or "
                             + StoreLocation.STORE_VARIABLE);
         }
-        StoreLocation.requireTrustedOwner(store);
         return new Larder(Posix.system(), layout);
     }
 
     /** Connects to the store in this folder, and waits up to {@code timeout} for a daemon to make it. */
     public static Larder connect(Path store, Duration timeout) {
+        RuntimeCheck.requireUsableBuffers();
         DaemonWait.awaitStore(new StoreLayout(store), timeout);
         return connect(store);
     }
@@ -128,16 +141,17 @@ public final class Larder implements AutoCloseable {
 
     /** Opens what is resident; null where the name leads to no version. */
     private @Nullable Dataset tryOpen(String name) {
-        for (int attempt = 0; attempt < RESOLVE_ATTEMPTS; attempt++) {
+        long start = System.nanoTime();
+        for (int attempt = 0; System.nanoTime() - start < RESOLVE_LIMIT_NS; attempt++) {
             Path folder = currentVersion(name);
-            if (folder == null) {
+            if (folder == null || (attempt >= DANGLING_ATTEMPTS && !Files.exists(folder))) {
                 return null;
             }
             Lease lease = Lease.tryTake(posix, folder);
             if (lease != null) {
                 return register(Dataset.open(posix, name, folder, lease, this::forget));
             }
-            Thread.onSpinWait();
+            LockSupport.parkNanos(Math.min(attempt * 10_000L, LONGEST_PAUSE_NS));
         }
         return null;
     }
@@ -180,7 +194,10 @@ public final class Larder implements AutoCloseable {
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {
-            List<Dataset> remaining = new ArrayList<>(datasets);
+            List<Dataset> remaining;
+            synchronized (datasets) {
+                remaining = new ArrayList<>(datasets);
+            }
             @Nullable RuntimeException failure = null;
             for (Dataset dataset : remaining) {
                 try {

@@ -2,6 +2,7 @@ package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -41,7 +42,7 @@ final class Mapping implements AutoCloseable {
 
     /** Maps the first {@code byteSize} bytes of a file; the descriptor is closed again. */
     static Mapping of(Posix posix, Path file, long byteSize) {
-        int descriptor = posix.openForReading(file);
+        int descriptor = open(posix, file);
         try {
             long found = posix.status(descriptor).byteSize();
             if (found < byteSize) {
@@ -60,6 +61,21 @@ final class Mapping implements AutoCloseable {
             }
         } finally {
             posix.close(descriptor);
+        }
+    }
+
+    /** Opens a file of a leased version; one that is missing is damage, as nobody removes what is leased. */
+    static int open(Posix posix, Path file) {
+        try {
+            return posix.openForReading(file);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                throw Failure.of(ErrorCode.CHECKSUM, "file of a published version is missing")
+                        .with("file", file)
+                        .cause(e)
+                        .remedy("load the dataset anew");
+            }
+            throw e;
         }
     }
 

@@ -2,6 +2,7 @@ package dev.larder.layout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -47,20 +48,26 @@ public final class StoreLocation {
      * have planted what it holds.
      */
     public static void requireTrustedOwner(Path store) {
-        String user = System.getProperty("user.name", "unknown");
-        String owner = ownerOf(store);
-        if (!owner.equals(user) && !owner.equals(System.getenv(SERVICE_USER_VARIABLE))) {
+        requireTrustedOwner(store, System.getenv());
+    }
+
+    static void requireTrustedOwner(Path store, Map<String, String> environment) {
+        int user = Posix.system().userId();
+        Map<String, Object> attributes = attributes(store);
+        String owner = String.valueOf(attributes.get("owner"));
+        if (!Integer.valueOf(user).equals(attributes.get("uid"))
+                && !owner.equals(environment.get(SERVICE_USER_VARIABLE))) {
             throw Failure.of(ErrorCode.REFUSED, "the store belongs to another user")
                     .with("store", store)
                     .with("owner", owner)
-                    .with("user", user)
+                    .with("uid", user)
                     .remedy("name a store of your own with --store, or trust that owner with " + SERVICE_USER_VARIABLE);
         }
     }
 
-    private static String ownerOf(Path store) {
+    private static Map<String, Object> attributes(Path store) {
         try {
-            return Files.getOwner(store, LinkOption.NOFOLLOW_LINKS).getName();
+            return Files.readAttributes(store, "unix:uid,owner", LinkOption.NOFOLLOW_LINKS);
         } catch (IOException e) {
             throw Failure.of(ErrorCode.REFUSED, "cannot tell who owns the store")
                     .with("store", store)

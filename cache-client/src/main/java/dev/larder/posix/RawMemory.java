@@ -94,7 +94,7 @@ public final class RawMemory {
 
     private static MethodHandle handle(String name, Class<?> result, Class<?>... parameters) {
         try {
-            return MethodHandles.lookup()
+            return MethodHandles.lookup() // the internal class is exported to us, not to everybody
                     .findVirtual(UNSAFE.getClass(), name, MethodType.methodType(result, parameters))
                     .bindTo(UNSAFE);
         } catch (ReflectiveOperationException e) {

@@ -11,7 +11,9 @@ import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.agrona.DirectBuffer;
+import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -195,6 +197,22 @@ class ArrayViewTest {
         assertThat(empty.rows()).isZero();
         assertThat(empty.byteBuffer(0, 0).remaining()).isZero();
         assertThatThrownBy(() -> empty.row(0)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
+    void rowsOfNothingAreGatheredWithoutTouchingWhatLiesBehindTheFile() {
+        fixture.publish("narrow", Map.of("a", FixtureArray.floats(new float[0], 50, 0)));
+        try (ArrayView narrow = larder.open("narrow")) {
+            long[] rows = LongStream.range(0, 50).toArray();
+
+            narrow.copyRows(rows, new UnsafeBuffer(new byte[0]), 0);
+            narrow.copyRows(rows, ByteBuffer.allocate(0), 0);
+            narrow.copyRows(rows, new ExpandableArrayBuffer(), 0);
+
+            assertThat(narrow.row(49).capacity()).isZero();
+            assertThatThrownBy(() -> narrow.copyRows(new long[] {50}, ByteBuffer.allocate(0), 0))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
     }
 
     @Test

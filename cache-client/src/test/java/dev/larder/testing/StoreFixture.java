@@ -3,7 +3,10 @@ package dev.larder.testing;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexWriter;
 import dev.larder.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -53,22 +56,52 @@ public final class StoreFixture implements AutoCloseable {
         Path folder = layout.version(dataset, version);
         try {
             List<ArrayEntry> entries = new ArrayList<>();
-            Map<String, Long> lengths = new HashMap<>();
             for (Map.Entry<String, FixtureArray> array : arrays.entrySet()) {
-                ArrayEntry entry = write(folder, array.getKey(), array.getValue());
-                entries.add(entry);
-                lengths.put(entry.file(), entry.offset() + entry.byteSize());
+                entries.add(write(folder, array.getKey(), array.getValue()));
             }
-            byte[] index = IndexWriter.write(entries, lengths, version, 0);
-            Files.write(folder.resolve(StoreLayout.INDEX), index);
-            Files.createFile(folder.resolve(StoreLayout.LEASE));
-            Path link = layout.dataset(dataset).resolve("next");
-            Files.createSymbolicLink(link, Path.of(Long.toString(version)));
-            Files.move(link, layout.current(dataset), StandardCopyOption.ATOMIC_MOVE);
-            return version;
+            return publish(dataset, version, entries);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /**
+     * Publishes an array of any length whose file is a hole, and so takes hardly any memory, but for the bytes at some places of
+     * its data. Its checksum is not computed.
+     */
+    public long publishSparse(String dataset, String array, NpyHeader header, Map<Long, byte[]> pieces) {
+        long version = versions.merge(dataset, 1L, Long::sum);
+        Path folder = layout.version(dataset, version);
+        String file = StoreLayout.arrayFile(array);
+        try {
+            Files.createDirectories(folder);
+            ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+            int offset = head.remaining();
+            try (RandomAccessFile out =
+                    new RandomAccessFile(folder.resolve(file).toFile(), "rw")) {
+                out.setLength(offset + header.byteSize());
+                out.getChannel().write(head, 0);
+                for (Map.Entry<Long, byte[]> piece : pieces.entrySet()) {
+                    out.getChannel().write(ByteBuffer.wrap(piece.getValue()), offset + piece.getKey());
+                }
+            }
+            return publish(dataset, version, List.of(entry(array, header, file, offset, 0)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private long publish(String dataset, long version, List<ArrayEntry> entries) throws IOException {
+        Path folder = layout.version(dataset, version);
+        Map<String, Long> lengths = new HashMap<>();
+        entries.forEach(entry -> lengths.put(entry.file(), entry.offset() + entry.byteSize()));
+        Files.createDirectories(folder);
+        Files.write(folder.resolve(StoreLayout.INDEX), IndexWriter.write(entries, lengths, version, 0));
+        Files.createFile(folder.resolve(StoreLayout.LEASE));
+        Path link = layout.dataset(dataset).resolve("next");
+        Files.createSymbolicLink(link, Path.of(Long.toString(version)));
+        Files.move(link, layout.current(dataset), StandardCopyOption.ATOMIC_MOVE);
+        return version;
     }
 
     private static ArrayEntry write(Path folder, String name, FixtureArray array) throws IOException {
@@ -83,15 +116,34 @@ public final class StoreFixture implements AutoCloseable {
         }
         CRC32C crc = new CRC32C();
         crc.update(array.data());
+        return entry(name, array.header(), file, offset, (int) crc.getValue());
+    }
+
+    private static ArrayEntry entry(String name, NpyHeader header, String file, long offset, int crc32c) {
         return new ArrayEntry(
                 name,
-                array.header().dtype().descr(),
-                array.header().order().name().charAt(0),
-                array.header().shape(),
+                header.dtype().descr(),
+                header.order().name().charAt(0),
+                header.shape(),
                 file,
                 offset,
-                array.data().length,
-                (int) crc.getValue());
+                header.byteSize(),
+                crc32c);
+    }
+
+    /** Unlinks a version as a daemon does: only if nobody leases it, and so that nobody can lease it meanwhile. */
+    public boolean retire(String dataset, long version) {
+        Posix posix = Posix.system();
+        int descriptor = posix.openForReading(layout.version(dataset, version).resolve(StoreLayout.LEASE));
+        try {
+            boolean free = posix.tryLockExclusive(descriptor);
+            if (free) {
+                unlink(dataset, version);
+            }
+            return free;
+        } finally {
+            posix.close(descriptor);
+        }
     }
 
     /** Unlinks a version, as a daemon that does not care about leases would. */
