@@ -32,14 +32,19 @@ public final class ArrayView implements AutoCloseable {
     private final Dtype dtype;
     private final Elements.Kind kind;
     private final boolean swapped;
+    private final int plainCode;
     private final Mapping mapping;
     private final Runnable onClose;
     private final ViewGeometry geometry;
     private final long base;
     private final int rank;
     private final long size0;
-    private final long size1;
-    private final long size2;
+    private final long size0Of1;
+    private final long size0Of2;
+    private final long size1Of2;
+    private final long size0Of3;
+    private final long size1Of3;
+    private final long size2Of3;
     private final long stride0;
     private final long stride1;
     private final long stride2;
@@ -53,14 +58,19 @@ public final class ArrayView implements AutoCloseable {
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = Elements.Kind.of(dtype);
         this.swapped = !dtype.isLittleEndian();
+        this.plainCode = swapped ? 0 : Elements.plainCode(kind);
         this.mapping = mapping;
         this.onClose = onClose;
         this.geometry = ViewGeometry.of(entry, dtype);
         this.base = mapping.address() + entry.offset();
         this.rank = geometry.rank();
         this.size0 = geometry.size(0);
-        this.size1 = geometry.size(1);
-        this.size2 = geometry.size(2);
+        this.size0Of1 = rank == 1 ? size0 : 0;
+        this.size0Of2 = rank == 2 ? size0 : 0;
+        this.size1Of2 = rank == 2 ? geometry.size(1) : 0;
+        this.size0Of3 = rank == 3 ? size0 : 0;
+        this.size1Of3 = rank == 3 ? geometry.size(1) : 0;
+        this.size2Of3 = rank == 3 ? geometry.size(2) : 0;
         this.stride0 = geometry.stride(0);
         this.stride1 = geometry.stride(1);
         this.stride2 = geometry.stride(2);
@@ -326,7 +336,7 @@ public final class ArrayView implements AutoCloseable {
     }
 
     private float floatAt(long address) {
-        float value = kind == Elements.Kind.FLOAT32 && !swapped
+        float value = plainCode == Elements.PLAIN_FLOAT32
                 ? Float.intBitsToFloat(RawMemory.getInt(address))
                 : Elements.toFloat(kind, address, swapped);
         requireOpen();
@@ -334,7 +344,7 @@ public final class ArrayView implements AutoCloseable {
     }
 
     private double doubleAt(long address) {
-        double value = kind == Elements.Kind.FLOAT64 && !swapped
+        double value = plainCode == Elements.PLAIN_FLOAT64
                 ? Double.longBitsToDouble(RawMemory.getLong(address))
                 : Elements.toDouble(kind, address, swapped);
         requireOpen();
@@ -342,7 +352,7 @@ public final class ArrayView implements AutoCloseable {
     }
 
     private long longAt(long address) {
-        long value = kind == Elements.Kind.INT64 && !swapped
+        long value = plainCode == Elements.PLAIN_INT64
                 ? RawMemory.getLong(address)
                 : Elements.toLong(kind, address, swapped);
         requireOpen();
@@ -357,28 +367,27 @@ public final class ArrayView implements AutoCloseable {
         return Math.toIntExact(longAt(address));
     }
 
+    /* With a wrong number of indices the sizes in use are zeros, so one comparison finds both mistakes. */
+
     private long address(long i) {
-        if (rank != 1) {
-            throw geometry.wrongRank(1);
+        if (i < 0 || i >= size0Of1) {
+            throw geometry.refusal(i);
         }
-        return base + Objects.checkIndex(i, size0) * stride0;
+        return base + i * stride0;
     }
 
     private long address(long i, long j) {
-        if (rank != 2) {
-            throw geometry.wrongRank(2);
+        if (i < 0 || i >= size0Of2 || j < 0 || j >= size1Of2) {
+            throw geometry.refusal(i, j);
         }
-        return base + Objects.checkIndex(i, size0) * stride0 + Objects.checkIndex(j, size1) * stride1;
+        return base + i * stride0 + j * stride1;
     }
 
     private long address(long i, long j, long k) {
-        if (rank != 3) {
-            throw geometry.wrongRank(3);
+        if (i < 0 || i >= size0Of3 || j < 0 || j >= size1Of3 || k < 0 || k >= size2Of3) {
+            throw geometry.refusal(i, j, k);
         }
-        return base
-                + Objects.checkIndex(i, size0) * stride0
-                + Objects.checkIndex(j, size1) * stride1
-                + Objects.checkIndex(k, size2) * stride2;
+        return base + i * stride0 + j * stride1 + k * stride2;
     }
 
     private long address(long... index) {

@@ -34,7 +34,23 @@ final class Elements {
         }
     }
 
+    /** What {@link #plainCode} returns for the kinds that a view reads without a switch. */
+    static final int PLAIN_FLOAT32 = 1;
+
+    static final int PLAIN_FLOAT64 = 2;
+    static final int PLAIN_INT64 = 3;
+
     private Elements() {}
+
+    /** Returns which of the commonest kinds this is, 0 for all others. */
+    static int plainCode(Kind kind) {
+        return switch (kind) {
+            case FLOAT32 -> PLAIN_FLOAT32;
+            case FLOAT64 -> PLAIN_FLOAT64;
+            case INT64 -> PLAIN_INT64;
+            default -> 0;
+        };
+    }
 
     static double toDouble(Kind kind, long address, boolean swapped) {
         return switch (kind) {

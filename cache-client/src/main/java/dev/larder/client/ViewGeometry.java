@@ -4,7 +4,6 @@ import dev.larder.layout.ArrayEntry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.util.Arrays;
-import java.util.Objects;
 
 /** Where the elements of an array lie: dimensions and strides in bytes. Immutable. */
 final class ViewGeometry {
@@ -83,12 +82,23 @@ final class ViewGeometry {
         }
         long offset = 0;
         for (int i = 0; i < index.length; i++) {
-            offset += Objects.checkIndex(index[i], shape[i]) * strides[i];
+            if (index[i] < 0 || index[i] >= shape[i]) {
+                throw refusal(index);
+            }
+            offset += index[i] * strides[i];
         }
         return offset;
     }
 
-    IllegalArgumentException wrongRank(int indices) {
+    /** Says what is wrong with indices that a view refused. */
+    RuntimeException refusal(long... index) {
+        return index.length == shape.length
+                ? new IndexOutOfBoundsException(
+                        "index is out of range: index=" + Arrays.toString(index) + " shape=" + Arrays.toString(shape))
+                : wrongRank(index.length);
+    }
+
+    private IllegalArgumentException wrongRank(int indices) {
         return new IllegalArgumentException("wrong number of indices: given=" + indices + " rank=" + shape.length
                 + " shape=" + Arrays.toString(shape));
     }

@@ -94,7 +94,7 @@ public final class RawMemory {
 
     private static MethodHandle handle(String name, Class<?> result, Class<?>... parameters) {
         try {
-            return MethodHandles.publicLookup()
+            return MethodHandles.lookup()
                     .findVirtual(UNSAFE.getClass(), name, MethodType.methodType(result, parameters))
                     .bindTo(UNSAFE);
         } catch (ReflectiveOperationException e) {

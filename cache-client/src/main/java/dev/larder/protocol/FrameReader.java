@@ -65,11 +65,6 @@ public final class FrameReader {
         return frame;
     }
 
-    /** Tells whether a frame has begun and not ended. */
-    public boolean isInsideFrame() {
-        return buffer.position() > start;
-    }
-
     private void reserve(int capacity) {
         if (buffer.capacity() - start >= capacity) {
             return;

@@ -14,7 +14,9 @@ import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Request;
 import dev.larder.protocol.ShortFolder;
+import dev.larder.protocol.Welcome;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
@@ -130,7 +132,7 @@ class ControlServerTest {
         });
 
         try (RawClient raw = waiting()) {
-            assertThat(raw.receive()).isNotNull();
+            assertThat(raw).isNotNull();
             assertThat(pending.get(5, TimeUnit.SECONDS).isConnected()).isTrue();
         }
 
@@ -239,7 +241,7 @@ class ControlServerTest {
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
             assertThat(store.resolve("control.sock")).doesNotExist();
             assertThat(errors.entries()).hasSize(1);
-            assertThat(raw.receive()).isNotNull();
+            assertThat(raw).isNotNull();
         } finally {
             end.countDown();
         }
@@ -261,8 +263,9 @@ class ControlServerTest {
     }
 
     private RawClient waiting() throws IOException {
-        return new RawClient(store.resolve("control.sock"))
-                .send(RawClient.hello(), new dev.larder.protocol.Request.Wait("x", Duration.ofMinutes(1)));
+        RawClient raw = new RawClient(store.resolve("control.sock")).send(RawClient.hello());
+        assertThat(raw.receive()).isInstanceOf(Welcome.class);
+        return raw.send(new Request.Wait("x", Duration.ofMinutes(1)));
     }
 
     static ArrayRow row(int number) {
