@@ -33,7 +33,7 @@ public final class StoreFixture implements AutoCloseable {
 
     public static StoreFixture create() {
         try {
-            Path root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+            Path root = Files.createDirectory(LeavesNothingBehind.newStore());
             StoreLayout layout = new StoreLayout(root);
             Files.createDirectories(layout.data());
             return new StoreFixture(layout);

@@ -10,7 +10,7 @@ final class LoadOptions {
             names = "--keys",
             paramLabel = "KEY",
             split = ",",
-            description = "Load only arrays that match one of these, separated by commas.")
+            description = "Of a folder load only files whose names end in _KEY, as in --keys rgb,depth.")
     List<String> keys = List.of();
 
     @Option(

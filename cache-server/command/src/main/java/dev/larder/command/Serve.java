@@ -93,8 +93,10 @@ final class Serve implements Callable<Integer> {
         }
     }
 
+    /** A load of our own finds the daemon gone, or is ended by it, only where somebody stops it. */
     private static boolean isStop(Throwable failure) {
-        return failure instanceof LarderException known && known.code() == ErrorCode.INTERRUPTED;
+        return failure instanceof LarderException known
+                && (known.code() == ErrorCode.INTERRUPTED || known.code() == ErrorCode.NO_DAEMON);
     }
 
     private void sayDone() {

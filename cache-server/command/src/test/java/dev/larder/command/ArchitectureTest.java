@@ -1,0 +1,133 @@
+package dev.larder.command;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** Holds the borders between packages that no compiler holds. */
+class ArchitectureTest {
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("-tests.jar"))
+            .importPackages("dev.larder");
+
+    /** What a trainer imports. */
+    private static final String[] CLIENT = {
+        "dev.larder.client..",
+        "dev.larder.npy..",
+        "dev.larder.layout..",
+        "dev.larder.protocol..",
+        "dev.larder.posix..",
+        "dev.larder.error.."
+    };
+
+    private static final String[] CLIENT_LIBRARIES = {
+        "java..", "javax..", "org.agrona..", "com.sun.jna..", "org.slf4j..", "org.jspecify.."
+    };
+
+    @Test
+    void everyModuleIsSeen() {
+        assertThat(CLASSES.stream().map(type -> type.getPackageName()))
+                .contains(
+                        "dev.larder.client",
+                        "dev.larder.server",
+                        "dev.larder.command",
+                        "dev.larder.loader",
+                        "dev.larder.examples")
+                .doesNotContain("dev.larder.testing");
+    }
+
+    @Test
+    void packagesFormNoCycle() {
+        slices().matching("dev.larder.(**)").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void theClientNeedsOnlyItselfAndFourLibraries() {
+        classes()
+                .that(resideInAnyPackage(CLIENT))
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(CLIENT).or(resideInAnyPackage(CLIENT_LIBRARIES)))
+                .check(CLASSES);
+    }
+
+    @Test
+    void theServerKnowsNothingOfCommandAndLoader() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.larder.server..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("dev.larder.command..", "dev.larder.loader..", "dev.larder.examples..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void theLoaderKnowsNothingOfServerAndCommand() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("dev.larder.loader..", "dev.larder.examples..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("dev.larder.server..", "dev.larder.command..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nativeCodeIsCalledInOnePackage() {
+        requireOnlyIn("dev.larder.posix", "com.sun.jna..");
+    }
+
+    @Test
+    void chronicleIsUsedInOnePackage() {
+        requireOnlyIn("dev.larder.server.catalog..", "net.openhft..");
+    }
+
+    @Test
+    void theCodecsOfTheControlPlaneAreUsedInOnePackage() {
+        requireOnlyIn("dev.larder.protocol..", "dev.larder.protocol.sbe..");
+    }
+
+    @Test
+    void onlyTheCommandKnowsPicocliAndProgressBars() {
+        requireOnlyIn("dev.larder.command", "picocli..");
+        requireOnlyIn("dev.larder.command", "me.tongfei..");
+    }
+
+    @Test
+    void onlyTheCommandAndTheExamplesWriteToStandardStreams() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("dev.larder.command..", "dev.larder.examples..")
+                .should(ACCESS_STANDARD_STREAMS)
+                .check(CLASSES);
+    }
+
+    @Test
+    void namesSayWhatAClassIs() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.larder.protocol.sbe")
+                .should()
+                .haveNameMatching(".*(Manager|Helper|Impl|Utils?)(\\$.*)?")
+                .check(CLASSES);
+    }
+
+    private static void requireOnlyIn(String place, String library) {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(place)
+                .should()
+                .dependOnClassesThat(resideInAPackage(library))
+                .check(CLASSES);
+    }
+}

@@ -1,0 +1,194 @@
+package dev.larder.command;
+
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The command in a JVM of its own, with a store of its own unless told otherwise. Closing it kills what still runs. */
+final class CommandProcess implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int KILLED = 137;
+
+    private final Path store;
+    private final Path out;
+    private final Path err;
+    private final Process process;
+
+    private CommandProcess(Path store, List<String> arguments) {
+        try {
+            this.store = store;
+            this.out = Files.createTempFile("larder", ".out");
+            this.err = Files.createTempFile("larder", ".err");
+            this.process = new ProcessBuilder(words(store, arguments))
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile())
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Starts the command on a new store. */
+    static CommandProcess start(String... arguments) {
+        return onStore(LeavesNothingBehind.newStore(), arguments);
+    }
+
+    /** Starts the command on a store. */
+    static CommandProcess onStore(Path store, String... arguments) {
+        return new CommandProcess(store, List.of(arguments));
+    }
+
+    /** Starts a daemon and waits until it has loaded what the arguments say. */
+    static CommandProcess serve(String... arguments) {
+        return serveOn(LeavesNothingBehind.newStore(), arguments);
+    }
+
+    /** Starts a daemon on a store, and waits until it has loaded what the arguments say. */
+    static CommandProcess serveOn(Path store, String... arguments) {
+        List<String> words = new ArrayList<>(List.of("serve"));
+        words.addAll(List.of(arguments));
+        CommandProcess daemon = onStore(store, words.toArray(String[]::new));
+        return daemon.awaitOut("Done caching.");
+    }
+
+    private static List<String> words(Path store, List<String> arguments) {
+        List<String> words = new ArrayList<>();
+        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("--") || flag.startsWith("-Dnet.openhft"))
+                .forEach(words::add);
+        words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
+        words.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+        words.add(LarderCommand.class.getName());
+        words.addAll(arguments);
+        words.addAll(List.of("--store", store.toString()));
+        return words;
+    }
+
+    Path store() {
+        return store;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** Runs a command line against this store, in the test's own process. */
+    Answer ask(String... arguments) {
+        return Answer.of(store, arguments);
+    }
+
+    /** Waits until a text stands on standard output. */
+    CommandProcess awaitOut(String text) {
+        return awaitText(out, text);
+    }
+
+    /** Waits until a text stands on standard error. */
+    CommandProcess awaitErr(String text) {
+        return awaitText(err, text);
+    }
+
+    private CommandProcess awaitText(Path file, String text) {
+        try {
+            await("'" + text + "'")
+                    .atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> read(file).contains(text) || !process.isAlive());
+            if (read(file).contains(text)) {
+                return this;
+            }
+            throw new AssertionError("ended with " + process.exitValue() + " before it said '" + text + "': " + err());
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Sends a signal, named without SIG. */
+    CommandProcess signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, Long.toString(pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Sends a signal some time from now. */
+    void signalAfter(int delayMs, String name) {
+        try {
+            process.waitFor(delayMs, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        signal(name);
+    }
+
+    /** Waits for the end and returns the exit code. */
+    int exitCode() {
+        try {
+            if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("still running: " + out() + err());
+            }
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    String out() {
+        return read(out);
+    }
+
+    String err() {
+        return read(err);
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Asks a daemon that still runs to clean up, and kills it if it does not. */
+    @Override
+    public void close() {
+        process.destroy();
+        try {
+            if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+            Files.deleteIfExists(out);
+            Files.deleteIfExists(err);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Kills it, so that it cannot clean up. */
+    void kill() {
+        signal("KILL");
+        if (exitCode() != KILLED) {
+            throw new AssertionError("not killed: " + exitCode());
+        }
+    }
+}

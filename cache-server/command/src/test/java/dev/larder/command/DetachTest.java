@@ -1,0 +1,82 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.gson.JsonParser;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+@ExtendWith(LeavesNothingBehind.class)
+class DetachTest {
+    @TempDir
+    Path folder;
+
+    private static ProcessHandle daemonOf(CommandProcess command) {
+        String status = command.ask("status", "--json").out();
+        long pid = JsonParser.parseString(status).getAsJsonObject().get("pid").getAsLong();
+        return ProcessHandle.of(pid).orElseThrow();
+    }
+
+    private static void awaitEnd(ProcessHandle process) {
+        await().atMost(Duration.ofSeconds(10)).until(() -> !process.isAlive());
+    }
+
+    @Test
+    void returnsWhenEverythingIsLoadedAndServesOn() {
+        Path source = Samples.vector(folder, "v", 1000);
+        try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "v=" + source)) {
+            assertThat(command.exitCode()).isZero();
+            assertThat(command.out()).contains("Done caching.");
+            assertThat(command.ask("ls").out()).contains("v/v");
+            ProcessHandle daemon = daemonOf(command);
+            assertThat(daemon.pid()).isNotEqualTo(command.pid());
+
+            assertThat(command.ask("stop").code()).isZero();
+            awaitEnd(daemon);
+            assertThat(command.store()).doesNotExist();
+        }
+    }
+
+    @Test
+    void theDaemonLetsGoOfTerminalAndStreams() throws IOException {
+        try (CommandProcess command = CommandProcess.start("serve", "--detach")) {
+            assertThat(command.exitCode()).isZero();
+            ProcessHandle daemon = daemonOf(command);
+
+            for (int stream = 0; stream <= 2; stream++) {
+                Path descriptor = Path.of("/proc", Long.toString(daemon.pid()), "fd", Integer.toString(stream));
+                assertThat(descriptor.toRealPath()).isEqualTo(Path.of("/dev/null"));
+            }
+            daemon.destroy();
+            awaitEnd(daemon);
+            assertThat(command.store()).doesNotExist();
+        }
+    }
+
+    @Test
+    void aFailureIsSeenHereAndLeavesNothing() {
+        try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "a=/does/not/exist")) {
+            assertThat(command.exitCode()).isEqualTo(6);
+            assertThat(command.err()).contains("larder: ").contains("/does/not/exist");
+            assertThat(command.store()).doesNotExist();
+        }
+    }
+
+    @Test
+    void ctrlCWhileItLoadsStopsBothProcesses() {
+        Path large = Samples.large(folder, 512L << 20);
+        try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "large=" + large)) {
+            command.awaitErr("loading");
+
+            assertThat(command.signal("INT").exitCode()).isEqualTo(130);
+            assertThat(command.ask("status").code()).isEqualTo(3);
+            assertThat(command.store()).doesNotExist();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The flags stand in the parent pom for tests and in a file for the scripts: both must say the same. */
+class JavaFlagsTest {
+    private static final Path ROOT = Path.of("..", "..");
+
+    private static List<String> words(Path file, String pattern) throws IOException {
+        Matcher matcher = Pattern.compile(pattern, Pattern.DOTALL).matcher(Files.readString(ROOT.resolve(file)));
+        assertThat(matcher.find()).isTrue();
+        return List.of(matcher.group(1).strip().split("\\s+"));
+    }
+
+    @Test
+    void theScriptsUseTheFlagsOfThePom() throws IOException {
+        assertThat(words(Path.of("ops/java-flags"), "CHRONICLE_FLAGS=\\((.*?)\\)"))
+                .isEqualTo(words(Path.of("pom.xml"), "<chronicle.flags>(.*?)</chronicle.flags>"));
+        assertThat(words(Path.of("ops/java-flags"), "JDK24_FLAGS=\\((.*?)\\)"))
+                .isEqualTo(words(Path.of("pom.xml"), "<larder.jdk.flags>(-.*?)</larder.jdk.flags>"));
+    }
+}

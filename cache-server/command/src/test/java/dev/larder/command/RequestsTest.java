@@ -1,0 +1,230 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Asks a real daemon for everything that the commands offer. */
+@ExtendWith(LeavesNothingBehind.class)
+class RequestsTest {
+    @TempDir
+    Path folder;
+
+    private CommandProcess daemon;
+
+    @BeforeEach
+    void serve() {
+        daemon = CommandProcess.serve();
+    }
+
+    @AfterEach
+    void stop() {
+        String err = daemon.err();
+        daemon.close();
+        assertThat(daemon.store()).doesNotExist();
+        assertThat(err).isEmpty();
+    }
+
+    private JsonObject object(String... arguments) {
+        return JsonParser.parseString(daemon.ask(arguments).out()).getAsJsonObject();
+    }
+
+    @Test
+    void whatNumpyWroteIsReadBackByNumpyByteForByte() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        Samples.numpy(source, """
+                rng = np.random.default_rng(1)
+                for t in '?', 'i1', '<u2', '>i4', '<i8', '<f2', '>f4', '<f8', '<c16', 'S5', '<U3', '<M8[ns]':
+                    a = np.frombuffer(rng.bytes(60 * np.dtype(t).itemsize), t).reshape(3, 4, 5)
+                    np.save('a' + np.dtype(t).str[1:].replace('[', '').replace(']', ''), a if t != 'S5' else np.asfortranarray(a))
+                np.save('s', np.zeros(7, [('x', '<f4'), ('y', '>i2', (2, 3)), ('z', [('w', 'S4')])]))
+                """);
+
+        assertThat(daemon.ask("load", "d=" + source).code()).isZero();
+
+        StringBuilder compare = new StringBuilder();
+        JsonArray rows =
+                JsonParser.parseString(daemon.ask("ls", "--json").out()).getAsJsonArray();
+        assertThat(rows).hasSize(13);
+        for (JsonElement row : rows) {
+            String name = row.getAsJsonObject().get("name").getAsString().substring(2);
+            String path = daemon.ask("path", "d/" + name).out().strip();
+            compare.append("a, b = np.load('%s.npy'), np.load('%s', mmap_mode='r')%n".formatted(name, path))
+                    .append("assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes('A') == b.tobytes('A')\n")
+                    .append("assert a.flags.fnc == b.flags.fnc and b.offset == 4096, '%s'%n".formatted(name));
+        }
+        assertThat(Samples.numpy(source, compare + "print('same')")).isEqualTo("same");
+    }
+
+    @Test
+    void infoDescribesAnArrayAsOneObjectAndADatasetOfSeveralAsAList() {
+        Samples.vector(folder, "a", 10);
+        Samples.vector(folder, "b", 20);
+        Path single = Samples.vector(folder, "single", 30);
+        daemon.ask("load", "both=" + folder, "one=" + single);
+
+        JsonObject array = object("info", "both/b", "--json");
+
+        assertThat(array.get("shape").getAsJsonArray().get(0).getAsLong()).isEqualTo(20);
+        assertThat(array.get("dtype").getAsString()).isEqualTo("|u1");
+        assertThat(array.get("crc32c").getAsString()).matches("[0-9a-f]{8}");
+        assertThat(object("info", "one", "--json").get("name").getAsString()).isEqualTo("one/single");
+        assertThat(JsonParser.parseString(daemon.ask("info", "both", "--json").out())
+                        .getAsJsonArray())
+                .hasSize(3);
+        assertThat(daemon.ask("info", "both/a").lines()).contains("name     both/a", "shape    (10,)");
+    }
+
+    @Test
+    void pathStandsForTheOnlyArrayOfADatasetAndNeverLeadsThroughALink() throws Exception {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 10));
+
+        Path path = Path.of(daemon.ask("path", "v").out().strip());
+
+        assertThat(path).isEqualTo(daemon.store().resolve("data/v/1/v.npy"));
+        assertThat(path.toRealPath()).isEqualTo(path);
+    }
+
+    @Test
+    void pathOfADatasetOfSeveralAsksForOne() {
+        Samples.vector(folder, "a", 10);
+        Samples.vector(folder, "b", 10);
+        daemon.ask("load", "d=" + folder);
+
+        Answer answer = daemon.ask("path", "d");
+
+        assertThat(answer.code()).isEqualTo(4);
+        assertThat(answer.err()).contains("d/a");
+    }
+
+    @Test
+    void anUnknownNameEndsWith4AndNearNames() {
+        daemon.ask("load", "mnist=" + Samples.vector(folder, "v", 10));
+
+        for (String command : new String[] {"info", "path", "evict", "verify"}) {
+            Answer answer = daemon.ask(command, "mnis");
+            assertThat(answer.code()).as(command).isEqualTo(4);
+            assertThat(answer.err()).as(command).contains("mnist");
+            assertThat(answer.out()).isEmpty();
+        }
+    }
+
+    @Test
+    void evictRemovesADatasetAndItsFiles() {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+
+        Answer answer = daemon.ask("evict", "v");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out()).startsWith("Evicted v: files=");
+        assertThat(daemon.ask("ls", "--json").out().strip()).isEqualTo("[]");
+        assertThat(daemon.store().resolve("data/v/1")).doesNotExist();
+    }
+
+    @Test
+    void verifyFindsOneWrongByte() throws Exception {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+        assertThat(daemon.ask("verify").out()).isEqualTo("Verified: files=1 bytes=5000 (4.9 KiB)\n");
+
+        Path file = Path.of(daemon.ask("path", "v").out().strip());
+        assertThat(file.toFile().setWritable(true)).isTrue();
+        try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "rw")) {
+            data.seek(4096 + 2500);
+            data.write(0xff);
+        }
+
+        Answer answer = daemon.ask("verify", "v");
+        assertThat(answer.code()).isEqualTo(8);
+        assertThat(answer.err()).contains("v/v");
+    }
+
+    @Test
+    void statusCountsWhatIsThere() {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+
+        JsonObject status = object("status", "--json");
+
+        assertThat(status.get("pid").getAsLong()).isEqualTo(daemon.pid());
+        assertThat(status.get("store").getAsString()).isEqualTo(daemon.store().toString());
+        assertThat(status.get("arrays").getAsInt()).isEqualTo(1);
+        assertThat(status.get("usedBytes").getAsLong()).isGreaterThanOrEqualTo(5000);
+        assertThat(daemon.ask("status").lines()).contains("arrays      1");
+    }
+
+    @Test
+    void waitingMayBeginBeforeLoading() throws Exception {
+        CompletableFuture<Answer> waiting =
+                CompletableFuture.supplyAsync(() -> daemon.ask("wait", "v", "--timeout", "30s"));
+        Path source = Samples.vector(folder, "v", 5000);
+
+        assertThat(daemon.ask("load", "v=" + source).code()).isZero();
+
+        assertThat(waiting.get(30, TimeUnit.SECONDS).code()).isZero();
+    }
+
+    @Test
+    void waitingEndsWith9AtItsDeadline() {
+        Answer answer = daemon.ask("wait", "nobody-loads-this", "--timeout", "200ms");
+
+        assertThat(answer.code()).isEqualTo(9);
+        assertThat(answer.err()).contains("nobody-loads-this");
+    }
+
+    @Test
+    void keysChooseWhatIsLoaded() {
+        Samples.vector(folder, "scene1_rgb", 10);
+        Samples.vector(folder, "scene1_depth", 10);
+        Samples.vector(folder, "scene1_mask", 10);
+
+        Answer load = daemon.ask("load", "d=" + folder, "--keys", "rgb,depth", "--workers", "1");
+
+        assertThat(load.code()).isZero();
+        assertThat(daemon.ask("ls").out())
+                .contains("d/scene1_rgb", "d/scene1_depth")
+                .doesNotContain("mask");
+    }
+
+    @Test
+    void aBadLoadEndsWith6AndNamesTheFile() throws Exception {
+        Path bad = Files.writeString(folder.resolve("bad.npy"), "not numpy");
+
+        Answer answer = daemon.ask("load", "d=" + bad);
+
+        assertThat(answer.code()).isEqualTo(6);
+        assertThat(answer.err()).contains(bad.toString(), "offset=", "reason=");
+        assertThat(daemon.ask("ls", "--json").out().strip()).isEqualTo("[]");
+        assertThat(daemon.store().resolve("incoming")).isEmptyDirectory();
+    }
+
+    @Test
+    void aBadNameEndsWith6() {
+        Answer answer = daemon.ask("load", ".hidden=" + Samples.vector(folder, "v", 10));
+
+        assertThat(answer.code()).isEqualTo(6);
+    }
+
+    @Test
+    void stopTellsWhatItFreedAndEndsTheDaemon() {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+
+        Answer answer = daemon.ask("stop");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out()).startsWith("Stopped and cleaned up: files=");
+        assertThat(daemon.exitCode()).isZero();
+    }
+}

@@ -1,0 +1,87 @@
+package dev.larder.command;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
+
+/** Sources to load in tests. */
+final class Samples {
+    private static final Path FASHION_MNIST = Path.of("/usr/share/datasets/fashion-mnist");
+
+    private Samples() {}
+
+    /** Returns the folder of Fashion-MNIST, or skips the test. */
+    static Path fashionMnist() {
+        assumeTrue(Files.isDirectory(FASHION_MNIST), "needs the package dataset-fashion-mnist");
+        return FASHION_MNIST;
+    }
+
+    /** Writes a vector of bytes 0, 1, 2, … to {@code <folder>/<name>.npy}. */
+    static Path vector(Path folder, String name, int length) {
+        byte[] data = new byte[length];
+        for (int i = 0; i < length; i++) {
+            data[i] = (byte) i;
+        }
+        Path file = folder.resolve(name + ".npy");
+        try {
+            Files.write(file, header(length));
+            Files.write(file, data, StandardOpenOption.APPEND);
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Writes a file of zeros that takes some time to load but no space on disk. */
+    static Path large(Path folder, long bytes) {
+        Path file = folder.resolve("large.npy");
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            byte[] header = header(bytes);
+            sparse.write(header);
+            sparse.setLength(header.length + bytes);
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] header(long length) {
+        ByteBuffer header = NpyHeader.of(Dtype.parse("|u1"), Order.C, length).encode(64);
+        byte[] bytes = new byte[header.remaining()];
+        header.get(bytes);
+        return bytes;
+    }
+
+    /** Runs a script with numpy in a folder and returns what it printed, or skips the test where there is no numpy. */
+    static String numpy(Path folder, String script) {
+        try {
+            Process process = new ProcessBuilder("/usr/bin/python3", "-c", "import numpy as np\n" + script)
+                    .directory(folder.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            process.waitFor(60, TimeUnit.SECONDS);
+            assumeTrue(!output.contains("ModuleNotFoundError"), "needs numpy");
+            if (process.exitValue() != 0) {
+                throw new AssertionError(output);
+            }
+            return output.strip();
+        } catch (IOException noPython) {
+            assumeTrue(false, "needs python3: " + noPython);
+            return "";
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

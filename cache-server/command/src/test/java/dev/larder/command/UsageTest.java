@@ -1,0 +1,143 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(LeavesNothingBehind.class)
+class UsageTest {
+    private static String report(Exception failure, boolean debug) {
+        StringWriter err = new StringWriter();
+        FailureReport.report(failure, debug, new PrintWriter(err, true));
+        return err.toString();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "nonsense",
+                "ls extra",
+                "load",
+                "load name",
+                "info",
+                "evict",
+                "load a=/x --workers 0",
+                "serve --capacity big",
+                "wait x --timeout 5",
+                "ls --pin",
+                "load a=/x --ttl 5m",
+                "serve --group g"
+            })
+    void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
+        Answer answer = Answer.of(line.isEmpty() ? new String[0] : line.split(" "));
+
+        assertThat(answer.code()).isEqualTo(2);
+        assertThat(answer.out()).isEmpty();
+        assertThat(answer.err())
+                .startsWith("larder: ")
+                .contains("; see larder")
+                .endsWith("--help\n")
+                .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"serve", "load", "wait", "ls", "info", "path", "evict", "verify", "status", "stop", "completion"
+            })
+    void everyCommandExplainsItself(String command) {
+        Answer answer = Answer.of(command, "--help");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out()).startsWith("Usage: larder " + command).contains("--store=DIR", "--debug");
+    }
+
+    @Test
+    void theCommandItselfListsAllCommandsAndTheExitCodes() {
+        Answer answer = Answer.of("--help");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out()).contains("serve", "load", "wait", "completion", "130 interrupted");
+    }
+
+    @Test
+    void theVersionIsOneLine() {
+        assertThat(Answer.of("--version").lines()).singleElement().asString().startsWith("larder ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "load a=/x",
+                "wait a --timeout 10ms",
+                "ls",
+                "info a",
+                "path a",
+                "evict a",
+                "verify",
+                "status",
+                "stop"
+            })
+    void withoutADaemonItEndsWith3(String line) {
+        Answer answer = Answer.of(LeavesNothingBehind.newStore(), line.split(" "));
+
+        assertThat(answer.code()).isEqualTo(3);
+        assertThat(answer.out()).isEmpty();
+        assertThat(answer.err())
+                .contains("larder: no daemon at the store: store=")
+                .contains("larder serve");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ErrorCode.class)
+    void theExitCodeIsTheNumberOfTheErrorCode(ErrorCode code) {
+        LarderException failure = Failure.of(code, "it failed").with("key", 1).remedy("try again");
+        StringWriter err = new StringWriter();
+
+        assertThat(FailureReport.report(failure, false, new PrintWriter(err, true)))
+                .isEqualTo(code.number());
+        assertThat(err).hasToString("larder: it failed: key=1; try again\n");
+    }
+
+    @Test
+    void aCodeOfALaterVersionIsPassedOn() {
+        assertThat(FailureReport.report(
+                        new LarderException(77, "new", null), false, new PrintWriter(new StringWriter())))
+                .isEqualTo(77);
+    }
+
+    @Test
+    void aStackTraceIsShownOnRequestOnly() {
+        IllegalStateException failure = new IllegalStateException("odd");
+
+        assertThat(report(failure, false))
+                .contains("unexpected failure", "odd", "--debug")
+                .hasLineCount(1);
+        assertThat(report(failure, true)).contains("\tat dev.larder.command.UsageTest");
+    }
+
+    @Test
+    void theCompletionScriptIsSoundAndKnowsTheCommands(@TempDir Path folder) throws IOException, InterruptedException {
+        Answer answer = Answer.of("completion");
+        Path script = Files.writeString(folder.resolve("larder.bash"), answer.out());
+
+        int bash = new ProcessBuilder("bash", "-n", script.toString()).start().waitFor();
+
+        assertThat(bash).isZero();
+        assertThat(answer.out()).contains("--capacity", "verify", "complete ").contains("larder");
+    }
+}
