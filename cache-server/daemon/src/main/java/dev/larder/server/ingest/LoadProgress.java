@@ -24,9 +24,11 @@ final class LoadProgress {
         this.name = name;
     }
 
-    void listen(ProgressListener listener) {
+    /** Returns what ends the listening. */
+    Runnable listen(ProgressListener listener) {
         listeners.add(listener);
         listener.progress(snapshot());
+        return () -> listeners.remove(listener);
     }
 
     void expect(long bytes, long files) {
