@@ -182,7 +182,7 @@ public final class Load {
                 .toList();
     }
 
-    private IncomingVersion open(String dataset) throws IOException {
+    private IncomingVersion open(String dataset) {
         IncomingVersion version = store.newIncoming(dataset, origins(dataset));
         synchronized (incoming) {
             incoming.add(version);
@@ -267,7 +267,7 @@ public final class Load {
         }
     }
 
-    private void publishAll(Map<String, IncomingVersion> versions) throws IOException {
+    private void publishAll(Map<String, IncomingVersion> versions) {
         if (cancelled) {
             throw new CancellationException("cancelled before publishing");
         }

@@ -52,7 +52,7 @@ public final class Residency {
     }
 
     /** Makes a finished version the current one, and retires the one before it. */
-    public synchronized PublishedVersion publish(IncomingVersion incoming) throws IOException {
+    public synchronized PublishedVersion publish(IncomingVersion incoming) {
         long number = lastVersions.getOrDefault(incoming.dataset(), 0L) + 1;
         PublishedVersion version = store.publish(incoming, number, clockMs.getAsLong());
         makeCurrent(version);

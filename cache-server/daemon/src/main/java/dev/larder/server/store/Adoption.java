@@ -32,26 +32,44 @@ final class Adoption {
         this.onDamaged = onDamaged;
     }
 
+    /** Reads every version that is whole, and removes whatever else lies there: it is rubbish, and may stand in the way. */
     List<PublishedVersion> versions() throws IOException {
         List<PublishedVersion> versions = new ArrayList<>();
-        for (Path dataset : folders(layout.data())) {
-            for (Path folder : folders(dataset)) {
-                try {
-                    versions.add(read(fileName(dataset), folder));
-                } catch (RuntimeException e) {
-                    new Removal().remove(folder);
-                    onDamaged.accept(folder, e);
-                }
+        for (Path dataset : entries(layout.data())) {
+            List<PublishedVersion> whole = isFolder(dataset) ? versions(dataset) : List.of();
+            if (whole.isEmpty()) {
+                new Removal().remove(dataset);
             }
+            versions.addAll(whole);
         }
         versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
         return versions;
     }
 
-    private static List<Path> folders(Path parent) throws IOException {
+    private List<PublishedVersion> versions(Path dataset) throws IOException {
+        List<PublishedVersion> versions = new ArrayList<>();
+        for (Path entry : entries(dataset)) {
+            if (isFolder(entry)) {
+                try {
+                    versions.add(read(fileName(dataset), entry));
+                } catch (RuntimeException e) {
+                    new Removal().remove(entry);
+                    onDamaged.accept(entry, e);
+                }
+            } else if (!fileName(entry).equals(StoreLayout.CURRENT)) { // which is replaced in one step, not missed
+                new Removal().remove(entry);
+            }
+        }
+        return versions;
+    }
+
+    private static boolean isFolder(Path path) {
+        return Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static List<Path> entries(Path parent) throws IOException {
         try (Stream<Path> entries = Files.list(parent)) {
-            return entries.filter(entry -> Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS))
-                    .toList();
+            return entries.toList();
         }
     }
 
@@ -95,7 +113,9 @@ final class Adoption {
 
     private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
         Path segment = folder.resolve(file).normalize();
-        if (!segment.startsWith(folder) || !Files.isRegularFile(segment) || Files.size(segment) != byteSize) {
+        if (!segment.startsWith(folder) 
+                || !Files.isRegularFile(segment, LinkOption.NOFOLLOW_LINKS)
+                || Files.size(segment) != byteSize) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
         }
     }

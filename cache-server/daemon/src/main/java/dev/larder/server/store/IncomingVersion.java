@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
@@ -27,6 +28,9 @@ import java.util.zip.CRC32C;
 public final class IncomingVersion implements AutoCloseable {
     /** Small enough to stay in a core's cache between reading, checksum and writing. */
     private static final int COPY_STEP_BYTES = 256 << 10;
+
+    /** Reserved at once; between two steps a load can be cancelled. */
+    private static final long RESERVE_STEP_BYTES = 64L << 20;
 
     private static final int WRITABLE = 0600;
 
@@ -80,14 +84,14 @@ public final class IncomingVersion implements AutoCloseable {
             throws IOException {
         String file = StoreLayout.arrayFile(array);
         Path path = folder.resolve(file);
-        Files.createDirectories(path.getParent(), Store.folderMode());
         ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
         long offset = head.remaining();
-        reserve(path, offset + header.byteSize());
+        requireNotCancelled(array);
+        reserve(array, path, offset + header.byteSize());
         int crc32c;
         try (FileChannel target = FileChannel.open(path, StandardOpenOption.WRITE)) {
-            writeFully(target, head);
-            crc32c = copy(array, header.byteSize(), data, target, onBytes);
+            writeFully(path, target, head);
+            crc32c = copy(array, header.byteSize(), data, path, target, onBytes);
         }
         seal(path);
         char order = header.order().name().charAt(0);
@@ -108,24 +112,54 @@ public final class IncomingVersion implements AutoCloseable {
         return List.copyOf(sources);
     }
 
-    private void reserve(Path path, long byteSize) {
+    private void reserve(String array, Path path, long byteSize) {
+        try {
+            Files.createDirectories(path.getParent(), Store.folderMode());
+        } catch (IOException e) {
+            throw Space.failed("cannot make a folder for an array", path, e);
+        }
         int descriptor = posix.openOrCreate(path, WRITABLE);
         try {
-            posix.reserve(descriptor, 0, byteSize);
+            for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
+                requireNotCancelled(array);
+                posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
+            }
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? full(array, byteSize, e) : e;
         } finally {
             posix.close(descriptor);
         }
     }
 
-    private int copy(String array, long byteSize, ReadableByteChannel data, FileChannel target, LongConsumer onBytes)
+    private LarderException full(String array, long byteSize, LarderException cause) {
+        return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
+                .with("dataset", dataset)
+                .with("array", array)
+                .with("needed", byteSize)
+                .with("reason", cause.getMessage())
+                .cause(cause)
+                .remedy("evict datasets, or use a larger mount");
+    }
+
+    private void requireNotCancelled(String array) {
+        if (cancelled.get()) {
+            throw new CancellationException("load was cancelled: dataset=" + dataset + " array=" + array);
+        }
+    }
+
+    private int copy(
+            String array,
+            long byteSize,
+            ReadableByteChannel data,
+            Path path,
+            FileChannel target,
+            LongConsumer onBytes)
             throws IOException {
         ByteBuffer step = STEP.get();
         CRC32C crc = new CRC32C();
         long copied = 0;
         while (copied < byteSize) {
-            if (cancelled.get()) {
-                throw new CancellationException("load was cancelled: dataset=" + dataset + " array=" + array);
-            }
+            requireNotCancelled(array);
             step.clear().limit((int) Math.min(step.capacity(), byteSize - copied));
             if (data.read(step) < 0) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "source ends early")
@@ -137,7 +171,7 @@ public final class IncomingVersion implements AutoCloseable {
             }
             int length = step.flip().remaining();
             crc.update(step.duplicate());
-            writeFully(target, step);
+            writeFully(path, target, step);
             copied += length;
             onBytes.accept(length);
         }
@@ -153,9 +187,13 @@ public final class IncomingVersion implements AutoCloseable {
         }
     }
 
-    private static void writeFully(FileChannel target, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            target.write(bytes);
+    private static void writeFully(Path path, FileChannel target, ByteBuffer bytes) {
+        try {
+            while (bytes.hasRemaining()) {
+                target.write(bytes);
+            }
+        } catch (IOException e) {
+            throw Space.failed("cannot write an array", path, e);
         }
     }
 

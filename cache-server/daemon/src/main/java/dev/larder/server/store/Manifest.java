@@ -69,7 +69,7 @@ final class Manifest {
         } catch (IOException | JsonParseException | NullPointerException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "manifest is damaged")
                     .with("file", file)
-                    .with("reason", e.getMessage())
+                    .with("reason", e.getClass().getSimpleName())
                     .cause(e)
                     .remedy("load the dataset anew");
         }

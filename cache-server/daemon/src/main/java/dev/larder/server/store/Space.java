@@ -50,6 +50,22 @@ final class Space {
                 .remedy("evict datasets, raise --capacity, or use a larger mount");
     }
 
+    /** Tells whether an I/O failure means that the file system has no blocks or no inodes left. */
+    static boolean isFull(IOException failure) {
+        String message = String.valueOf(failure.getMessage());
+        return message.contains("No space left on device") || message.contains("Disk quota exceeded");
+    }
+
+    /** Explains an I/O failure of the store itself, not of a source. */
+    static LarderException failed(String what, Path path, IOException failure) {
+        boolean isFull = isFull(failure);
+        return Failure.of(isFull ? ErrorCode.NO_SPACE : ErrorCode.UNEXPECTED, what)
+                .with("path", path)
+                .with("reason", failure)
+                .cause(failure)
+                .remedy(isFull ? "evict datasets, or use a larger mount" : "check the store's file system");
+    }
+
     /** Returns what mount and cgroup leave at this moment. */
     long freeBytes() {
         try {

@@ -78,11 +78,13 @@ public final class Store implements AutoCloseable {
                 throw e;
             }
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.REFUSED, "cannot make the store")
-                    .with("store", layout.root())
-                    .with("reason", e)
-                    .cause(e)
-                    .remedy("name a folder that you may write with --store");
+            throw Space.isFull(e)
+                    ? Space.failed("cannot make the store", layout.root(), e)
+                    : Failure.of(ErrorCode.REFUSED, "cannot make the store")
+                            .with("store", layout.root())
+                            .with("reason", e)
+                            .cause(e)
+                            .remedy("name a folder that you may write with --store");
         }
     }
 
@@ -163,23 +165,37 @@ public final class Store implements AutoCloseable {
     }
 
     /** Starts a version that is loaded from these paths, invisible to readers. The caller closes it. */
-    public IncomingVersion newIncoming(String dataset, List<String> origins) throws IOException {
+    public IncomingVersion newIncoming(String dataset, List<String> origins) {
         Path folder = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + dataset);
-        Files.createDirectory(folder, folderMode());
+        try {
+            Files.createDirectory(folder, folderMode());
+        } catch (IOException e) {
+            throw Space.failed("cannot start a version", folder, e);
+        }
         return new IncomingVersion(posix, dataset, origins, folder, FILE_MODE);
     }
 
     /** Makes a finished version visible, at once and whole: the rename of its folder is the commit. */
-    public PublishedVersion publish(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
+    public PublishedVersion publish(IncomingVersion incoming, long version, long nowEpochMs) {
+        try {
+            PublishedVersion published = complete(incoming, version, nowEpochMs);
+            commit(incoming, published);
+            return published;
+        } catch (IOException e) {
+            throw Space.failed("cannot publish a version", incoming.folder(), e);
+        }
+    }
+
+    /** Writes what a version has besides its segments. */
+    private PublishedVersion complete(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
         List<ArrayEntry> arrays = incoming.arrays().stream()
                 .sorted(Comparator.comparing(ArrayEntry::name))
                 .toList();
-        Path target = layout.version(incoming.dataset(), version);
         Map<String, Long> segments = segmentByteSizes(incoming.folder(), arrays);
         PublishedVersion published = new PublishedVersion(
                 incoming.dataset(),
                 version,
-                target,
+                layout.version(incoming.dataset(), version),
                 Digest.hex(Digest.of(arrays)),
                 nowEpochMs,
                 storedBytes(posix, incoming.folder(), segments.keySet()),
@@ -189,11 +205,26 @@ public final class Store implements AutoCloseable {
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);
         write(incoming, StoreLayout.MANIFEST, Manifest.write(published).getBytes(StandardCharsets.UTF_8));
-        Files.createDirectories(target.getParent(), folderMode());
-        Files.move(incoming.folder(), target, StandardCopyOption.ATOMIC_MOVE);
-        incoming.markPublished();
-        pointCurrentTo(published);
         return published;
+    }
+
+    /** Makes everything that can fail first: what remains are two renames. */
+    private void commit(IncomingVersion incoming, PublishedVersion version) throws IOException {
+        Path link = newLinkTo(version);
+        try {
+            Files.createDirectories(layout.dataset(version.dataset()), folderMode());
+            Files.move(incoming.folder(), version.folder(), StandardCopyOption.ATOMIC_MOVE);
+            try {
+                Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException e) {
+                new Removal().remove(version.folder());
+                throw e;
+            }
+            incoming.markPublished();
+        } finally {
+            Files.deleteIfExists(link);
+            deleteIfEmpty(layout.dataset(version.dataset()));
+        }
     }
 
     /** Sums what segments really occupy. */
@@ -227,9 +258,12 @@ public final class Store implements AutoCloseable {
 
     /** Makes the link of a dataset name this version, in one step. */
     public void pointCurrentTo(PublishedVersion version) throws IOException {
+        Files.move(newLinkTo(version), layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private Path newLinkTo(PublishedVersion version) throws IOException {
         Path link = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-link");
-        Files.createSymbolicLink(link, Path.of(Long.toString(version.version())));
-        Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+        return Files.createSymbolicLink(link, Path.of(Long.toString(version.version())));
     }
 
     /**

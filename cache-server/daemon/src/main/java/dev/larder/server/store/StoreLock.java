@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -42,7 +43,7 @@ final class StoreLock implements AutoCloseable {
                 // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by
                 // now.
                 if (posix.status(descriptor).isLinked()) {
-                    LockRecord found = LockRecord.parse(Files.readString(file));
+                    LockRecord found = read(file);
                     StoreLock lock = new StoreLock(posix, file, descriptor, found);
                     lock.write(LockRecord.ofThisProcess());
                     taken = true;
@@ -63,12 +64,17 @@ final class StoreLock implements AutoCloseable {
     }
 
     private static RuntimeException held(StoreLayout layout) throws IOException {
-        LockRecord owner = LockRecord.parse(Files.readString(layout.lock()));
+        LockRecord owner = read(layout.lock());
         return Failure.of(ErrorCode.REFUSED, "another daemon owns the store")
                 .with("store", layout.root())
                 .with("pid", owner.pid())
                 .with("started", owner.started())
                 .remedy("use that one, stop it with larder stop, or name another store with --store");
+    }
+
+    /** Reads what stands there, whatever bytes it is: the lock alone counts. */
+    private static LockRecord read(Path file) throws IOException {
+        return LockRecord.parse(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
     }
 
     /** Returns what the owner before this one left behind. */
