@@ -113,6 +113,16 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
+    /** Returns the next line of its standard output that starts so, and drops those before it. */
+    public String awaitLine(String beginning) {
+        while (true) {
+            String line = awaitLine();
+            if (line.startsWith(beginning)) {
+                return line;
+            }
+        }
+    }
+
     /** Waits for its end and returns its exit code. */
     public int awaitExit() {
         try {

@@ -1,0 +1,134 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.TinyTmpfs;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Daemons whose file system is too small for what they are asked, with a capacity that does not know it. */
+class FullStoreTest {
+    private static final String ANY_CAPACITY = Long.toString(ServedStore.ANY_CAPACITY);
+
+    @TempDir
+    Path sources;
+
+    @Test
+    void aSourceThatIsLargerThanTheMountIsRefusedBeforeItIsRead() {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ChildJvm daemon = served.startProcess(ANY_CAPACITY);
+
+            assertIsFull(served, ServedStore.writeHole(sources.resolve("a.npy"), 100 << 20));
+
+            assertThat(daemon.isAlive()).isTrue();
+            assertIsEmptyAndServes(served);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"64k", "1m", "9m", "9300k", "9500k", "9700k", "9900k", "10m", "11m", "12m", "12500k", "12700k", "12900k", "13m", "14m", "24m"})
+    void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(String size) {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=" + size);
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            loadOrBeRefused(served, ServedStore.writeBytes(sources.resolve("a.npy"), 3 << 20));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20})
+    void aMountWithAnyNumberOfInodesIsServedOrRefused(int inodes) {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m,nr_inodes=" + inodes);
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ServedStore.writeInts(sources.resolve("folder/b.npy"), 1);
+            ServedStore.writeInts(sources.resolve("a.npy"), 1);
+            loadOrBeRefused(served, sources);
+        }
+    }
+
+    @Test
+    void aMountThatIsFilledByOthersToTheLastPageDoesNotKillTheDaemon() throws IOException {
+        ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ChildJvm daemon = served.startProcess(ANY_CAPACITY);
+            for (int i = 0; i < 150; i++) {
+                Path filler = fill(tiny.folder().resolve("filler"), 4);
+                loadOrBeFull(served, "d" + i);
+                assertThat(served.control().status().uptime()).isPositive();
+                Files.delete(filler);
+            }
+            assertThat(served.control().verify("", progress -> {}).files()).isPositive();
+            System.err.println(daemon.errors());assertThat(daemon.isAlive()).isTrue();
+        }
+    }
+
+    private void loadOrBeFull(ServedStore served, String name) {
+        System.err.println("LOAD " + name + " " + sources);
+        try {
+            served.load(name, sources);
+            System.err.println("OK "+name);
+        } catch (LarderException e) {
+            System.err.println("NO "+name+e.getMessage());
+            assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
+        }
+    }
+
+    /** Takes all pages of the mount but so many. */
+    private static Path fill(Path filler, int pagesLeft) throws IOException {
+        long free = Files.getFileStore(filler.getParent()).getUsableSpace();
+        Posix posix = Posix.system();
+        int descriptor = posix.openOrCreate(filler, 0600);
+        posix.reserve(descriptor, 0, free - pagesLeft * 4096L);
+        posix.close(descriptor);
+        return filler;
+    }
+
+    /** Whatever there is too little of, somebody says so, and what is left is usable. */
+    private static void loadOrBeRefused(ServedStore served, Path source) {
+        ChildJvm daemon = served.launchProcess(ANY_CAPACITY);
+        String line = daemon.awaitLine("re"); // ready, or refused
+        System.err.println("START " + line);
+        if (line.startsWith(DaemonProgram.REFUSED)) {
+            assertThat(line).containsIgnoringCase("space");
+            assertThat(daemon.awaitExit()).isZero();
+            return;
+        }
+        try {
+            served.load("d", source);
+            System.err.println("LOADED");
+            assertThat(served.control().verify("d", progress -> {}).files()).isPositive();
+            served.control().evict("d");
+        } catch (LarderException e) {
+            System.err.println("REFUSED " + e.getMessage());
+            assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
+        }
+        assertIsEmptyAndServes(served);
+        served.control().stop(false, progress -> {});
+        assertThat(daemon.awaitLine(DaemonProgram.STOPPED)).isEqualTo(DaemonProgram.STOPPED);
+        assertThat(Files.exists(served.root())).isFalse();
+    }
+
+    private static void assertIsFull(ServedStore served, Path source) {
+        assertThatThrownBy(() -> served.load("d", source))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
+    }
+
+    private static void assertIsEmptyAndServes(ServedStore served) {
+        assertThat(served.control().list("", true)).isEmpty();
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
+        assertThat(served.control().status().usedBytes()).isZero();
+    }
+}

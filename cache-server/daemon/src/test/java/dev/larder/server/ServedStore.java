@@ -1,0 +1,179 @@
+package dev.larder.server;
+
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.protocol.ControlClient;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.testing.ChildJvm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A store for one test, served by daemons in this process or in others; whatever is left of either goes when it is closed. */
+final class ServedStore implements AutoCloseable {
+    /** So large that only the file system says no. */
+    static final long ANY_CAPACITY = 1L << 50;
+
+    private final StoreLayout layout;
+    private final List<ChildJvm> children = new ArrayList<>();
+    private @Nullable Daemon daemon;
+
+    private ServedStore(Path root) {
+        this.layout = new StoreLayout(root);
+    }
+
+    /** Makes one in {@code /dev/shm}; the folder is there and empty. */
+    static ServedStore create() {
+        try {
+            return new ServedStore(Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Makes one in a folder that the test has chosen. */
+    static ServedStore at(Path root) {
+        return new ServedStore(root);
+    }
+
+    Path root() {
+        return layout.root();
+    }
+
+    StoreLayout layout() {
+        return layout;
+    }
+
+    ControlClient control() {
+        return ControlClient.at(root());
+    }
+
+    /** Starts a daemon in this process. */
+    Daemon start() {
+        return start(OptionalLong.empty());
+    }
+
+    Daemon start(OptionalLong capacityBytes) {
+        daemon = Daemon.start(new DaemonConfig(root(), capacityBytes, 2));
+        return daemon;
+    }
+
+    /** Starts a daemon in a process of its own and returns when it is ready. */
+    ChildJvm startProcess(String... capacity) {
+        ChildJvm child = launchProcess(capacity);
+        child.awaitLine(DaemonProgram.READY);
+        return child;
+    }
+
+    /** Starts a daemon in a process of its own, which may well refuse. */
+    ChildJvm launchProcess(String... capacity) {
+        String[] arguments = Stream.concat(Stream.of(root().toString()), Arrays.stream(capacity))
+                .toArray(String[]::new);
+        ChildJvm child = ChildJvm.start(DaemonProgram.class, arguments);
+        children.add(child);
+        return child;
+    }
+
+    Done load(String name, Path source) {
+        return control().load(request(name, source), progress -> {});
+    }
+
+    static LoadRequest request(String name, Path source) {
+        return new LoadRequest(List.of(new LoadRequest.Source(name, source.toString())), List.of(), 0);
+    }
+
+    /** Writes a source whose data is these numbers. */
+    static Path writeInts(Path file, int... values) {
+        ByteBuffer data = ByteBuffer.allocate(values.length * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        data.asIntBuffer().put(values);
+        return write(file, NpyHeader.of(Dtype.parse("<i4"), Order.C, values.length), data);
+    }
+
+    /** Writes a source of bytes that repeat only after 251, so that no page is like the next. */
+    static Path writeBytes(Path file, int length) {
+        byte[] data = new byte[length];
+        for (int i = 0; i < length; i++) {
+            data[i] = (byte) (i % 251);
+        }
+        return write(file, NpyHeader.of(Dtype.parse("|u1"), Order.C, length), ByteBuffer.wrap(data));
+    }
+
+    /** Writes a source that is nearly all hole, and is read as zeros at the speed of memory. */
+    static Path writeHole(Path file, long length) {
+        NpyHeader header = NpyHeader.of(Dtype.parse("|u1"), Order.C, length);
+        write(file, header, ByteBuffer.allocate(0));
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(new byte[1]), channel.size() + length - 1);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return file;
+    }
+
+    private static Path write(Path file, NpyHeader header, ByteBuffer data) {
+        try {
+            Files.createDirectories(file.getParent());
+            try (FileChannel channel = FileChannel.open(
+                    file,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING,
+                    StandardOpenOption.WRITE)) {
+                channel.write(header.encode(64));
+                channel.write(data);
+            }
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the names of what is in a folder, sorted; none where it is absent. */
+    static List<String> entries(Path folder) {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return List.of();
+        }
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.map(entry -> String.valueOf(entry.getFileName())).sorted().toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static void remove(Path root) {
+        if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        children.forEach(ChildJvm::close);
+        if (daemon != null) {
+            daemon.stop(false);
+        }
+        remove(root());
+    }
+}
