@@ -3,7 +3,7 @@ package dev.larder.posix;
 /**
  * Describes an open file as the kernel sees it.
  *
- * @param device the file system it lies on
+ * @param deviceMajor with {@code deviceMinor} the file system it lies on
  * @param inode its number there
  * @param links how many names it still has: 0 once it is unlinked
  * @param uid the owner
@@ -11,7 +11,8 @@ package dev.larder.posix;
  * @param byteSize its length
  * @param storedBytes what it really occupies
  */
-public record FileStatus(long device, long inode, int links, int uid, int mode, long byteSize, long storedBytes) {
+public record FileStatus(
+        int deviceMajor, int deviceMinor, long inode, int links, int uid, int mode, long byteSize, long storedBytes) {
     /** Returns whether a name still leads to the file. */
     public boolean isLinked() {
         return links > 0;

@@ -31,6 +31,7 @@ final class JnaPosix implements Posix {
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
+    private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
 
     private JnaPosix() {}
@@ -106,7 +107,8 @@ final class JnaPosix implements Posix {
         }
         ByteBuffer fields = ByteBuffer.wrap(status).order(ByteOrder.nativeOrder());
         return new FileStatus(
-                fields.getLong(STATX_DEVICE_MAJOR_OFFSET),
+                fields.getInt(STATX_DEVICE_MAJOR_OFFSET),
+                fields.getInt(STATX_DEVICE_MINOR_OFFSET),
                 fields.getLong(STATX_INODE_OFFSET),
                 fields.getInt(STATX_LINKS_OFFSET),
                 fields.getInt(STATX_UID_OFFSET),

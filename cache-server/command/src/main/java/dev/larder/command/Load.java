@@ -37,6 +37,7 @@ final class Load implements Callable<Integer> {
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
             done = larder.client().load(options.request(sources), display);
         }
+        Outcome.note(done, larder.err());
         larder.err().println("larder: loaded: " + Outcome.counted(done));
         return 0;
     }

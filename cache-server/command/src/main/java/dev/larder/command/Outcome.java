@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.protocol.Done;
 import dev.larder.server.store.CleanUp;
+import java.io.PrintWriter;
 import java.util.stream.Collectors;
 
 /** What a command did, in one line. */
@@ -22,6 +23,13 @@ final class Outcome {
     static String freed(CleanUp cleanUp) {
         String holders = cleanUp.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
         return freed(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders);
+    }
+
+    /** Passes on what the daemon has to say beyond numbers. */
+    static void note(Done done, PrintWriter err) {
+        if (!done.message().isEmpty()) {
+            err.println("larder: " + done.message());
+        }
     }
 
     private static String freed(long files, long bytes, long held, String holders) {

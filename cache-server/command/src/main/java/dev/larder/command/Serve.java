@@ -3,6 +3,7 @@ package dev.larder.command;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
+import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
@@ -88,9 +89,11 @@ final class Serve implements Callable<Integer> {
         if (sources.isEmpty()) {
             return;
         }
+        Done done;
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            daemon.load(options.request(sources), display);
+            done = daemon.load(options.request(sources), display);
         }
+        Outcome.note(done, larder.err());
     }
 
     /** A load of our own finds the daemon gone, or is ended by it, only where somebody stops it. */

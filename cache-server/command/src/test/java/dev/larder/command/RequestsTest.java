@@ -211,6 +211,35 @@ class RequestsTest {
     }
 
     @Test
+    void filesOfNoKnownKindAreSkippedWithOneLineThatCountsThem() throws Exception {
+        Samples.vector(folder, "v", 10);
+        Files.writeString(folder.resolve("README.txt"), "read me");
+        Files.writeString(folder.resolve("notes.md"), "notes");
+
+        Answer answer = daemon.ask("load", "d=" + folder);
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out()).isEmpty();
+        assertThat(answer.err())
+                .contains("larder: skipped 2 files of no known kind\n", "larder: loaded: files=1 bytes=10");
+    }
+
+    @Test
+    void evictIsRefusedWhileSomebodyReadsAndWorksOnceTheReaderIsKilled() throws Exception {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+        Process reader = Samples.reader(daemon.store().resolve("data/v/1/lease"));
+
+        Answer refused = daemon.ask("evict", "v");
+        JsonObject leased = object("info", "v", "--json");
+        reader.destroyForcibly().waitFor();
+
+        assertThat(refused.code()).isEqualTo(7);
+        assertThat(refused.err()).contains("v").contains(Long.toString(reader.pid()));
+        assertThat(leased.get("leases").getAsInt()).isEqualTo(1);
+        assertThat(daemon.ask("evict", "v").code()).isZero();
+    }
+
+    @Test
     void aBadNameEndsWith6() {
         Answer answer = daemon.ask("load", ".hidden=" + Samples.vector(folder, "v", 10));
 

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
+import org.opentest4j.TestAbortedException;
 
 /** Sources to load in tests. */
 final class Samples {
@@ -63,6 +64,24 @@ final class Samples {
         return bytes;
     }
 
+    /** Starts a process that holds a lease, as any program can, or skips the test where there is no Python. */
+    static Process reader(Path lease) {
+        String script =
+                "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_SH); print('held', flush=True);"
+                        + " sys.stdin.read()";
+        try {
+            Process process = new ProcessBuilder("/usr/bin/python3", "-c", script, lease.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            if (process.getInputStream().read() != 'h') {
+                throw new AssertionError("no lease: " + lease);
+            }
+            return process;
+        } catch (IOException noPython) {
+            throw new TestAbortedException("needs python3: " + noPython);
+        }
+    }
+
     /** Runs a script with numpy in a folder and returns what it printed, or skips the test where there is no numpy. */
     static String numpy(Path folder, String script) {
         try {
@@ -78,8 +97,7 @@ final class Samples {
             }
             return output.strip();
         } catch (IOException noPython) {
-            assumeTrue(false, "needs python3: " + noPython);
-            return "";
+            throw new TestAbortedException("needs python3: " + noPython);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }

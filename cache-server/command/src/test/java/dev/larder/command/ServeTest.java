@@ -2,6 +2,8 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.client.ArrayView;
+import dev.larder.client.Larder;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,6 +143,22 @@ class ServeTest {
             assertThat(store.resolve("incoming")).isEmptyDirectory();
             assertThat(next.signal("INT").exitCode()).isZero();
             assertThat(store).doesNotExist();
+        }
+    }
+
+    @Test
+    void whatSomebodyStillReadsIsReportedAndReadableToTheEnd() {
+        Path source = Samples.vector(folder, "v", 1_000_000);
+        try (CommandProcess daemon = CommandProcess.serve("--load", "v=" + source);
+                Larder larder = Larder.connect(daemon.store());
+                ArrayView view = larder.open("v")) {
+            assertThat(daemon.signal("INT").exitCode()).isZero();
+
+            assertThat(daemon.out())
+                    .contains("freed when their readers end: heldUntilExit=100")
+                    .contains("pids=" + ProcessHandle.current().pid() + "\n");
+            assertThat(daemon.store()).doesNotExist();
+            assertThat(view.getInt(999_999)).isEqualTo(999_999 & 0xff);
         }
     }
 

@@ -125,6 +125,10 @@ public final class Daemon implements AutoCloseable {
         Load load = startLoad(request);
         load.listen(listener);
         try {
+            CompletableFuture.anyOf(load.outcome(), stopped).get();
+            if (!load.outcome().isDone()) {
+                throw Failure.of(ErrorCode.INTERRUPTED, "load was cancelled").exception();
+            }
             return load.outcome().get();
         } catch (ExecutionException e) {
             if (e.getCause() instanceof LarderException failure) {

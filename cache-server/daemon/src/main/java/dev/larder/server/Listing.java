@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -61,6 +62,17 @@ final class Listing {
                     rows);
         }
         return rows;
+    }
+
+    /** Leaves out what is loading where the same array can be read already, so that a name has one row. */
+    static List<ArrayRow> withoutReloads(List<ArrayRow> rows) {
+        Set<String> readable = rows.stream()
+                .filter(row -> row.state() != State.LOADING)
+                .map(ArrayRow::name)
+                .collect(Collectors.toSet());
+        return rows.stream()
+                .filter(row -> row.state() != State.LOADING || !readable.contains(row.name()))
+                .toList();
     }
 
     private void addRows(

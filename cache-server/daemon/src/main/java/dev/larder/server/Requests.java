@@ -82,7 +82,8 @@ final class Requests implements RequestHandler {
     @Override
     public void info(String name, Reply reply) {
         run(work, reply, () -> {
-            List<ArrayRow> rows = listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false);
+            List<ArrayRow> rows = Listing.withoutReloads(
+                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false));
             if (rows.isEmpty()) {
                 throw unknown(name);
             }
@@ -120,7 +121,7 @@ final class Requests implements RequestHandler {
             }
             List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
             String array = name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
-            Done done = new Verification(versions, array, reply::progress, reply::isConnected).run();
+            Done done = new Verification(store, versions, array, reply::progress, reply::isConnected).run();
             if (done.files() == 0 && !array.isEmpty()) {
                 throw unknown(name);
             }

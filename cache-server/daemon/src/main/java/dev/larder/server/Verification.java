@@ -7,6 +7,7 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -22,11 +23,14 @@ final class Verification {
     private static final int STEP_BYTES = 256 << 10;
     private static final int MOST_NAMED = 10;
 
+    private final Store store;
     private final List<Target> targets;
     private final Consumer<Progress> listener;
     private final BooleanSupplier isWanted;
     private final long bytesTotal;
+    private final List<String> damaged = new ArrayList<>();
     private long bytesDone;
+    private int verified;
 
     private record Target(PublishedVersion version, ArrayEntry array) {
         @Override
@@ -36,7 +40,13 @@ final class Verification {
     }
 
     /** Prepares to verify the arrays of these versions, or of them only {@code array} unless that is empty. */
-    Verification(List<PublishedVersion> versions, String array, Consumer<Progress> listener, BooleanSupplier isWanted) {
+    Verification(
+            Store store,
+            List<PublishedVersion> versions,
+            String array,
+            Consumer<Progress> listener,
+            BooleanSupplier isWanted) {
+        this.store = store;
         this.targets = versions.stream()
                 .flatMap(version -> version.arrays().stream().map(entry -> new Target(version, entry)))
                 .filter(target -> array.isEmpty() || target.array.name().equals(array))
@@ -47,23 +57,13 @@ final class Verification {
                 targets.stream().mapToLong(target -> target.array.byteSize()).sum();
     }
 
-    /** Reads everything; fails with the arrays whose bytes are not what was loaded. */
+    /** Reads everything; fails with the arrays whose bytes are not what was loaded. What is evicted meanwhile is passed over. */
     Done run() {
-        List<String> damaged = new ArrayList<>();
         ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
-        int verified = 0;
         for (Target target : targets) {
-            if (!isWanted.getAsBoolean()) {
-                break;
+            if (isWanted.getAsBoolean() && store.useLeased(target.version, () -> verify(target, step))) {
+                verified++;
             }
-            int found = checksum(target, step);
-            if (found != target.array.crc32c()) {
-                damaged.add(
-                        target + " crc32c=" + String.format("%08x", found) + " expected=" + target.array.crc32cHex());
-            }
-            verified++;
-            listener.accept(new Progress(
-                    Phase.VERIFYING, target.toString(), bytesDone, bytesTotal, verified, targets.size(), ""));
         }
         if (!damaged.isEmpty()) {
             throw Failure.of(ErrorCode.CHECKSUM, "arrays are damaged")
@@ -74,13 +74,25 @@ final class Verification {
         return Done.of(verified, bytesDone, "");
     }
 
+    private void verify(Target target, ByteBuffer step) {
+        int found = checksum(target, step);
+        if (found != target.array.crc32c() && isWanted.getAsBoolean()) {
+            damaged.add(target + " crc32c=" + String.format("%08x", found) + " expected=" + target.array.crc32cHex());
+        }
+    }
+
+    private void report(Target target) {
+        listener.accept(
+                new Progress(Phase.VERIFYING, target.toString(), bytesDone, bytesTotal, verified, targets.size(), ""));
+    }
+
     private int checksum(Target target, ByteBuffer step) {
         Path file = target.version.folder().resolve(target.array.file());
         CRC32C crc = new CRC32C();
         try (FileChannel channel = FileChannel.open(file)) {
             long at = target.array.offset();
             long end = at + target.array.byteSize();
-            while (at < end) {
+            while (at < end && isWanted.getAsBoolean()) {
                 step.clear().limit((int) Math.min(STEP_BYTES, end - at));
                 int read = channel.read(step, at);
                 if (read < 0) {
@@ -89,6 +101,7 @@ final class Verification {
                 crc.update(step.flip());
                 at += read;
                 bytesDone += read;
+                report(target);
             }
         } catch (IOException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "cannot read array")

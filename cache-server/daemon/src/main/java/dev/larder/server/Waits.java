@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /** The clients that wait for a dataset to become resident. Thread-safe; nobody polls. */
@@ -24,7 +25,20 @@ final class Waits {
     private final Residency residency;
     private final Loads loads;
     private final ScheduledExecutorService timer;
-    private final Map<String, List<Reply>> unknown = new HashMap<>();
+    private final Map<String, List<Wait>> unknown = new HashMap<>();
+
+    /** A client and what it waits for: a dataset, or an array of it. */
+    private record Wait(String name, Reply reply) {
+        String dataset() {
+            return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
+        }
+
+        boolean isIn(PublishedVersion version) {
+            int slash = name.indexOf('/');
+            return slash < 0
+                    || version.arrays().stream().anyMatch(array -> array.name().equals(name.substring(slash + 1)));
+        }
+    }
 
     Waits(Residency residency, Loads loads, ScheduledExecutorService timer) {
         this.residency = residency;
@@ -34,96 +48,122 @@ final class Waits {
 
     /** Answers when {@code name}, a dataset or an array, is resident; at once where that is certain or hopeless. */
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
-        String dataset = name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
-        Optional<Load> load = loads.find(dataset);
-        Optional<PublishedVersion> resident = residency.find(dataset);
-        if (resident.isPresent() && (has(resident.get(), name) || load.isEmpty())) {
-            answer(resident.get(), name, reply);
-        } else if (load.isPresent()) {
-            expireAfter(timeout, name, reply);
-            follow(load.get(), dataset, name, reply);
-        } else if (evenIfUnknown) {
-            expireAfter(timeout, name, reply);
-            add(dataset, name, reply);
-        } else {
-            reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                    .with("dataset", dataset)
-                    .remedy(residency.nearNames(dataset)));
+        Wait wait = new Wait(name, reply);
+        if (answerIfKnown(wait, timeout)) {
+            return;
+        }
+        if (evenIfUnknown) {
+            awaitUnknown(wait, timeout);
+            return;
+        }
+        reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                .with("dataset", wait.dataset())
+                .remedy(residency.nearNames(wait.dataset())));
+    }
+
+    /** Answers for what is resident, follows what is loading; false where it is neither. */
+    private boolean answerIfKnown(Wait wait, Duration timeout) {
+        Optional<Load> load = loads.find(wait.dataset());
+        Optional<PublishedVersion> resident = residency.find(wait.dataset());
+        if (resident.isPresent() && (wait.isIn(resident.get()) || load.isEmpty())) {
+            answer(resident.get(), wait);
+            return true;
+        }
+        load.ifPresent(found -> follow(found, wait, expireAfter(timeout, wait)));
+        return load.isPresent();
+    }
+
+    private void awaitUnknown(Wait wait, Duration timeout) {
+        wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "nobody loads it yet"));
+        Runnable noExpiry = expireAfter(timeout, wait);
+        wait.reply.onDisconnect(() -> {
+            noExpiry.run();
+            forget(wait);
+        });
+        add(wait);
+        // A load may have begun, or even ended, between the first look and the entry in the list.
+        boolean isKnown = loads.find(wait.dataset()).isPresent()
+                || residency.find(wait.dataset()).isPresent();
+        if (isKnown && forget(wait)) {
+            noExpiry.run();
+            answerIfKnown(wait, timeout);
         }
     }
 
-    private void follow(Load load, String dataset, String name, Reply reply) {
-        load.listen(reply::progress);
+    private void follow(Load load, Wait wait, Runnable noExpiry) {
+        Runnable noProgress = load.listen(wait.reply::progress);
+        wait.reply.onDisconnect(() -> {
+            noExpiry.run();
+            noProgress.run();
+        });
         load.whenEnded((done, failure) -> {
-            Optional<PublishedVersion> resident = residency.find(dataset);
+            noExpiry.run();
+            Optional<PublishedVersion> resident = residency.find(wait.dataset());
             if (failure != null) {
-                reply.problem(failure);
+                wait.reply.problem(failure);
             } else if (resident.isPresent()) {
-                answer(resident.get(), name, reply);
+                answer(resident.get(), wait);
             } else {
-                reply.problem(Failure.of(ErrorCode.NOT_FOUND, "dataset was removed as soon as it was loaded")
-                        .with("dataset", dataset)
+                wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "dataset was removed as soon as it was loaded")
+                        .with("dataset", wait.dataset())
                         .remedy("load it again"));
             }
         });
     }
 
-    private synchronized void add(String dataset, String name, Reply reply) {
-        reply.progress(Progress.of(Phase.WAITING, name, "nobody loads it yet"));
-        unknown.computeIfAbsent(dataset, key -> new ArrayList<>()).add(reply);
-        reply.onDisconnect(() -> forget(dataset, reply));
+    private synchronized void add(Wait wait) {
+        unknown.computeIfAbsent(wait.dataset(), key -> new ArrayList<>()).add(wait);
     }
 
-    private synchronized void forget(String dataset, Reply reply) {
-        List<Reply> replies = unknown.get(dataset);
-        if (replies != null && replies.remove(reply) && replies.isEmpty()) {
-            unknown.remove(dataset);
+    private synchronized boolean forget(Wait wait) {
+        List<Wait> waits = unknown.getOrDefault(wait.dataset(), List.of());
+        boolean found = waits.contains(wait) && waits.remove(wait);
+        if (found && waits.isEmpty()) {
+            unknown.remove(wait.dataset());
         }
+        return found;
     }
 
-    /** Tells those who wait for what nobody was loading that somebody now is. */
+    /** Tells those who wait for what nobody was loading that somebody now is. Their clocks go on. */
     void started(Load load) {
         for (String dataset : load.datasets()) {
-            List<Reply> replies;
+            List<Wait> waits;
             synchronized (this) {
-                replies = Optional.ofNullable(unknown.remove(dataset)).orElse(List.of());
+                waits = Optional.ofNullable(unknown.remove(dataset)).orElse(List.of());
             }
-            replies.forEach(reply -> follow(load, dataset, dataset, reply));
+            waits.forEach(wait -> follow(load, wait, () -> {}));
         }
     }
 
     /** Ends every wait that no load will end. */
     synchronized void close() {
-        unknown.values()
-                .forEach(replies ->
-                        replies.forEach(reply -> reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                                .remedy("start it again with larder serve"))));
+        for (List<Wait> waits : unknown.values()) {
+            for (Wait wait : waits) {
+                wait.reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                        .remedy("start it again with larder serve"));
+            }
+        }
         unknown.clear();
     }
 
-    private void expireAfter(Duration timeout, String name, Reply reply) {
-        var expiry = timer.schedule(
-                () -> reply.problem(Failure.of(ErrorCode.DEADLINE, "dataset did not become resident in time")
-                        .with("name", name)
+    /** Returns what stops the clock. */
+    private Runnable expireAfter(Duration timeout, Wait wait) {
+        ScheduledFuture<?> expiry = timer.schedule(
+                () -> wait.reply.problem(Failure.of(ErrorCode.DEADLINE, "dataset did not become resident in time")
+                        .with("name", wait.name)
                         .with("timeoutMs", timeout.toMillis())
                         .remedy("wait longer with --timeout, or see larder ls --all")),
                 timeout.toMillis(),
                 TimeUnit.MILLISECONDS);
-        reply.onDisconnect(() -> expiry.cancel(false));
+        return () -> expiry.cancel(false);
     }
 
-    private static boolean has(PublishedVersion version, String name) {
-        int slash = name.indexOf('/');
-        return slash < 0
-                || version.arrays().stream().anyMatch(array -> array.name().equals(name.substring(slash + 1)));
-    }
-
-    private static void answer(PublishedVersion version, String name, Reply reply) {
-        if (has(version, name)) {
-            reply.done(Done.of(version.arrays().size(), version.dataBytes(), ""));
+    private static void answer(PublishedVersion version, Wait wait) {
+        if (wait.isIn(version)) {
+            wait.reply.done(Done.of(version.arrays().size(), version.dataBytes(), ""));
         } else {
-            reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such array")
-                    .with("array", name)
+            wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such array")
+                    .with("array", wait.name)
                     .with("version", version.version())
                     .remedy("larder ls lists what it has"));
         }

@@ -84,9 +84,9 @@ public final class Load {
         var unused = outcome.whenComplete(action);
     }
 
-    /** Tells a listener how far this is, now and from now on. */
-    public void listen(ProgressListener listener) {
-        progress.listen(listener);
+    /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */
+    public Runnable listen(ProgressListener listener) {
+        return progress.listen(listener);
     }
 
     /** Ends the load as soon as it can; what it wrote is removed. */
@@ -114,10 +114,10 @@ public final class Load {
     }
 
     private LarderException explained(Throwable failure) {
-        if (failure instanceof LarderException known) {
+        if (failure instanceof LarderException known && !cancelled) {
             return known;
         }
-        if (failure instanceof CancellationException) {
+        if (cancelled || failure instanceof CancellationException) {
             return Failure.of(ErrorCode.INTERRUPTED, "load was cancelled")
                     .with("datasets", datasets())
                     .cause(failure)
@@ -147,7 +147,7 @@ public final class Load {
         long stored = found.stream()
                 .mapToLong(array -> Store.storedBytes(array.header().byteSize()))
                 .sum();
-        store.requireSpace(stored, residency.usedBytes(), residency.leasedBytes());
+        store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
         progress.expect(bytes, found.size());
         progress.enter(Phase.LOADING);
         Map<String, IncomingVersion> versions = new LinkedHashMap<>();
@@ -158,7 +158,11 @@ public final class Load {
             copyAll(versions);
             publishAll(versions);
         } finally {
-            versions.values().forEach(IncomingVersion::close);
+            try {
+                versions.values().forEach(IncomingVersion::close);
+            } finally {
+                store.releaseSpace(stored);
+            }
         }
         return Done.of(found.size(), bytes, skipped == 0 ? "" : "skipped " + skipped + " files of no known kind");
     }

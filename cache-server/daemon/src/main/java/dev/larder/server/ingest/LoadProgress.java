@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts what a load has done, and tells whoever listens, at most twenty times a second. Thread-safe. */
+/**
+ * Counts what a load has done, and tells whoever listens, at most twenty times a second. Thread-safe; a listener hears one
+ * report after the other, from changing threads.
+ */
 final class LoadProgress {
     private static final long INTERVAL_NS = 50_000_000;
 
@@ -24,9 +27,11 @@ final class LoadProgress {
         this.name = name;
     }
 
-    void listen(ProgressListener listener) {
+    /** Returns what ends the listening. */
+    synchronized Runnable listen(ProgressListener listener) {
         listeners.add(listener);
         listener.progress(snapshot());
+        return () -> listeners.remove(listener);
     }
 
     void expect(long bytes, long files) {
@@ -60,7 +65,7 @@ final class LoadProgress {
         return new Progress(phase, name, bytesDone.get(), bytesTotal, filesDone.get(), filesTotal, "");
     }
 
-    private void tell() {
+    private synchronized void tell() {
         Progress progress = snapshot();
         listeners.forEach(listener -> listener.progress(progress));
     }

@@ -42,27 +42,35 @@ public final class Residency {
     }
 
     /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
-    public synchronized void adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+    public void adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
         for (PublishedVersion version : store.adopt(onDamaged)) {
             makeCurrent(version);
             store.pointCurrentTo(version);
         }
-        catalog.reconcile(all()).forEach((dataset, version) -> lastVersions.merge(dataset, version, Math::max));
+        catalog.reconcile(all()).forEach(this::noteVersion);
         removeRetired();
     }
 
     /** Makes a finished version the current one, and retires the one before it. */
-    public synchronized PublishedVersion publish(IncomingVersion incoming) {
-        long number = lastVersions.getOrDefault(incoming.dataset(), 0L) + 1;
-        PublishedVersion version = store.publish(incoming, number, clockMs.getAsLong());
+    public PublishedVersion publish(IncomingVersion incoming) {
+        PublishedVersion version = store.publish(incoming, nextVersion(incoming.dataset()), clockMs.getAsLong());
         makeCurrent(version);
         catalog.add(version);
         removeRetired();
         return version;
     }
 
-    private void makeCurrent(PublishedVersion version) {
-        lastVersions.merge(version.dataset(), version.version(), Math::max);
+    /** Gives every number once, also where publishing it fails. */
+    private synchronized long nextVersion(String dataset) {
+        return lastVersions.merge(dataset, 1L, Long::sum);
+    }
+
+    private synchronized void noteVersion(String dataset, long version) {
+        lastVersions.merge(dataset, version, Math::max);
+    }
+
+    private synchronized void makeCurrent(PublishedVersion version) {
+        noteVersion(version.dataset(), version.version());
         PublishedVersion previous = current.put(version.dataset(), version);
         if (previous != null) {
             retired.add(previous);

@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.StoreLayout;
@@ -52,7 +53,10 @@ final class Adoption {
             if (isFolder(entry)) {
                 try {
                     versions.add(read(fileName(dataset), entry));
-                } catch (RuntimeException e) {
+                } catch (LarderException e) {
+                    if (e.code() != ErrorCode.CHECKSUM && e.code() != ErrorCode.REFUSED) {
+                        throw e; // such as too many open files: nothing is known about the version itself
+                    }
                     new Removal().remove(entry);
                     onDamaged.accept(entry, e);
                 }
@@ -113,7 +117,7 @@ final class Adoption {
 
     private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
         Path segment = folder.resolve(file).normalize();
-        if (!segment.startsWith(folder) 
+        if (!segment.startsWith(folder)
                 || !Files.isRegularFile(segment, LinkOption.NOFOLLOW_LINKS)
                 || Files.size(segment) != byteSize) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);

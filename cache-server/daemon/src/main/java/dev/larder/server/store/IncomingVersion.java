@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -114,7 +115,7 @@ public final class IncomingVersion implements AutoCloseable {
 
     private void reserve(String array, Path path, long byteSize) {
         try {
-            Files.createDirectories(path.getParent(), Store.folderMode());
+            makeFolders(folder.relativize(path));
         } catch (IOException e) {
             throw Space.failed("cannot make a folder for an array", path, e);
         }
@@ -128,6 +129,25 @@ public final class IncomingVersion implements AutoCloseable {
             throw e.code() == ErrorCode.NO_SPACE ? full(array, byteSize, e) : e;
         } finally {
             posix.close(descriptor);
+        }
+    }
+
+    /** Makes the folders above a file one by one: a version that was removed meanwhile must not come back. */
+    private void makeFolders(Path file) throws IOException {
+        Path parent = folder;
+        for (int i = 0; i < file.getNameCount() - 1; i++) {
+            parent = parent.resolve(file.getName(i));
+            if (!Files.isDirectory(parent)) {
+                makeFolder(parent);
+            }
+        }
+    }
+
+    private static void makeFolder(Path folder) throws IOException {
+        try {
+            Files.createDirectory(folder, Store.folderMode());
+        } catch (FileAlreadyExistsException e) {
+            return; // another copy was faster
         }
     }
 
@@ -148,12 +168,7 @@ public final class IncomingVersion implements AutoCloseable {
     }
 
     private int copy(
-            String array,
-            long byteSize,
-            ReadableByteChannel data,
-            Path path,
-            FileChannel target,
-            LongConsumer onBytes)
+            String array, long byteSize, ReadableByteChannel data, Path path, FileChannel target, LongConsumer onBytes)
             throws IOException {
         ByteBuffer step = STEP.get();
         CRC32C crc = new CRC32C();

@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,8 +23,8 @@ import java.util.stream.Stream;
 final class LeaseProbe {
     private static final Path LOCKS = Path.of("/proc/locks");
 
-    private static final Pattern HELD_FLOCK =
-            Pattern.compile("\\d+:\\s+FLOCK\\s+\\S+\\s+\\S+\\s+(?<pid>[1-9]\\d*)\\s+\\w+:\\w+:(?<inode>\\d+)\\s.*");
+    private static final Pattern HELD_FLOCK = Pattern.compile(
+            "\\d+:\\s+FLOCK\\s+\\S+\\s+READ\\s+(?<pid>[1-9]\\d*)\\s+(?<major>\\p{XDigit}+):(?<minor>\\p{XDigit}+):(?<inode>\\d+)\\s.*");
 
     private final Posix posix;
 
@@ -37,7 +38,7 @@ final class LeaseProbe {
      */
     boolean runUnleased(Path version, Runnable change) {
         return withLease(version, () -> true, descriptor -> {
-            if (!posix.tryLockExclusive(descriptor)) {
+            if (!tryLockExclusive(descriptor)) {
                 return false;
             }
             change.run();
@@ -48,20 +49,34 @@ final class LeaseProbe {
     /** Tells whether anybody holds a lease. */
     boolean isLeased(Path version) {
         return withLease(version, () -> false, descriptor -> {
-            if (posix.tryLockExclusive(descriptor)) {
-                posix.unlock(descriptor);
+            synchronized (this) { // or two of our own questions would take each other for a reader
+                if (posix.tryLockExclusive(descriptor)) {
+                    posix.unlock(descriptor);
+                    return false;
+                }
+                return true;
+            }
+        });
+    }
+
+    private synchronized boolean tryLockExclusive(int descriptor) {
+        return posix.tryLockExclusive(descriptor);
+    }
+
+    /** Runs {@code use} while this process leases the version itself; false where it is going or gone. */
+    boolean runLeased(Path version, Runnable use) {
+        return withLease(version, () -> false, descriptor -> {
+            if (!posix.tryLockShared(descriptor) || !posix.status(descriptor).isLinked()) {
                 return false;
             }
+            use.run();
             return true;
         });
     }
 
     /** Returns the processes that hold a lease, as far as this pid namespace shows them, in ascending order. */
     List<Long> holders(Path version) {
-        return withLease(
-                version,
-                List::of,
-                descriptor -> holdersOfInode(posix.status(descriptor).inode(), readLocks()));
+        return withLease(version, List::of, descriptor -> holders(posix.status(descriptor), readLocks()));
     }
 
     /** Returns the holders of many versions with one look at the kernel's table. */
@@ -70,23 +85,26 @@ final class LeaseProbe {
         return versions.stream()
                 .collect(Collectors.toMap(
                         version -> version,
-                        version -> withLease(
-                                version,
-                                List::of,
-                                descriptor ->
-                                        holdersOfInode(posix.status(descriptor).inode(), locks))));
+                        version ->
+                                withLease(version, List::of, descriptor -> holders(posix.status(descriptor), locks))));
     }
 
-    /** Picks the pids of {@code flock}s on an inode out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
-    static List<Long> holdersOfInode(long inode, List<String> locks) {
+    /** Picks the pids of shared {@code flock}s on a file out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
+    static List<Long> holders(FileStatus file, List<String> locks) {
         TreeSet<Long> pids = new TreeSet<>();
         for (String line : locks) {
             Matcher lock = HELD_FLOCK.matcher(line);
-            if (lock.matches() && Long.parseLong(lock.group("inode")) == inode) {
+            if (lock.matches() && isOf(lock, file)) {
                 pids.add(Long.parseLong(lock.group("pid")));
             }
         }
         return new ArrayList<>(pids);
+    }
+
+    private static boolean isOf(Matcher lock, FileStatus file) {
+        return Long.parseLong(lock.group("inode")) == file.inode()
+                && Integer.parseInt(lock.group("major"), 16) == file.deviceMajor()
+                && Integer.parseInt(lock.group("minor"), 16) == file.deviceMinor();
     }
 
     private static List<String> readLocks() {

@@ -1,7 +1,6 @@
 package dev.larder.server.store;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -13,6 +12,8 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -47,18 +48,23 @@ final class Removal {
         }
     }
 
-    /** Unlinks several folders at once: freeing pages of memory takes processor time. */
-    void removeInParallel(List<Path> folders) throws IOException {
-        try {
-            folders.parallelStream().forEach(folder -> {
-                try {
-                    remove(folder);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
+    /**
+     * Unlinks files and folders, the ones inside before those around them, several at once: freeing pages of memory takes
+     * processor time. What fails does not keep the rest; the first failure is thrown in the end, with the others.
+     */
+    void removeAll(List<Path> paths) throws IOException {
+        Queue<IOException> failures = new ConcurrentLinkedQueue<>();
+        paths.parallelStream().forEach(path -> {
+            try {
+                remove(path);
+            } catch (IOException e) {
+                failures.add(e);
+            }
+        });
+        IOException first = failures.poll();
+        if (first != null) {
+            failures.forEach(first::addSuppressed);
+            throw first;
         }
     }
 

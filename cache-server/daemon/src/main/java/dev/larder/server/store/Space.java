@@ -19,23 +19,34 @@ final class Space {
 
     private final Path root;
     private final long capacityBytes;
+    private long reservedBytes;
 
-    /** Measures the mount under {@code root} once, where no capacity is asked for. */
-    Space(Path root, OptionalLong capacityBytes) {
+    /**
+     * Measures the mount under {@code root} once, where no capacity is asked for.
+     *
+     * @param heldBytes what the store holds already, which counts as free for this
+     */
+    Space(Path root, OptionalLong capacityBytes, long heldBytes) {
         this.root = root;
-        this.capacityBytes = capacityBytes.orElseGet(() -> freeBytes() / 100 * DEFAULT_PERCENT);
+        this.capacityBytes = capacityBytes.orElseGet(() -> (freeBytes() + heldBytes) / 100 * DEFAULT_PERCENT);
     }
 
     long capacityBytes() {
         return capacityBytes;
     }
 
-    /** Refuses a version that would not fit, before a byte of it is written. */
-    void require(long neededBytes, long usedBytes, long leasedBytes) {
-        long free = Math.min(capacityBytes - usedBytes, freeBytes());
+    /** Sets space aside for a load, or refuses what would not fit beside all other loads, before a byte of it is written. */
+    synchronized void reserve(long neededBytes, long usedBytes, long leasedBytes) {
+        long free = Math.min(capacityBytes - usedBytes - reservedBytes, freeBytes());
         if (neededBytes > free) {
             throw notEnough(neededBytes, Math.max(0, free), leasedBytes);
         }
+        reservedBytes += neededBytes;
+    }
+
+    /** Gives back what was set aside: the load has ended, and what it published counts as used. */
+    synchronized void release(long bytes) {
+        reservedBytes -= bytes;
     }
 
     private LarderException notEnough(long needed, long free, long leased) {
@@ -80,23 +91,45 @@ final class Space {
         }
     }
 
-    /** Reads the limit of this process's control group (version 2); empty where there is none. */
+    /** Reads the tightest limit of this process's control group and those above it (version 2); empty where there is none. */
     private static OptionalLong cgroupFreeBytes() {
+        OptionalLong tightest = OptionalLong.empty();
         try {
             for (String line : Files.readAllLines(OWN_CGROUP)) {
                 if (line.startsWith("0::/")) {
-                    Path group = CGROUP.resolve(line.substring("0::/".length()));
-                    String limit = Files.readString(group.resolve("memory.max")).trim();
-                    String used =
-                            Files.readString(group.resolve("memory.current")).trim();
-                    return limit.equals("max")
-                            ? OptionalLong.empty()
-                            : OptionalLong.of(Math.max(0, Long.parseLong(limit) - Long.parseLong(used)));
+                    Path group = CGROUP.resolve(line.substring("0::/".length())).normalize();
+                    for (; group != null && group.startsWith(CGROUP); group = group.getParent()) {
+                        OptionalLong free = freeBytesOf(group);
+                        if (free.isPresent() && free.getAsLong() < tightest.orElse(Long.MAX_VALUE)) {
+                            tightest = free;
+                        }
+                    }
                 }
             }
         } catch (IOException | NumberFormatException e) {
+            return tightest; // what cannot be read limits nothing here
+        }
+        return tightest;
+    }
+
+    /** Returns limit less use, where pages of files on disks count as free: the kernel drops them first. */
+    private static OptionalLong freeBytesOf(Path group) throws IOException {
+        Path max = group.resolve("memory.max");
+        if (!Files.exists(max)) {
             return OptionalLong.empty();
         }
-        return OptionalLong.empty();
+        String limit = Files.readString(max).trim();
+        if (limit.equals("max")) {
+            return OptionalLong.empty();
+        }
+        long used =
+                Long.parseLong(Files.readString(group.resolve("memory.current")).trim());
+        long droppable = 0;
+        for (String line : Files.readAllLines(group.resolve("memory.stat"))) {
+            if (line.startsWith("inactive_file ") || line.startsWith("active_file ")) {
+                droppable += Long.parseLong(line.substring(line.indexOf(' ') + 1));
+            }
+        }
+        return OptionalLong.of(Math.max(0, Long.parseLong(limit) - used + droppable));
     }
 }

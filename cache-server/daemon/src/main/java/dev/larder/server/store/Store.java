@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.Digest;
 import dev.larder.layout.IndexWriter;
@@ -13,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -32,6 +34,8 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store that this process owns: it holds the lock from {@link #open} until {@link #close} or {@link #removeAll}.
@@ -40,8 +44,10 @@ import java.util.stream.Stream;
  * version.
  */
 public final class Store implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Store.class);
     private static final int FILE_MODE = 0400;
     private static final int PAGE_BYTES = 4096;
+    private static final int LOCK_ATTEMPTS = 50;
     private static final Set<PosixFilePermission> FOLDER_MODE = PosixFilePermissions.fromString("rwx------");
 
     private final Posix posix;
@@ -51,11 +57,14 @@ public final class Store implements AutoCloseable {
     private final LeaseProbe leases;
     private final AtomicLong incomingCounter = new AtomicLong();
 
-    private Store(Posix posix, StoreLayout layout, StoreLock lock, OptionalLong capacityBytes) {
+    /** Guards what a name leads to: publishing and removing a version of one dataset exclude each other. */
+    private final Object names = new Object();
+
+    private Store(Posix posix, StoreLayout layout, StoreLock lock, Space space) {
         this.posix = posix;
         this.layout = layout;
         this.lock = lock;
-        this.space = new Space(layout.root(), capacityBytes);
+        this.space = space;
         this.leases = new LeaseProbe(posix);
     }
 
@@ -67,12 +76,10 @@ public final class Store implements AutoCloseable {
         Posix posix = Posix.system();
         requireSocketPath(layout);
         try {
-            Files.createDirectories(layout.root(), folderMode());
-            requireStoreOrEmpty(layout);
-            StoreLocation.requireTrustedOwner(layout.root());
-            StoreLock lock = StoreLock.take(posix, layout);
+            StoreLock lock = takeLock(posix, layout);
             try {
-                return prepare(new Store(posix, layout, lock, capacityBytes));
+                long heldBytes = prepare(layout, lock.found());
+                return new Store(posix, layout, lock, new Space(layout.root(), capacityBytes, heldBytes));
             } catch (IOException | RuntimeException | Error e) {
                 lock.close();
                 throw e;
@@ -88,10 +95,27 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    private static Store prepare(Store store) throws IOException {
-        StoreLayout layout = store.layout;
+    /** Makes the folder and takes its lock; once more where a daemon that is stopping removed the folder in between. */
+    private static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            Files.createDirectories(layout.root(), folderMode());
+            StoreLocation.requireTrustedOwner(layout.root());
+            requireStoreOrEmpty(layout);
+            Files.setPosixFilePermissions(layout.root(), FOLDER_MODE);
+            try {
+                return StoreLock.take(posix, layout);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NOT_FOUND || attempt == LOCK_ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Removes what no daemon can adopt, and returns how many bytes remain. */
+    private static long prepare(StoreLayout layout, LockRecord found) throws IOException {
         Removal removal = new Removal();
-        if (store.lock.found().pid() >= 0 && !store.lock.found().fitsThisBoot()) {
+        if (found.pid() >= 0 && !found.fitsThisBoot()) {
             removal.removeContents(layout.data());
             Files.deleteIfExists(layout.catalog());
         }
@@ -100,7 +124,11 @@ public final class Store implements AutoCloseable {
         Files.deleteIfExists(layout.counters());
         Files.createDirectories(layout.incoming(), folderMode());
         Files.createDirectories(layout.data(), folderMode());
-        return store;
+        try (Stream<Path> files = Files.walk(layout.data())) {
+            return files.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        }
     }
 
     /** Refuses a folder that holds something else: stopping would not know what of it is ours. */
@@ -108,8 +136,11 @@ public final class Store implements AutoCloseable {
         if (Files.exists(layout.lock())) {
             return;
         }
+        Set<Path> ours = Set.of(
+                layout.lock(), layout.incoming(), layout.data(), layout.socket(), layout.counters(), layout.catalog());
         try (Stream<Path> entries = Files.list(layout.root())) {
-            Optional<Path> stranger = entries.findFirst();
+            Optional<Path> stranger =
+                    entries.filter(entry -> !ours.contains(entry)).findFirst();
             if (stranger.isPresent()) {
                 throw Failure.of(ErrorCode.REFUSED, "folder is neither empty nor a store")
                         .with("store", layout.root())
@@ -154,9 +185,14 @@ public final class Store implements AutoCloseable {
         return space.capacityBytes();
     }
 
-    /** Refuses what would not fit, before a byte of it is written. */
-    public void requireSpace(long neededBytes, long usedBytes, long leasedBytes) {
-        space.require(neededBytes, usedBytes, leasedBytes);
+    /** Sets space aside for a load, or refuses what would not fit, before a byte of it is written. */
+    public void reserveSpace(long neededBytes, long usedBytes, long leasedBytes) {
+        space.reserve(neededBytes, usedBytes, leasedBytes);
+    }
+
+    /** Gives back what {@link #reserveSpace} set aside; what was published of it counts as used. */
+    public void releaseSpace(long bytes) {
+        space.release(bytes);
     }
 
     /** Returns what an array of this length will occupy. */
@@ -212,13 +248,15 @@ public final class Store implements AutoCloseable {
     private void commit(IncomingVersion incoming, PublishedVersion version) throws IOException {
         Path link = newLinkTo(version);
         try {
-            Files.createDirectories(layout.dataset(version.dataset()), folderMode());
-            Files.move(incoming.folder(), version.folder(), StandardCopyOption.ATOMIC_MOVE);
-            try {
-                Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
-            } catch (IOException e) {
-                new Removal().remove(version.folder());
-                throw e;
+            synchronized (names) {
+                Files.createDirectories(layout.dataset(version.dataset()), folderMode());
+                Files.move(incoming.folder(), version.folder(), StandardCopyOption.ATOMIC_MOVE);
+                try {
+                    Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+                } catch (IOException e) {
+                    new Removal().remove(version.folder());
+                    throw e;
+                }
             }
             incoming.markPublished();
         } finally {
@@ -274,19 +312,24 @@ public final class Store implements AutoCloseable {
     public boolean removeUnleased(PublishedVersion version) {
         return leases.runUnleased(version.folder(), () -> {
             try {
-                if (isCurrent(version)) {
-                    Files.deleteIfExists(layout.current(version.dataset()));
-                }
-                new Removal().remove(version.folder());
-                deleteIfEmpty(layout.dataset(version.dataset()));
+                new Removal().remove(takeOutOfSight(version));
             } catch (IOException e) {
-                throw Failure.of(ErrorCode.UNEXPECTED, "cannot remove a version")
-                        .with("folder", version.folder())
-                        .with("reason", e)
-                        .cause(e)
-                        .exception();
+                throw Space.failed("cannot remove a version", version.folder(), e);
             }
         });
+    }
+
+    /** Moves a version to where nobody looks, in one step, and returns the place. */
+    private Path takeOutOfSight(PublishedVersion version) throws IOException {
+        Path gone = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-gone");
+        synchronized (names) {
+            if (isCurrent(version)) {
+                Files.deleteIfExists(layout.current(version.dataset()));
+            }
+            Files.move(version.folder(), gone, StandardCopyOption.ATOMIC_MOVE);
+            deleteIfEmpty(layout.dataset(version.dataset()));
+        }
+        return gone;
     }
 
     private boolean isCurrent(PublishedVersion version) throws IOException {
@@ -317,6 +360,15 @@ public final class Store implements AutoCloseable {
                 versions.stream().map(PublishedVersion::folder).distinct().toList());
     }
 
+    /**
+     * Reads a version as its clients do, so that it stays while {@code use} runs.
+     *
+     * @return false, with nothing done, where the version is going or gone
+     */
+    public boolean useLeased(PublishedVersion version, Runnable use) {
+        return leases.runLeased(version.folder(), use);
+    }
+
     /** Tells whether anybody holds a version, also where this pid namespace cannot tell who. */
     public boolean isLeased(PublishedVersion version) {
         return leases.isLeased(version.folder());
@@ -337,25 +389,31 @@ public final class Store implements AutoCloseable {
      * @param versions those that may be leased
      */
     public CleanUp removeAll(List<PublishedVersion> versions) throws IOException {
-        long held = 0;
+        List<PublishedVersion> leased = new ArrayList<>();
         Set<Long> pids = new TreeSet<>();
         for (PublishedVersion version : versions) {
-            if (isLeased(version)) {
-                held += version.storedBytes();
-                pids.addAll(holders(version));
+            try {
+                if (isLeased(version)) {
+                    leased.add(version);
+                    pids.addAll(holders(version));
+                }
+            } catch (LarderException e) {
+                LOG.warn("cannot tell who reads a version: {}", e.getMessage());
             }
         }
         Removal removal = new Removal();
         List<Path> folders = new ArrayList<>(List.of(layout.incoming()));
         versions.stream().map(PublishedVersion::folder).forEach(folders::add);
-        removal.removeInParallel(folders);
-        for (Path entry : List.of(layout.data(), layout.socket(), layout.counters(), layout.catalog())) {
-            removal.remove(entry);
+        try {
+            removal.removeAll(folders);
+        } finally {
+            removal.removeAll(List.of(layout.data(), layout.socket(), layout.counters(), layout.catalog()));
+            // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
+            Files.deleteIfExists(layout.lock());
+            lock.close();
         }
-        // From here on another daemon may take the store, so nothing but the lock and an empty folder goes after it.
-        Files.deleteIfExists(layout.lock());
-        lock.close();
         deleteIfEmpty(layout.root());
+        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum();
         return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
     }
 

@@ -7,8 +7,10 @@ import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The exclusive {@code flock} that makes this process the owner of a store. Held from {@link #take} to {@link #close}, or to the
@@ -16,6 +18,8 @@ import java.nio.file.StandardOpenOption;
  */
 final class StoreLock implements AutoCloseable {
     private static final int OWNER_ONLY = 0600;
+    private static final int RECORD_ATTEMPTS = 40;
+    private static final long RECORD_PAUSE_NS = 5_000_000;
 
     private final Posix posix;
     private final Path file;
@@ -49,6 +53,8 @@ final class StoreLock implements AutoCloseable {
                     taken = true;
                     return lock;
                 }
+            } catch (NoSuchFileException e) {
+                Thread.onSpinWait(); // its owner has just removed it: try again
             } catch (IOException e) {
                 throw Failure.of(ErrorCode.UNEXPECTED, "cannot read the store's lock file")
                         .with("file", file)
@@ -64,12 +70,22 @@ final class StoreLock implements AutoCloseable {
     }
 
     private static RuntimeException held(StoreLayout layout) throws IOException {
-        LockRecord owner = read(layout.lock());
+        LockRecord owner = readWritten(layout.lock());
         return Failure.of(ErrorCode.REFUSED, "another daemon owns the store")
                 .with("store", layout.root())
                 .with("pid", owner.pid())
                 .with("started", owner.started())
                 .remedy("use that one, stop it with larder stop, or name another store with --store");
+    }
+
+    /** Reads the record of the owner, waiting a little for one that has only just taken the lock. */
+    private static LockRecord readWritten(Path file) throws IOException {
+        LockRecord record = read(file);
+        for (int attempt = 0; record.pid() < 0 && attempt < RECORD_ATTEMPTS; attempt++) {
+            LockSupport.parkNanos(RECORD_PAUSE_NS);
+            record = read(file);
+        }
+        return record;
     }
 
     /** Reads what stands there, whatever bytes it is: the lock alone counts. */
