@@ -21,21 +21,32 @@ final class NearNames {
                 .toList();
     }
 
-    /** Counts the insertions, deletions and replacements between two words (Levenshtein; Wagner and Fischer's rows). */
+    /** Counts the insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment). */
     static int distance(String a, String b) {
+        int[] beforeLast = new int[b.length() + 1];
+        int[] last = new int[b.length() + 1];
         int[] row = new int[b.length() + 1];
         for (int j = 0; j <= b.length(); j++) {
             row[j] = j;
         }
         for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
+            int[] spare = beforeLast;
+            beforeLast = last;
+            last = row;
+            row = spare;
             row[0] = i;
             for (int j = 1; j <= b.length(); j++) {
-                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+                int replaced = last[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(last[j], row[j - 1]));
+                if (isSwap(a, i, b, j)) {
+                    row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
+                }
             }
         }
         return row[b.length()];
+    }
+
+    private static boolean isSwap(String a, int i, String b, int j) {
+        return i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1);
     }
 }

@@ -1,0 +1,42 @@
+package dev.larder.server.residency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class NearNamesTest {
+    private static final List<String> KNOWN = List.of("mnist", "fashion-mnist", "mnist-small", "cifar10", "cifar100", "scannet");
+
+    @ParameterizedTest
+    @CsvSource({
+        "mnit, mnist",
+        "minst, mnist",
+        "fashion, fashion-mnist",
+        "cifar, cifar10|cifar100",
+        "cifar1000, cifar100|cifar10",
+        "scanet, scannet",
+        "MNIST, ''",
+        "imagenet, ''",
+        "x, ''"
+    })
+    void namesWithinAThirdOfTheLengthOrWithTheSameBeginningAreNear(String name, String expected) {
+        assertThat(String.join("|", NearNames.of(name, KNOWN))).isEqualTo(expected);
+    }
+
+    @Test
+    void atMostThreeAreNamedNearestFirst() {
+        assertThat(NearNames.of("data", List.of("data4", "data33", "data", "data222", "data1")))
+                .containsExactly("data", "data1", "data4");
+        assertThat(NearNames.of("data", List.of())).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', '', 0", "a, '', 1", "'', abc, 3", "kitten, sitting, 3", "flaw, lawn, 2", "größe, grosse, 3", "minst, mnist, 1", "ab, ba, 1", "abcd, badc, 2", "a, a, 0"})
+    void distanceCountsEdits(String a, String b, int expected) {
+        assertThat(NearNames.distance(a, b)).isEqualTo(expected);
+        assertThat(NearNames.distance(b, a)).isEqualTo(expected);
+    }
+}
