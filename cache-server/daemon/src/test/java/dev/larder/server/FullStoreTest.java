@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
-import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,7 +37,11 @@ class FullStoreTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"64k", "1m", "9m", "9300k", "9500k", "9700k", "9900k", "10m", "11m", "12m", "12500k", "12700k", "12900k", "13m", "14m", "24m"})
+    @ValueSource(
+            strings = {
+                "64k", "1m", "9m", "9300k", "9500k", "9700k", "9900k", "10m", "11m", "12m", "12500k", "12700k",
+                "12900k", "13m", "14m", "24m"
+            })
     void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(String size) {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=" + size);
                 ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
@@ -69,7 +73,8 @@ class FullStoreTest {
                 Files.delete(filler);
             }
             assertThat(served.control().verify("", progress -> {}).files()).isPositive();
-            System.err.println(daemon.errors());assertThat(daemon.isAlive()).isTrue();
+            System.err.println(daemon.errors());
+            assertThat(daemon.isAlive()).isTrue();
         }
     }
 
@@ -77,9 +82,9 @@ class FullStoreTest {
         System.err.println("LOAD " + name + " " + sources);
         try {
             served.load(name, sources);
-            System.err.println("OK "+name);
+            System.err.println("OK " + name);
         } catch (LarderException e) {
-            System.err.println("NO "+name+e.getMessage());
+            System.err.println("NO " + name + e.getMessage());
             assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
         }
     }
