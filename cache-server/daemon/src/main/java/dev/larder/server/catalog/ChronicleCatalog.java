@@ -3,6 +3,7 @@ package dev.larder.server.catalog;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -37,6 +38,7 @@ final class ChronicleCatalog implements Catalog {
     private static final int HEADER_TEXT_OFFSET = 12;
     private static final String HEADER_TEXT = "!net.openhft.chronicle.map.VanillaChronicleMap";
     private static final int HEADER_BYTES = HEADER_TEXT_OFFSET + HEADER_TEXT.length();
+    private static final int OWNER_ONLY = 0600;
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleCatalog.class);
 
     static {
@@ -64,13 +66,29 @@ final class ChronicleCatalog implements Catalog {
             }
             Files.deleteIfExists(file);
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            return new ChronicleCatalog(file, map(file), true);
+            ChronicleCatalog created = new ChronicleCatalog(file, map(file), true);
+            created.reserve();
+            return created;
         } catch (IOException failure) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot open the catalog")
                     .with("file", file)
                     .with("reason", failure)
                     .cause(failure)
                     .remedy("check space and permissions of the store");
+        }
+    }
+
+    /** Fills the holes of the file: to write into one would kill the daemon where the file system is full. */
+    private void reserve() throws IOException {
+        Posix posix = Posix.system();
+        int descriptor = posix.openOrCreate(file, OWNER_ONLY);
+        try {
+            posix.reserve(descriptor, 0, Files.size(file));
+        } catch (IOException | RuntimeException failure) {
+            map.close();
+            throw failure;
+        } finally {
+            posix.close(descriptor);
         }
     }
 

@@ -1,0 +1,257 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.Progress;
+import dev.larder.protocol.ProgressListener;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many who want the same dataset at the same time. */
+class SingleFlightTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final long LARGE = 512L << 20;
+
+    @TempDir
+    Path sources;
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private ServedStore served;
+    private Daemon daemon;
+
+    @BeforeEach
+    void start() {
+        served = ServedStore.create();
+        daemon = served.start();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        served.close();
+        threads.shutdownNow();
+        assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void ofSeveralLoadsOfOneDatasetOneWinsAndTheOthersAreRefused() {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), LARGE);
+        List<CompletableFuture<Done>> loads = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            loads.add(CompletableFuture.supplyAsync(() -> served.load("d", source), threads));
+        }
+
+        long won = loads.stream().filter(load -> succeeds(load)).count();
+
+        assertThat(won).isEqualTo(1);
+        assertThat(served.control().list("", true)).hasSize(1);
+        assertThat(ServedStore.entries(served.layout().dataset("d"))).containsExactly("1", "current");
+    }
+
+    private static boolean succeeds(CompletableFuture<Done> load) {
+        try {
+            load.join();
+            return true;
+        } catch (CompletionException e) {
+            assertThat(e)
+                    .cause()
+                    .isInstanceOfSatisfying(LarderException.class, refusal -> assertThat(refusal.code())
+                            .isEqualTo(ErrorCode.REFUSED))
+                    .hasMessageContaining("being loaded already")
+                    .hasMessageContaining("larder wait d");
+            return false;
+        }
+    }
+
+    @Test
+    void loadsOfDifferentDatasetsGoSideBySide() {
+        List<CompletableFuture<Done>> loads = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            String name = "d" + i;
+            Path source = ServedStore.writeInts(sources.resolve(name + "/a.npy"), i);
+            loads.add(CompletableFuture.supplyAsync(() -> served.load(name, source), threads));
+        }
+
+        loads.forEach(CompletableFuture::join);
+
+        assertThat(served.control().list("", true)).hasSize(16);
+    }
+
+    @Test
+    void whoWaitsForALoadSeesItsProgressAndItsEnd() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), LARGE);
+        Recorder loading = new Recorder();
+        CompletableFuture<Done> load = CompletableFuture.supplyAsync(
+                () -> served.control().load(ServedStore.request("d", source), loading), threads);
+        loading.awaitFirst();
+
+        List<Recorder> recorders = new ArrayList<>();
+        List<CompletableFuture<Done>> waits = new ArrayList<>();
+        for (String name : List.of("d", "d/a", "d")) {
+            Recorder recorder = new Recorder();
+            recorders.add(recorder);
+            waits.add(CompletableFuture.supplyAsync(() -> served.control().await(name, PATIENCE, recorder), threads));
+        }
+
+        waits.forEach(CompletableFuture::join);
+        assertThat(load.join().bytes()).isEqualTo(LARGE);
+        assertThat(recorders).allSatisfy(recorder -> recorder.awaitFirst());
+    }
+
+    @Test
+    void clientsOpenWhatIsStillLoading() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), LARGE);
+        Recorder loading = new Recorder();
+        CompletableFuture<Done> load = CompletableFuture.supplyAsync(
+                () -> served.control().load(ServedStore.request("d", source), loading), threads);
+        loading.awaitFirst();
+
+        try (Larder larder = Larder.connect(served.root());
+                ArrayView view = larder.open("d/a")) {
+            assertThat(view.byteSize()).isEqualTo(LARGE);
+        }
+        load.join();
+    }
+
+    @Test
+    void whoWaitsForALoadThatFailsIsToldWhy() throws Exception {
+        CompletableFuture<Done> wait = awaitUnknown("d", PATIENCE);
+        assertFails(() -> served.load("d", sources.resolve("absent.npy")), ErrorCode.BAD_INPUT, "absent.npy");
+
+        assertThatThrownBy(wait::join)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("absent.npy");
+    }
+
+    @Test
+    void anUnknownDatasetFailsAtOnceUnlessOneWaitsForItAllTheSame() throws Exception {
+        assertFails(() -> served.control().await("d", PATIENCE, progress -> {}), ErrorCode.NOT_FOUND, "dataset=d");
+        CompletableFuture<Done> wait = awaitUnknown("d", PATIENCE);
+
+        served.load("d", ServedStore.writeInts(sources.resolve("a.npy"), 1));
+
+        assertThat(wait.get(10, TimeUnit.SECONDS).files()).isEqualTo(1);
+    }
+
+    @Test
+    void whoWaitsForOneArrayIsNotContentWithTheOthers() throws Exception {
+        CompletableFuture<Done> wait = awaitUnknown("d/missing", Duration.ofSeconds(10));
+
+        served.load("d", ServedStore.writeInts(sources.resolve("a.npy"), 1));
+
+        assertThatThrownBy(() -> wait.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code())
+                        .isIn(ErrorCode.NOT_FOUND, ErrorCode.DEADLINE));
+    }
+
+    @Test
+    void aWaitEndsAtItsDeadline() {
+        long start = System.nanoTime();
+
+        assertFails(
+                () -> served.control().awaitEvenIfUnknown("d", Duration.ofMillis(200), progress -> {}),
+                ErrorCode.DEADLINE,
+                "timeoutMs=200");
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(200), Duration.ofSeconds(5));
+    }
+
+    @Test
+    void aWaitForALoadThatTakesLongerEndsAtItsDeadlineAndTheLoadGoesOn() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), LARGE);
+        Recorder loading = new Recorder();
+        CompletableFuture<Done> load = CompletableFuture.supplyAsync(
+                () -> served.control().load(ServedStore.request("d", source), loading), threads);
+        loading.awaitFirst();
+
+        assertFails(() -> served.control().await("d", Duration.ofMillis(1), progress -> {}), ErrorCode.DEADLINE, "d");
+
+        assertThat(load.join().files()).isEqualTo(1);
+    }
+
+    @Test
+    void aLoadWhoseClientLeavesIsCancelledAndLeavesNothing() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), 2 * LARGE);
+        Recorder loading = new Recorder();
+        Thread client = new Thread(() -> {
+            try {
+                served.control().load(ServedStore.request("d", source), loading);
+            } catch (LarderException interrupted) {
+                assertThat(interrupted.code()).isEqualTo(ErrorCode.INTERRUPTED);
+            }
+        });
+        client.start();
+        loading.awaitFirst();
+
+        client.interrupt();
+        client.join(10_000);
+
+        org.awaitility.Awaitility.await()
+                .until(() -> ServedStore.entries(served.layout().incoming()).isEmpty());
+        assertThat(served.control().list("", true)).isEmpty();
+        served.load("d", ServedStore.writeInts(sources.resolve("b.npy"), 1));
+    }
+
+    @Test
+    void noWaitIsLostBetweenAskingAndTheStartOfALoad() throws Exception {
+        for (int round = 0; round < 150; round++) {
+            String name = "d" + round;
+            Path source = ServedStore.writeInts(sources.resolve(name + ".npy"), round);
+            CompletableFuture<Done> wait = CompletableFuture.supplyAsync(
+                    () -> served.control().awaitEvenIfUnknown(name, PATIENCE, progress -> {}), threads);
+
+            daemon.load(ServedStore.request(name, source), progress -> {});
+
+            assertThat(wait.get(10, TimeUnit.SECONDS).files()).isEqualTo(1);
+        }
+    }
+
+    private CompletableFuture<Done> awaitUnknown(String name, Duration timeout) throws InterruptedException {
+        Recorder recorder = new Recorder();
+        CompletableFuture<Done> wait = CompletableFuture.supplyAsync(
+                () -> served.control().awaitEvenIfUnknown(name, timeout, recorder), threads);
+        recorder.awaitFirst();
+        return wait;
+    }
+
+    private static void assertFails(ThrowingCallable call, ErrorCode code, String message) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(code))
+                .hasMessageContaining(message);
+    }
+
+    private static final class Recorder implements ProgressListener {
+        private final CountDownLatch first = new CountDownLatch(1);
+
+        @Override
+        public void progress(Progress progress) {
+            first.countDown();
+        }
+
+        void awaitFirst() throws InterruptedException {
+            assertThat(first.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+}
