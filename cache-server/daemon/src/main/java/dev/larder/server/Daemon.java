@@ -23,6 +23,7 @@ import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -68,14 +69,14 @@ public final class Daemon implements AutoCloseable {
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
     private final ControlServer control;
+    private volatile boolean catalogLost;
 
     private Daemon(DaemonConfig config, Store store) throws IOException {
         this.store = store;
         this.verification = Executors.newSingleThreadExecutor(daemonThreads("larder-verify"));
         this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
         this.catalog = Catalog.open(store.layout().catalog(), store.wasLeftClean());
-        this.residency =
-                new Residency(store, catalog, failure -> report("catalog failed", failure), System::currentTimeMillis);
+        this.residency = new Residency(store, catalog, this::loseCatalog, System::currentTimeMillis);
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         this.loads = new Loads(store, residency, workers);
@@ -194,6 +195,11 @@ public final class Daemon implements AutoCloseable {
         afterChange();
     }
 
+    private void loseCatalog(Throwable failure) {
+        catalogLost = true;
+        report("catalog failed; it is rebuilt at the next start", failure);
+    }
+
     /** Notes an error that no client is told of. */
     void report(String what, Throwable failure) {
         errors.record(failure);
@@ -233,6 +239,9 @@ public final class Daemon implements AutoCloseable {
             report("stopping did not go in order", e); // what counts is that the files go
         }
         if (keep) {
+            if (catalogLost) {
+                Files.deleteIfExists(store.layout().catalog());
+            }
             store.close();
             return new CleanUp(0, 0, 0, List.of());
         }

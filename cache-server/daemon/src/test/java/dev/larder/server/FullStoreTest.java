@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
-import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,7 +37,11 @@ class FullStoreTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"64k", "1m", "9m", "9300k", "9500k", "9700k", "9900k", "10m", "11m", "12m", "12500k", "12700k", "12900k", "13m", "14m", "24m"})
+    @ValueSource(
+            strings = {
+                "64k", "1m", "9m", "9300k", "9500k", "9700k", "9900k", "10m", "11m", "12m", "12500k", "12700k",
+                "12900k", "13m", "14m", "24m"
+            })
     void aMountOfAnySizeIsServedOrRefusedButNeverKillsTheDaemon(String size) {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=" + size);
                 ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
@@ -69,7 +73,7 @@ class FullStoreTest {
                 Files.delete(filler);
             }
             assertThat(served.control().verify("", progress -> {}).files()).isPositive();
-assertThat(daemon.isAlive()).isTrue();
+            assertThat(daemon.isAlive()).isTrue();
         }
     }
 

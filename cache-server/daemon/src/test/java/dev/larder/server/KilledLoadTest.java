@@ -57,14 +57,16 @@ class KilledLoadTest {
                 throw new AssertionError("seed=" + SEED + " round=" + round + " delayNs=" + delayNs, e);
             }
         }
-        assertThat(whole).as("rounds in which the load was over before the kill").isLessThan(ROUNDS);
+        assertThat(whole)
+                .as("rounds in which the load was over before the kill")
+                .isLessThan(ROUNDS);
     }
 
     private void killWhileLoading(long delayNs) throws Exception {
         CountDownLatch underWay = new CountDownLatch(1);
         try (ChildJvm child = served.startProcess()) {
-            CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.control()
-                    .load(ServedStore.request("d", sources), progress -> underWay.countDown()));
+            CompletableFuture<Void> load = CompletableFuture.runAsync(
+                    () -> served.control().load(ServedStore.request("d", sources), progress -> underWay.countDown()));
             assertThat(underWay.await(10, TimeUnit.SECONDS)).isTrue();
             LockSupport.parkNanos(delayNs);
             child.kill();

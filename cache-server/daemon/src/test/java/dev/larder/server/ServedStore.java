@@ -130,10 +130,7 @@ final class ServedStore implements AutoCloseable {
         try {
             Files.createDirectories(file.getParent());
             try (FileChannel channel = FileChannel.open(
-                    file,
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.TRUNCATE_EXISTING,
-                    StandardOpenOption.WRITE)) {
+                    file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
                 channel.write(header.encode(64));
                 channel.write(data);
             }
@@ -149,7 +146,9 @@ final class ServedStore implements AutoCloseable {
             return List.of();
         }
         try (Stream<Path> entries = Files.list(folder)) {
-            return entries.map(entry -> String.valueOf(entry.getFileName())).sorted().toList();
+            return entries.map(entry -> String.valueOf(entry.getFileName()))
+                    .sorted()
+                    .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -73,8 +73,9 @@ class SingleFlightTest {
         } catch (CompletionException e) {
             assertThat(e)
                     .cause()
-                    .isInstanceOfSatisfying(LarderException.class, refusal -> assertThat(refusal.code())
-                            .isEqualTo(ErrorCode.REFUSED))
+                    .isInstanceOfSatisfying(
+                            LarderException.class,
+                            refusal -> assertThat(refusal.code()).isEqualTo(ErrorCode.REFUSED))
                     .hasMessageContaining("being loaded already")
                     .hasMessageContaining("larder wait d");
             return false;
@@ -161,8 +162,8 @@ class SingleFlightTest {
 
         assertThatThrownBy(() -> wait.get(10, TimeUnit.SECONDS))
                 .cause()
-                .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code())
-                        .isIn(ErrorCode.NOT_FOUND, ErrorCode.DEADLINE));
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isIn(ErrorCode.NOT_FOUND, ErrorCode.DEADLINE));
     }
 
     @Test
@@ -174,7 +175,8 @@ class SingleFlightTest {
                 ErrorCode.DEADLINE,
                 "timeoutMs=200");
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(200), Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .isBetween(Duration.ofMillis(200), Duration.ofSeconds(5));
     }
 
     @Test

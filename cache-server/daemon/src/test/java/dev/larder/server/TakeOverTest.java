@@ -54,9 +54,7 @@ class TakeOverTest {
 
         String refusal = served.launchProcess().awaitLine(DaemonProgram.REFUSED);
 
-        assertThat(refusal)
-                .contains("REFUSED another daemon owns the store")
-                .contains("pid=" + first.pid());
+        assertThat(refusal).contains("REFUSED another daemon owns the store").contains("pid=" + first.pid());
         assertThat(served.control().status().pid()).isEqualTo(first.pid());
         assertThat(valueOf("d")).isEqualTo(1);
     }
@@ -75,8 +73,9 @@ class TakeOverTest {
 
         assertThat(valueOf("a")).isEqualTo(1);
         assertThat(valueOf("b")).isEqualTo(3);
-        assertThat(served.control().list("", true)).hasSize(2).allSatisfy(row -> assertThat(row.source())
-                .startsWith(sources.toString()));
+        assertThat(served.control().list("", true))
+                .hasSize(2)
+                .allSatisfy(row -> assertThat(row.source()).startsWith(sources.toString()));
         assertThat(served.control().verify("", progress -> {}).files()).isEqualTo(2);
         load("b", 4);
         assertThat(versionOf("b")).isEqualTo(3);
@@ -105,7 +104,8 @@ class TakeOverTest {
 
     @Test
     void aCatalogOfZerosOrOfTheWrongKindIsNoObstacleEvenAfterACleanStop() throws IOException {
-        for (byte[] content : List.of(new byte[0], new byte[1 << 20], "garbage".repeat(1000).getBytes(UTF_8))) {
+        for (byte[] content :
+                List.of(new byte[0], new byte[1 << 20], "garbage".repeat(1000).getBytes(UTF_8))) {
             served.start();
             load("d", 6);
             served.control().stop(true, progress -> {});
@@ -160,10 +160,22 @@ class TakeOverTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {
-        "no index", "no lease", "no manifest", "no segment", "short segment", "damaged index", "empty index",
-        "damaged manifest", "empty manifest", "another number", "long segment", "index is a folder", "segment is a link"
-    })
+    @ValueSource(
+            strings = {
+                "no index",
+                "no lease",
+                "no manifest",
+                "no segment",
+                "short segment",
+                "damaged index",
+                "empty index",
+                "damaged manifest",
+                "empty manifest",
+                "another number",
+                "long segment",
+                "index is a folder",
+                "segment is a link"
+            })
     void aVersionThatIsNotWholeIsRemovedAndTheOthersAreServed(String damage) throws IOException {
         served.start();
         load("good", 1);
@@ -249,7 +261,8 @@ class TakeOverTest {
 
         served.start();
 
-        assertThat(served.control().status().pid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(served.control().status().pid())
+                .isEqualTo(ProcessHandle.current().pid());
     }
 
     @Test

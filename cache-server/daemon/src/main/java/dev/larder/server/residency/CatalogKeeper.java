@@ -13,12 +13,13 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
-/** Makes the catalog follow the store. A catalog that fails is reported and otherwise ignored: it can be rebuilt. */
+/** Makes the catalog follow the store. A catalog that fails is reported once and not used again: it can be rebuilt. */
 final class CatalogKeeper {
     private final Catalog catalog;
-    private final Consumer<RuntimeException> onError;
+    private final Consumer<Throwable> onError;
+    private volatile boolean lost;
 
-    CatalogKeeper(Catalog catalog, Consumer<RuntimeException> onError) {
+    CatalogKeeper(Catalog catalog, Consumer<Throwable> onError) {
         this.catalog = catalog;
         this.onError = onError;
     }
@@ -53,9 +54,13 @@ final class CatalogKeeper {
     }
 
     private void attempt(Runnable change) {
+        if (lost) {
+            return;
+        }
         try {
             change.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | InternalError e) { // the latter where its sparse file meets a full file system
+            lost = true;
             onError.accept(e);
         }
     }

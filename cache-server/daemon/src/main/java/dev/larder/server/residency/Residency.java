@@ -35,7 +35,7 @@ public final class Residency {
      * @param onCatalogError told where the catalog fails, which changes nothing else: the store is the truth
      * @param clockMs the time, in milliseconds since the epoch
      */
-    public Residency(Store store, Catalog catalog, Consumer<RuntimeException> onCatalogError, LongSupplier clockMs) {
+    public Residency(Store store, Catalog catalog, Consumer<Throwable> onCatalogError, LongSupplier clockMs) {
         this.store = store;
         this.catalog = new CatalogKeeper(catalog, onCatalogError);
         this.clockMs = clockMs;
