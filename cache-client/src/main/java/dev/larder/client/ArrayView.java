@@ -234,7 +234,7 @@ public final class ArrayView implements AutoCloseable {
             throw new IllegalArgumentException("rows do not fit into a ByteBuffer: rows=" + rows + " bytes=" + length
                     + " limit=" + Integer.MAX_VALUE);
         }
-        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + firstRow * rowByteSize, (int) length);
+        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + firstRow * rowByteSize, (int) length, this);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }
@@ -262,7 +262,7 @@ public final class ArrayView implements AutoCloseable {
             gather(rows, first, first + count, raw, targetOffset);
         } else {
             for (int i = 0; i < count; i++) {
-                Targets.copy(base + rows[first + i] * length, target, targetOffset + i * length, length);
+                Targets.copy(base + checkedRow(rows, first + i) * length, target, targetOffset + i * length, length);
             }
         }
         requireOpen();
@@ -274,7 +274,10 @@ public final class ArrayView implements AutoCloseable {
         copyRows(rows, 0, rows.length, new UnsafeBuffer(target), targetOffset);
     }
 
-    /** The hot path: everything has been checked, and what is read is vouched for afterwards. */
+    /**
+     * The hot path. What is read is vouched for afterwards; row indices are read and checked once more, since another thread may
+     * have changed them meanwhile.
+     */
     private void gather(long[] rows, int first, int end, UnsafeBuffer target, int targetOffset) {
         byte[] array = target.byteArray();
         long to = target.addressOffset() + targetOffset;
@@ -283,9 +286,12 @@ public final class ArrayView implements AutoCloseable {
         try {
             for (int i = first; i < end; i++, to += length) {
                 if (i + PREFETCH_ROWS < end) {
-                    touched += RawMemory.getByte(base + rows[i + PREFETCH_ROWS] * length) & 0xff;
+                    long ahead = rows[i + PREFETCH_ROWS];
+                    if (ahead >= 0 && ahead < size0) {
+                        touched += RawMemory.getByte(base + ahead * length) & 0xff;
+                    }
                 }
-                RawMemory.copy(base + rows[i] * length, array, to, length);
+                RawMemory.copy(base + checkedRow(rows, i) * length, array, to, length);
             }
         } finally {
             Reference.reachabilityFence(target);
@@ -405,11 +411,22 @@ public final class ArrayView implements AutoCloseable {
     private void requireRowIndices(long[] rows, int first, int count) {
         Objects.checkFromIndexSize(first, count, rows.length);
         for (int i = first; i < first + count; i++) {
-            if (rows[i] < 0 || rows[i] >= size0) {
-                throw new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + i
-                        + " row=" + rows[i] + " rows=" + size0);
-            }
+            checkedRow(rows, i);
         }
+    }
+
+    /** Returns a row index that was read once and is within range, whatever others write there. */
+    private long checkedRow(long[] rows, int position) {
+        long row = rows[position];
+        if (row < 0 || row >= size0) {
+            throw outOfRange(position, row);
+        }
+        return row;
+    }
+
+    private IndexOutOfBoundsException outOfRange(int position, long row) {
+        return new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + position
+                + " row=" + row + " rows=" + size0);
     }
 
     private void requireRowsThatFitBuffers() {

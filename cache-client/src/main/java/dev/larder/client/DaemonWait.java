@@ -20,7 +20,7 @@ final class DaemonWait {
     static void awaitStore(StoreLayout store, Duration timeout) {
         long deadlineNs = System.nanoTime() + timeout.toNanos();
         long pauseMs = FIRST_PAUSE_MS;
-        while (!answers(store)) {
+        while (!answers(store, Duration.ofNanos(deadlineNs - System.nanoTime()))) {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
             if (leftMs <= 0) {
                 throw Failure.of(ErrorCode.DEADLINE, "no daemon came up in time")
@@ -33,12 +33,12 @@ final class DaemonWait {
         }
     }
 
-    private static boolean answers(StoreLayout store) {
+    private static boolean answers(StoreLayout store, Duration timeLeft) {
         if (!Files.exists(store.socket())) {
             return false;
         }
         try {
-            ControlClient.at(store.root()).greet();
+            ControlClient.at(store.root()).patientWithin(timeLeft).greet();
             return true;
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NO_DAEMON) {
@@ -61,6 +61,6 @@ final class DaemonWait {
 
     /** Asks the daemon for a dataset that is not resident: waits while it loads, fails at once where nobody knows it. */
     static void awaitDataset(StoreLayout store, String dataset, Duration timeout) {
-        ControlClient.at(store.root()).await(dataset, timeout, progress -> {});
+        ControlClient.at(store.root()).patientWithin(timeout).await(dataset, timeout, progress -> {});
     }
 }

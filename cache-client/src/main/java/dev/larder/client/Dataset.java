@@ -2,6 +2,7 @@ package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexDescriptor;
 import dev.larder.layout.IndexReader;
@@ -54,8 +55,8 @@ public final class Dataset implements AutoCloseable {
         Resources resources = new Resources(posix, folder, lease);
         try {
             Path file = folder.resolve(StoreLayout.INDEX);
-            Mapping mapping = resources.map(StoreLayout.INDEX, indexByteSize(posix, file));
-            IndexReader index = new IndexReader(mapping.byteBuffer(0, (int) mapping.byteSize()), file);
+            Mapping mapping = resources.map(StoreLayout.INDEX, indexByteSize(posix, lease, file));
+            IndexReader index = new IndexReader(mapping.byteBuffer(0, (int) mapping.byteSize(), mapping), file);
             return new Dataset(name, resources, index, onClose);
         } catch (RuntimeException | Error e) {
             resources.close();
@@ -63,8 +64,8 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    private static long indexByteSize(Posix posix, Path file) {
-        int descriptor = Mapping.open(posix, file);
+    private static long indexByteSize(Posix posix, Lease lease, Path file) {
+        int descriptor = Mapping.open(posix, lease, file);
         try {
             long byteSize = posix.status(descriptor).byteSize();
             if (byteSize == 0 || byteSize > IndexDescriptor.BYTE_SIZE_LIMIT) {
@@ -185,10 +186,13 @@ public final class Dataset implements AutoCloseable {
             open = false;
             views.values().forEach(ArrayView::invalidate);
             views.clear();
-            resources.close();
-            leakGuard.clean();
+            try {
+                resources.close();
+            } finally {
+                leakGuard.clean();
+                onClose.accept(this);
+            }
         }
-        onClose.accept(this);
     }
 
     @Override
@@ -214,7 +218,7 @@ public final class Dataset implements AutoCloseable {
         Mapping map(String file, long byteSize) {
             SharedMapping shared = mappings.get(file);
             if (shared == null) {
-                shared = new SharedMapping(Mapping.of(posix, folder.resolve(file), byteSize));
+                shared = new SharedMapping(Mapping.of(posix, lease, folder.resolve(file), byteSize));
                 mappings.put(file, shared);
             }
             shared.users++;
@@ -239,11 +243,18 @@ public final class Dataset implements AutoCloseable {
                 return;
             }
             closed = true;
-            try {
-                mappings.values().forEach(shared -> shared.mapping.close());
-            } finally {
-                mappings.clear();
-                lease.release();
+            @Nullable LarderException failure = null;
+            for (SharedMapping shared : mappings.values()) {
+                try {
+                    shared.mapping.close();
+                } catch (LarderException e) { // the others must not stay open for it
+                    failure = e;
+                }
+            }
+            mappings.clear();
+            lease.release();
+            if (failure != null) {
+                throw failure;
             }
         }
     }

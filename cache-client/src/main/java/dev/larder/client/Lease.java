@@ -1,6 +1,7 @@
 package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
@@ -69,6 +70,17 @@ final class Lease {
             }
         }
         return leased ? new Lease(posix, version, descriptor) : null;
+    }
+
+    /** Refuses where the version's files are gone although they are leased, as they are when a daemon stops. */
+    void requireInStore() {
+        if (!posix.status(descriptor).isLinked()) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "the store was removed while its dataset was leased")
+                    .with("version", version)
+                    .remedy(
+                            "start a daemon with larder serve, and load and open the dataset again; arrays that were read"
+                                    + " before can be read on");
+        }
     }
 
     /** Gives one user's share back; the last one ends the lease. */

@@ -10,7 +10,9 @@ import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 
 /**
  * One file mapped read-only, which never crashes a late reader.
@@ -23,6 +25,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Mapping implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
     private static final VarHandle OPEN = openHandle();
+
+    /** How often the garbage collector is asked for room. */
+    private static final int COLLECTIONS = 2;
+
+    private static final long CLEANING_MS = 100;
 
     private final Posix posix;
     private final long address;
@@ -40,9 +47,9 @@ final class Mapping implements AutoCloseable {
         unmapping.releaseWith(this);
     }
 
-    /** Maps the first {@code byteSize} bytes of a file; the descriptor is closed again. */
-    static Mapping of(Posix posix, Path file, long byteSize) {
-        int descriptor = open(posix, file);
+    /** Maps the first {@code byteSize} bytes of a file of a leased version; the descriptor is closed again. */
+    static Mapping of(Posix posix, Lease lease, Path file, long byteSize) {
+        int descriptor = open(posix, lease, file);
         try {
             long found = posix.status(descriptor).byteSize();
             if (found < byteSize) {
@@ -52,7 +59,7 @@ final class Mapping implements AutoCloseable {
                         .with("expected", byteSize)
                         .remedy("load the dataset anew");
             }
-            long address = posix.mapReadOnly(descriptor, byteSize);
+            long address = withRoom(() -> posix.mapReadOnly(descriptor, byteSize));
             try {
                 return new Mapping(posix, address, byteSize);
             } catch (RuntimeException | Error e) {
@@ -64,18 +71,46 @@ final class Mapping implements AutoCloseable {
         }
     }
 
-    /** Opens a file of a leased version; one that is missing is damage, as nobody removes what is leased. */
-    static int open(Posix posix, Path file) {
+    /** Opens a file of a leased version; one that is missing is damage, as only a daemon that ends removes what is leased. */
+    static int open(Posix posix, Lease lease, Path file) {
         try {
             return posix.openForReading(file);
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NOT_FOUND) {
+                lease.requireInStore();
                 throw Failure.of(ErrorCode.CHECKSUM, "file of a published version is missing")
                         .with("file", file)
                         .cause(e)
                         .remedy("load the dataset anew");
             }
             throw e;
+        }
+    }
+
+    /**
+     * Maps, also where a process has as many mappings as it may have ({@code vm.max_map_count}): the closed ones among them end
+     * when the garbage collector finds them, so it is asked to look.
+     */
+    private static long withRoom(LongSupplier map) {
+        for (int attempt = 0; attempt < COLLECTIONS; attempt++) {
+            try {
+                return map.getAsLong();
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NO_SPACE) {
+                    throw e;
+                }
+                System.gc();
+                letCleanersRun();
+            }
+        }
+        return map.getAsLong();
+    }
+
+    private static void letCleanersRun() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(CLEANING_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -93,11 +128,14 @@ final class Mapping implements AutoCloseable {
         return (boolean) OPEN.getOpaque(this);
     }
 
-    /** Returns a read-only buffer, whose memory stays valid for as long as it or a slice of it is reachable. */
-    ByteBuffer byteBuffer(long position, int length) {
+    /**
+     * Returns a read-only buffer, whose memory stays valid for as long as it or a slice of it is reachable. So long the owner
+     * stays reachable too: a dataset that nobody closed is not closed under a buffer that is in use.
+     */
+    ByteBuffer byteBuffer(long position, int length, Object owner) {
         try {
             ByteBuffer buffer = posix.bufferOver(address + position, length);
-            unmapping.releaseWith(buffer);
+            unmapping.releaseWith(buffer, owner);
             return buffer.asReadOnlyBuffer();
         } finally {
             Reference.reachabilityFence(this);
@@ -108,7 +146,10 @@ final class Mapping implements AutoCloseable {
     public void close() {
         if (OPEN.compareAndSet(this, true, false)) {
             try {
-                posix.replaceWithZeros(address, byteSize);
+                withRoom(() -> {
+                    posix.replaceWithZeros(address, byteSize);
+                    return address;
+                });
             } finally {
                 Reference.reachabilityFence(this);
             }
@@ -141,11 +182,25 @@ final class Mapping implements AutoCloseable {
             CLEANER.register(user, this);
         }
 
+        /** Keeps {@code owner}, which must not lead to {@code user}, reachable for as long as {@code user} is. */
+        void releaseWith(Object user, Object owner) {
+            reachable.incrementAndGet();
+            CLEANER.register(user, new Release(this, owner));
+        }
+
         @Override
         public void run() {
             if (reachable.decrementAndGet() == 0) {
                 posix.unmap(address, byteSize);
             }
+        }
+    }
+
+    /** What the cleaner keeps for a buffer: it holds the owner, and that is all that the owner is here for. */
+    private record Release(Unmapping unmapping, Object owner) implements Runnable {
+        @Override
+        public void run() {
+            unmapping.run();
         }
     }
 }

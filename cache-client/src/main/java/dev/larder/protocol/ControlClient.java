@@ -14,6 +14,8 @@ import java.util.List;
  */
 public final class ControlClient {
     private static final Duration SILENCE = Duration.ofSeconds(10);
+
+    /** How much longer than it may wait the daemon has to say that it waited in vain. */
     private static final Duration GRACE = Duration.ofSeconds(1);
 
     private final Path store;
@@ -32,6 +34,11 @@ public final class ControlClient {
     /** Returns a client that gives up when the daemon has said nothing for this long, instead of ten seconds. */
     public ControlClient patientFor(Duration longestSilence) {
         return new ControlClient(store, longestSilence);
+    }
+
+    /** Returns a client that is as patient as this one, but not beyond the time that its caller has, and a second. */
+    public ControlClient patientWithin(Duration timeLeft) {
+        return timeLeft.compareTo(silence.minus(GRACE)) < 0 ? patientFor(timeLeft.plus(GRACE)) : this;
     }
 
     /** Shakes hands only: tells that a daemon is there, and which. */

@@ -6,10 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.agrona.DirectBuffer;
@@ -138,6 +142,29 @@ class ArrayViewTest {
         assertThatThrownBy(() -> cube.copyRows(new long[] {0, 1}, small, 0))
                 .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> cube.copyRows(new long[] {0}, small, 3)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
+    void gatherNeverCrashesWhenAnotherThreadChangesTheRowsMeanwhile() throws Exception {
+        ArrayView cube = dataset.array("cube");
+        long[] rows = new long[64];
+        UnsafeBuffer target = new UnsafeBuffer(new byte[64 * 48]);
+        AtomicBoolean running = new AtomicBoolean(true);
+        CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> {
+            for (int i = 0; running.get(); i++) {
+                VarHandle.fullFence();
+                rows[i % 64] = i % 1_000 == 0 ? Long.MAX_VALUE / 64 : i % 2;
+            }
+        });
+        for (int i = 0; i < 20_000; i++) {
+            try {
+                cube.copyRows(rows, target, 0);
+            } catch (IndexOutOfBoundsException e) {
+                assertThat(e).hasMessageContaining("row is out of range");
+            }
+        }
+        running.set(false);
+        writer.get(10, TimeUnit.SECONDS);
     }
 
     @Test

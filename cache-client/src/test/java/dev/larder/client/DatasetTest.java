@@ -209,6 +209,19 @@ class DatasetTest {
     }
 
     @Test
+    void anArrayThatIsAskedForAfterTheStoreWasRemovedIsNoDamage() {
+        Dataset dataset = larder.dataset("d");
+        ArrayView labels = dataset.array("labels");
+        fixture.unlink("d", 1);
+
+        assertThatThrownBy(() -> dataset.array("values"))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON))
+                .hasMessageContaining("the store was removed while its dataset was leased");
+        assertThat(labels.getInt(0)).isEqualTo(101);
+    }
+
+    @Test
     void linksInPlaceOfSegmentsAreNotFollowed() throws IOException {
         Path elsewhere = Files.move(file("values.npy"), fixture.store().resolve("elsewhere"));
         Files.createSymbolicLink(file("values.npy"), elsewhere);

@@ -80,6 +80,21 @@ class LeakTest {
     }
 
     @Test
+    void aBufferThatIsInUseKeepsItsForgottenDatasetOpenAndLetsItGoAfterwards() {
+        try (Larder larder = Larder.connect(fixture.store())) {
+            ByteBuffer slice = larder.dataset("d").array("a").byteBuffer(0, 3).slice(4, 8);
+            for (int i = 0; i < 20; i++) {
+                System.gc();
+                assertThat((int) slice.get(0)).isEqualTo(2);
+            }
+            assertThat(Leases.isLeased(folder())).isTrue();
+            slice = ByteBuffer.allocate(0);
+            assertThat(slice.hasRemaining()).isFalse();
+            awaitCollected(() -> !Leases.isLeased(folder()));
+        }
+    }
+
+    @Test
     void addressesOfAClosedViewGoBackWhenNobodyCanReadThemAnyMore() {
         try (Larder larder = Larder.connect(fixture.store())) {
             ByteBuffer slice = closedSlice(larder);

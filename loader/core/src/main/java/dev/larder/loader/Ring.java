@@ -249,6 +249,9 @@ final class Ring {
         // the next batch wakes another.
         if (free(batch) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
             wakeGatherers(1);
+            if (line.isEmpty()) { // the consumer waits for just this slot; there may be no thread that is idle, or none
+                LockSupport.unpark(consumer);
+            }
         }
     }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -176,6 +177,20 @@ class LoaderEndingsTest {
 
             assertThat(batches.next().number()).isEqualTo(1);
             closing.join();
+        }
+    }
+
+    @Test
+    void consumerWithoutGatherThreadsGoesOnWhenAnotherThreadClosesAKeptBatch() throws Exception {
+        try (Loader loader =
+                builder().depth(1).threads(0).timeout(Duration.ofMinutes(5)).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch kept = batches.next().keep();
+            CompletableFuture<Batch> waiting = waitingFor(batches);
+
+            kept.close();
+
+            assertThat(waiting.get(20, TimeUnit.SECONDS).number()).isEqualTo(1);
         }
     }
 
