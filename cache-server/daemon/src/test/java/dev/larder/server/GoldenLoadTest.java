@@ -80,8 +80,7 @@ class GoldenLoadTest {
         served.load("d", ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3));
         String path = served.control().list("d/", false).get(0).path();
 
-        String answer = Numpy.run(
-                """
+        String answer = Numpy.run("""
                 import sys
                 import numpy as np
                 m = np.load(sys.argv[1], mmap_mode="r")
@@ -90,8 +89,7 @@ class GoldenLoadTest {
                     print("written")
                 except ValueError as refused:
                     print("refused", int(m.sum()))
-                """,
-                path);
+                """, path);
 
         assertThat(answer.trim()).isEqualTo("refused 6");
     }

@@ -8,7 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class NearNamesTest {
-    private static final List<String> KNOWN = List.of("mnist", "fashion-mnist", "mnist-small", "cifar10", "cifar100", "scannet");
+    private static final List<String> KNOWN =
+            List.of("mnist", "fashion-mnist", "mnist-small", "cifar10", "cifar100", "scannet");
 
     @ParameterizedTest
     @CsvSource({
@@ -34,7 +35,18 @@ class NearNamesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"'', '', 0", "a, '', 1", "'', abc, 3", "kitten, sitting, 3", "flaw, lawn, 2", "größe, grosse, 3", "minst, mnist, 1", "ab, ba, 1", "abcd, badc, 2", "a, a, 0"})
+    @CsvSource({
+        "'', '', 0",
+        "a, '', 1",
+        "'', abc, 3",
+        "kitten, sitting, 3",
+        "flaw, lawn, 2",
+        "größe, grosse, 3",
+        "minst, mnist, 1",
+        "ab, ba, 1",
+        "abcd, badc, 2",
+        "a, a, 0"
+    })
     void distanceCountsEdits(String a, String b, int expected) {
         assertThat(NearNames.distance(a, b)).isEqualTo(expected);
         assertThat(NearNames.distance(b, a)).isEqualTo(expected);

@@ -44,7 +44,8 @@ class LockRecordTest {
         LockRecord here = LockRecord.ofThisProcess();
 
         assertThat(here.fitsThisBoot()).isTrue();
-        assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, true).fitsThisBoot()).isFalse();
+        assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, true).fitsThisBoot())
+                .isFalse();
         assertThat(new LockRecord(1, "", here.bootId(), StoreLayout.FORMAT_VERSION + 1, true).fitsThisBoot())
                 .isFalse();
     }

@@ -10,8 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class MountTest {
-    private static final String MOUNTS =
-            """
+    private static final String MOUNTS = """
             overlay / overlay rw,relatime 0 0
             tmpfs /dev tmpfs rw,nosuid,size=65536k 0 0
             shm /dev/shm tmpfs rw,nosuid,nodev,size=25165824k,huge=within_size 0 0
