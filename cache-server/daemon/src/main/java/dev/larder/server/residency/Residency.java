@@ -153,7 +153,7 @@ public final class Residency {
     public synchronized String nearNames(String name) {
         List<String> near = NearNames.of(name, current.keySet());
         return near.isEmpty()
-                ? "load it with larder load " + name + "=PATH"
+                ? "larder ls lists all; larder load " + name + "=PATH loads it"
                 : "did you mean " + String.join(", ", near) + "? larder ls lists all";
     }
 }
