@@ -26,6 +26,9 @@ public final class ArrayView implements AutoCloseable {
     /** How many rows ahead of the copy a gather touches memory, so that the cache miss overlaps with copying. */
     private static final int PREFETCH_ROWS = 8;
 
+    /** Shorter rows are copied so fast that the processor itself overlaps them. */
+    private static final int PREFETCH_MIN_BYTES = 128;
+
     private static final VarHandle OPEN = openHandle();
 
     private final ArrayEntry entry;
@@ -282,10 +285,11 @@ public final class ArrayView implements AutoCloseable {
         byte[] array = target.byteArray();
         long to = target.addressOffset() + targetOffset;
         long length = rowByteSize;
+        boolean prefetches = length >= PREFETCH_MIN_BYTES;
         long touched = 0;
         try {
             for (int i = first; i < end; i++, to += length) {
-                if (i + PREFETCH_ROWS < end) {
+                if (prefetches && i + PREFETCH_ROWS < end) {
                     long ahead = rows[i + PREFETCH_ROWS];
                     if (ahead >= 0 && ahead < size0) {
                         touched += RawMemory.getByte(base + ahead * length) & 0xff;
