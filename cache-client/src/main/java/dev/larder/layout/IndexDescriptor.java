@@ -73,7 +73,8 @@ public final class IndexDescriptor {
     public static final int ENTRY_SEGMENT_OFFSET = ENTRY_BYTE_SIZE_OFFSET + Long.BYTES;
     public static final int ENTRY_CRC32C_OFFSET = ENTRY_SEGMENT_OFFSET + Integer.BYTES;
     public static final int ENTRY_ORDER_OFFSET = ENTRY_CRC32C_OFFSET + Integer.BYTES;
-    public static final int ENTRY_LENGTH = ENTRY_ORDER_OFFSET + Long.BYTES;
+    public static final int ENTRY_PART_OFFSET = ENTRY_ORDER_OFFSET + Integer.BYTES;
+    public static final int ENTRY_LENGTH = ENTRY_PART_OFFSET + Integer.BYTES;
 
     public static final int SEGMENT_BYTE_SIZE_OFFSET = 0;
     public static final int SEGMENT_FILE_OFFSET = SEGMENT_BYTE_SIZE_OFFSET + Long.BYTES;

@@ -156,7 +156,14 @@ public final class IndexReader {
                 segmentFile(segment),
                 index.getLong(entry + IndexDescriptor.ENTRY_DATA_OFFSET),
                 index.getLong(entry + IndexDescriptor.ENTRY_BYTE_SIZE_OFFSET),
-                index.getInt(entry + IndexDescriptor.ENTRY_CRC32C_OFFSET));
+                index.getInt(entry + IndexDescriptor.ENTRY_CRC32C_OFFSET),
+                part(index.getInt(entry + IndexDescriptor.ENTRY_PART_OFFSET)));
+    }
+
+    /** An array of a kind of column that a newer release invented is still an array. */
+    private static ColumnPart part(int code) {
+        ColumnPart part = ColumnPart.of(code);
+        return part == null ? ColumnPart.NONE : part;
     }
 
     private int entryAt(int number) {

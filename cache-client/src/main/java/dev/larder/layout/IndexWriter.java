@@ -108,6 +108,7 @@ public final class IndexWriter {
             index.putInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET, segmentOf(array));
             index.putInt(entry + IndexDescriptor.ENTRY_CRC32C_OFFSET, array.crc32c());
             index.putInt(entry + IndexDescriptor.ENTRY_ORDER_OFFSET, array.order());
+            index.putInt(entry + IndexDescriptor.ENTRY_PART_OFFSET, array.part().code());
             for (long dimension : array.shape()) {
                 index.putLong(shapeAt, dimension);
                 shapeAt += Long.BYTES;

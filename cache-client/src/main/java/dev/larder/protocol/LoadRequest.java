@@ -5,18 +5,22 @@ import java.util.List;
 /**
  * Asks the daemon to load sources and publish them.
  *
- * @param keys only arrays that match one of these are loaded; empty means all
+ * @param options how to read and keep them
  * @param workers threads to use; 0 lets the daemon choose
  */
-public record LoadRequest(List<Source> sources, List<String> keys, int workers) implements Request {
+public record LoadRequest(List<Source> sources, LoadOptions options, int workers) implements Request {
 
     /** Copies the lists. */
     public LoadRequest {
         sources = List.copyOf(sources);
-        keys = List.copyOf(keys);
         if (workers < 0 || workers > MAX_WORKERS) {
             throw new IllegalArgumentException("workers=" + workers);
         }
+    }
+
+    /** Asks for plain arrays, those that match one of the keys. */
+    public LoadRequest(List<Source> sources, List<String> keys, int workers) {
+        this(sources, LoadOptions.none().withKeys(keys), workers);
     }
 
     /** The most worker threads that one may ask for. */

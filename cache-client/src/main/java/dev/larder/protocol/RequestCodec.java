@@ -5,6 +5,7 @@ import static dev.larder.protocol.MessageWriter.whole;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.protocol.sbe.AsCode;
 import dev.larder.protocol.sbe.EvictDecoder;
 import dev.larder.protocol.sbe.EvictEncoder;
 import dev.larder.protocol.sbe.Flag;
@@ -16,6 +17,7 @@ import dev.larder.protocol.sbe.ListDecoder;
 import dev.larder.protocol.sbe.ListEncoder;
 import dev.larder.protocol.sbe.LoadDecoder;
 import dev.larder.protocol.sbe.LoadEncoder;
+import dev.larder.protocol.sbe.LongTextDecoder;
 import dev.larder.protocol.sbe.NameTextDecoder;
 import dev.larder.protocol.sbe.PathTextDecoder;
 import dev.larder.protocol.sbe.ShortTextDecoder;
@@ -108,24 +110,32 @@ public final class RequestCodec {
     }
 
     private int encodeLoad(LoadRequest load) {
-        if (load.sources().size() + load.keys().size() > MAX_ELEMENTS) {
+        LoadOptions options = load.options();
+        if (load.sources().size() + options.keys().size() > MAX_ELEMENTS) {
             throw Failure.of(ErrorCode.USAGE, "too many sources and keys in one request")
                     .with("sources", load.sources().size())
-                    .with("keys", load.keys().size())
+                    .with("keys", options.keys().size())
                     .remedy("name a folder instead of its files, or ask in several requests");
         }
         LoadEncoder encoder = new LoadEncoder()
                 .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
-                .workers(load.workers());
+                .workers(load.workers())
+                .loadAs(AsCode.valueOf(options.as().name()))
+                .strict(flag(options.strict()))
+                .inPlace(flag(options.inPlace()))
+                .evenIfUnchanged(flag(options.evenIfUnchanged()))
+                .packBelowBytes(options.packBelowBytes());
         LoadEncoder.SourcesEncoder sources = encoder.sourcesCount(load.sources().size());
         for (LoadRequest.Source source : load.sources()) {
             sources.next()
                     .name(name(source.name()))
                     .path(whole("path", source.path(), PathTextDecoder.lengthMaxValue()));
         }
-        LoadEncoder.KeysEncoder keys = encoder.keysCount(load.keys().size());
-        load.keys().forEach(key -> keys.next().key(name(key)));
-        return encoder.limit();
+        LoadEncoder.KeysEncoder keys = encoder.keysCount(options.keys().size());
+        options.keys().forEach(key -> keys.next().key(name(key)));
+        return encoder.dtype(whole("dtype", options.dtype(), LongTextDecoder.lengthMaxValue()))
+                .shape(whole("shape", options.shape(), NAME))
+                .limit();
     }
 
     private static Request hello(MessageReader reader) {
@@ -144,7 +154,31 @@ public final class RequestCodec {
             throw reader.malformed("workers", workers);
         }
         List<LoadRequest.Source> sources = sources(reader, decoder);
-        return new LoadRequest(sources, keys(reader, decoder), workers);
+        return new LoadRequest(sources, options(reader, decoder), workers);
+    }
+
+    private static LoadOptions options(MessageReader reader, LoadDecoder decoder) {
+        LoadOptions.As as = as(reader, decoder.loadAsRaw());
+        long packBelowBytes = decoder.packBelowBytes();
+        if (packBelowBytes < LoadOptions.PACK_AUTO) {
+            throw reader.malformed("packBelowBytes", packBelowBytes);
+        }
+        boolean strict = decoder.strict() == Flag.YES;
+        boolean inPlace = decoder.inPlace() == Flag.YES;
+        boolean evenIfUnchanged = decoder.evenIfUnchanged() == Flag.YES;
+        List<String> keys = keys(reader, decoder);
+        String dtype = reader.text("dtype", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipDtype);
+        String shape = reader.text("shape", NAME, decoder::limit, decoder::skipShape);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+    }
+
+    private static LoadOptions.As as(MessageReader reader, int code) {
+        for (LoadOptions.As as : LoadOptions.As.values()) {
+            if (AsCode.valueOf(as.name()).value() == code) {
+                return as;
+            }
+        }
+        throw reader.malformed("loadAs", code);
     }
 
     private static List<LoadRequest.Source> sources(MessageReader reader, LoadDecoder decoder) {

@@ -12,13 +12,10 @@ import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
-import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
-import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,25 +24,15 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One load: scans every source, reserves space for all of it, copies with several threads and publishes. All datasets of a
  * request become visible, or none; whatever was written before a failure is removed.
  */
 public final class Load {
-    private static final Logger LOG = LoggerFactory.getLogger(Load.class);
-    private static final int COPY_END_SECONDS = 5;
-
     private final LoadRequest request;
     private final int workers;
     private final Store store;
@@ -132,7 +119,7 @@ public final class Load {
 
     private Done loadAll() throws IOException {
         progress.enter(Phase.SCANNING);
-        SourceOptions options = new SourceOptions(request.keys());
+        SourceOptions options = SourceOptions.of(request.options());
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
         for (LoadRequest.Source source : request.sources()) {
@@ -144,22 +131,26 @@ public final class Load {
         arrays = List.copyOf(found);
         long bytes =
                 found.stream().mapToLong(array -> array.header().byteSize()).sum();
-        long stored = found.stream()
-                .mapToLong(array -> Store.storedBytes(array.header().byteSize()))
-                .sum();
+        Map<String, LoadPlan> plans = new LinkedHashMap<>();
+        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset))));
+        long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
         store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
         progress.expect(bytes, found.size());
         progress.enter(Phase.LOADING);
-        Map<String, IncomingVersion> versions = new LinkedHashMap<>();
+        List<IncomingVersion> versions = new ArrayList<>();
         try {
-            for (String dataset : datasets()) {
-                versions.put(dataset, open(dataset));
+            try (Copying copying = new Copying(workers, progress)) {
+                plans.forEach((dataset, plan) -> {
+                    IncomingVersion version = open(dataset);
+                    versions.add(version);
+                    copying.add(version, plan);
+                });
+                copying.await();
             }
-            copyAll(versions);
             publishAll(versions);
         } finally {
             try {
-                versions.values().forEach(IncomingVersion::close);
+                versions.forEach(IncomingVersion::close);
             } finally {
                 store.releaseSpace(stored);
             }
@@ -173,10 +164,16 @@ public final class Load {
             if (!names.add(array.name().toString())) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "two sources of one name")
                         .with("array", array.name())
-                        .with("file", array.identity().file())
+                        .with("file", array.file())
                         .remedy("load them under different names");
             }
         }
+    }
+
+    private List<SourceArray> arraysOf(String dataset) {
+        return arrays.stream()
+                .filter(array -> array.name().dataset().equals(dataset))
+                .toList();
     }
 
     private List<String> origins(String dataset) {
@@ -197,86 +194,12 @@ public final class Load {
         return version;
     }
 
-    private void copyAll(Map<String, IncomingVersion> versions) {
-        ExecutorService pool = Executors.newFixedThreadPool(Math.min(workers, Math.max(1, arrays.size())), task -> {
-            Thread thread = new Thread(task, "larder-ingest");
-            thread.setDaemon(true);
-            return thread;
-        });
-        try {
-            List<Future<?>> copies = arrays.stream()
-                    .sorted(Comparator.comparingLong(
-                                    (SourceArray array) -> array.header().byteSize())
-                            .reversed())
-                    .<Future<?>>map(array -> pool.submit(() -> copy(array, versions)))
-                    .toList();
-            for (Future<?> copy : copies) {
-                await(copy);
-            }
-        } finally {
-            versions.values().forEach(IncomingVersion::cancel);
-            end(pool);
-        }
-    }
-
-    /** Waits until no thread writes any more, so that what is removed next stays removed. */
-    private static void end(ExecutorService pool) {
-        pool.shutdownNow();
-        try {
-            if (!pool.awaitTermination(COPY_END_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("a copy does not end; its source hangs: waitedSeconds={}", COPY_END_SECONDS);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void copy(SourceArray array, Map<String, IncomingVersion> versions) {
-        IncomingVersion version = versions.get(array.name().dataset());
-        if (version == null) {
-            throw new IllegalStateException("no version was started for " + array.name());
-        }
-        SourceRecord source = new SourceRecord(
-                array.name().array(),
-                array.identity().file().toString(),
-                array.identity().byteSize(),
-                array.identity().modifiedNanos(),
-                array.identity().inode());
-        try (ReadableByteChannel data = array.open()) {
-            version.add(array.name().array(), array.header(), data, source, progress::addBytes);
-            array.identity().requireUnchanged();
-            progress.addFile();
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot copy array")
-                    .with("array", array.name())
-                    .with("file", array.identity().file())
-                    .with("reason", e)
-                    .cause(e)
-                    .remedy("check the file and its disk");
-        }
-    }
-
-    /** Waits for one copy; the first that fails ends the load. The load's own end is bounded by cancelling the copies. */
-    private static void await(Future<?> copy) {
-        try {
-            copy.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CancellationException("interrupted while copying");
-        }
-    }
-
-    private void publishAll(Map<String, IncomingVersion> versions) {
+    private void publishAll(List<IncomingVersion> versions) {
         if (cancelled) {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions.values()) {
+        for (IncomingVersion version : versions) {
             residency.publish(version);
         }
     }

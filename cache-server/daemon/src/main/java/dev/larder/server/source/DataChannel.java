@@ -6,24 +6,24 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 
 /**
- * Delivers exactly the data of an array. That nothing follows, and that a checksum of the packing is right, is proved
+ * Delivers exactly the data of a region. That nothing follows, and that a checksum of the packing is right, is proved
  * before the last byte is handed out: whoever got all bytes got good ones.
  */
 final class DataChannel implements ReadableByteChannel {
     private static final int STEP_BYTES = 64 << 10;
 
-    private final SourceArray array;
+    private final FileRegion region;
     private final InputStream in;
     private final byte[] step;
     private long delivered;
     private boolean open = true;
 
     /** Takes over a stream that stands at the data. */
-    DataChannel(SourceArray array, InputStream in) {
-        this.array = array;
+    DataChannel(FileRegion region, InputStream in) {
+        this.region = region;
         this.in = in;
-        this.step = new byte[(int) Math.min(STEP_BYTES, Math.max(1, array.byteSize()))];
-        if (array.byteSize() == 0) {
+        this.step = new byte[(int) Math.min(STEP_BYTES, Math.max(1, region.byteSize()))];
+        if (region.byteSize() == 0) {
             requireEnd();
         }
     }
@@ -33,19 +33,19 @@ final class DataChannel implements ReadableByteChannel {
         if (!target.hasRemaining()) {
             return 0;
         }
-        int length = (int) Math.min(Math.min(step.length, target.remaining()), array.byteSize() - delivered);
+        int length = (int) Math.min(Math.min(step.length, target.remaining()), region.byteSize() - delivered);
         if (length == 0) {
             return -1;
         }
         int read = next(length);
         if (read < 0) {
             throw Refusal.of(
-                    array.file(),
-                    array.dataOffset() + delivered,
-                    "it ends after " + delivered + " of " + array.byteSize() + " bytes of data");
+                    region.file(),
+                    region.offset() + delivered,
+                    "it ends after " + delivered + " of " + region.byteSize() + " bytes of data");
         }
         delivered += read;
-        if (delivered == array.byteSize()) {
+        if (delivered == region.byteSize()) {
             requireEnd();
         }
         target.put(step, 0, read);
@@ -56,7 +56,7 @@ final class DataChannel implements ReadableByteChannel {
         try {
             return in.read(step, 0, length);
         } catch (IOException e) {
-            throw Refusal.unreadable(array.file(), array.dataOffset() + delivered, e);
+            throw Refusal.unreadable(region.file(), region.offset() + delivered, e);
         }
     }
 
@@ -66,10 +66,10 @@ final class DataChannel implements ReadableByteChannel {
                 return;
             }
         } catch (IOException e) {
-            throw Refusal.unreadable(array.file(), array.dataOffset() + delivered, e);
+            throw Refusal.unreadable(region.file(), region.offset() + delivered, e);
         }
         throw Refusal.of(
-                array.file(), array.dataOffset() + delivered, "more follows the " + delivered + " bytes of data");
+                region.file(), region.offset() + delivered, "more follows the " + delivered + " bytes of data");
     }
 
     @Override

@@ -60,7 +60,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         List<SourceArray> arrays = new ArrayList<>();
         for (SourceFile file : files) {
             try {
-                arrays.add(file.check(name));
+                arrays.addAll(file.check(name));
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     throw e;

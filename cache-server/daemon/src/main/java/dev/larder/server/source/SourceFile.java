@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
@@ -12,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -28,7 +30,7 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
     private static final long TIGHTEST_PACKING = 1032;
 
     /** Reads and checks everything but the data itself. */
-    SourceArray check(String dataset) {
+    List<SourceArray> check(String dataset) {
         String objection = Names.arrayObjection(arrayName);
         if (objection != null) {
             throw Refusal.of(path, 0, "its array cannot be called " + Names.printable(arrayName) + ": " + objection);
@@ -42,8 +44,13 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
             requireExact(dataOffset, header.byteSize(), identity.byteSize());
         }
         requireStorable(header);
-        return new SourceArray(
-                new ArrayName(dataset, arrayName), identity, header, dataOffset, kind == SourceKind.IDX_GZIP);
+        FileRegion region = new FileRegion(path, dataOffset, header.byteSize());
+        return List.of(new SourceArray(
+                new ArrayName(dataset, arrayName),
+                header,
+                new FileData(region, kind == SourceKind.IDX_GZIP),
+                List.of(identity),
+                ColumnPart.NONE));
     }
 
     private NpyHeader header() {

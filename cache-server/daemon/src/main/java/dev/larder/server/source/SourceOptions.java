@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.Names;
+import dev.larder.protocol.LoadOptions;
 import java.util.LinkedHashSet;
 import java.util.List;
 
@@ -10,8 +11,11 @@ import java.util.List;
  * Says which files of a source are meant.
  *
  * @param keys keep exactly the files whose stem ends in {@code _} and one of these; empty keeps all
+ * @param as what becomes of them
+ * @param dtype the element type of raw binary files; empty where there are none
+ * @param shape the shape of raw binary files; empty where there are none
  */
-public record SourceOptions(List<String> keys) {
+public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
     /** Checks the keys and drops repeated ones. */
     public SourceOptions {
         keys = List.copyOf(new LinkedHashSet<>(keys));
@@ -22,6 +26,16 @@ public record SourceOptions(List<String> keys) {
                         .remedy("give --keys the last parts of file names, as in --keys rgb,depth");
             }
         }
+    }
+
+    /** Keeps the files of some keys, as plain arrays. */
+    public SourceOptions(List<String> keys) {
+        this(keys, LoadOptions.As.ARRAYS, "", "");
+    }
+
+    /** Returns what of a load's options matters for its sources. */
+    public static SourceOptions of(LoadOptions options) {
+        return new SourceOptions(options.keys(), options.as(), options.dtype(), options.shape());
     }
 
     /** Returns the options that keep every file of a known kind. */

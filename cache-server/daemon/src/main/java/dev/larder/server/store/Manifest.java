@@ -9,6 +9,7 @@ import com.google.gson.JsonParser;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
 final class Manifest {
@@ -56,6 +58,9 @@ final class Manifest {
         json.addProperty("order", Character.toString(array.order()));
         json.addProperty("bytes", array.byteSize());
         json.addProperty("crc32c", array.crc32cHex());
+        if (array.part() != ColumnPart.NONE) {
+            json.addProperty("part", array.part().name().toLowerCase(Locale.ROOT));
+        }
         return json;
     }
 

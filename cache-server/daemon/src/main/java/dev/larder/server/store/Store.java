@@ -195,9 +195,9 @@ public final class Store implements AutoCloseable {
         space.release(bytes);
     }
 
-    /** Returns what an array of this length will occupy. */
-    public static long storedBytes(long dataBytes) {
-        return StoreLayout.DATA_ALIGNMENT + (dataBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    /** Returns what a file of this length will occupy. */
+    public static long storedBytes(long fileBytes) {
+        return (fileBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
     /** Starts a version that is loaded from these paths, invisible to readers. The caller closes it. */

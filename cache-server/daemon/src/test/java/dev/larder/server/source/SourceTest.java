@@ -65,7 +65,7 @@ class SourceTest {
         Path file = SourceFiles.npy(folder.resolve("x.npy"), ">f8", 2, 3);
         SourceArray array = only(file);
 
-        FileRegion region = array.region().orElseThrow();
+        FileRegion region = array.data().regions().get(0);
 
         assertThat(region).isEqualTo(new FileRegion(file, 128, 48));
         try (FileChannel channel = region.open()) {
@@ -87,11 +87,10 @@ class SourceTest {
             assertThat(array.dtype()).hasToString(descr);
             assertThat(array.shape()).containsExactly(3, 2);
             assertThat(array.order()).isEqualTo(Order.C);
-            assertThat(array.dataOffset()).isEqualTo(12);
             assertThat(SourceFiles.data(array)).isEqualTo(SourceFiles.counting(6 * itemSize));
         }
-        assertThat(plain.region()).contains(new FileRegion(plain.file(), 12, 6L * itemSize));
-        assertThat(packed.region()).isEmpty();
+        assertThat(plain.data().regions()).containsExactly(new FileRegion(plain.file(), 12, 6L * itemSize));
+        assertThat(packed.data().regions()).isEmpty();
     }
 
     @Test
@@ -120,7 +119,7 @@ class SourceTest {
     @Test
     void anUnchangedFileIsTheSameAndAChangedOneIsNot() throws Exception {
         Path file = SourceFiles.npy(folder.resolve("x.npy"), "<f4", 3);
-        SourceIdentity identity = only(file).identity();
+        SourceIdentity identity = only(file).files().get(0);
 
         assertThat(SourceIdentity.of(file)).isEqualTo(identity);
         identity.requireUnchanged();

@@ -1,0 +1,70 @@
+package dev.larder.protocol;
+
+import java.util.List;
+
+/**
+ * How sources are read and kept; recorded with what they gave, so that it can be loaded again in the same way.
+ *
+ * @param keys only arrays that match one of these are loaded; empty means all
+ * @param as what becomes of them
+ * @param dtype the element type of raw binary files, in numpy's words; empty where files say it themselves
+ * @param shape the shape of raw binary files, as in {@code 100,28,28}; one number may be -1; empty where files say it themselves
+ * @param packBelowBytes smaller arrays share segments; 0 never, {@link #PACK_AUTO} as the store does by itself
+ * @param strict whether sources are compared by a hash of every byte
+ * @param inPlace whether files are mapped where they lie instead of being copied
+ * @param evenIfUnchanged whether to read sources again that look as they did
+ */
+public record LoadOptions(
+        List<String> keys,
+        As as,
+        String dtype,
+        String shape,
+        long packBelowBytes,
+        boolean strict,
+        boolean inPlace,
+        boolean evenIfUnchanged) {
+    /** Lets the store decide what is packed. */
+    public static final long PACK_AUTO = -1;
+
+    /** What becomes of the files of a source. */
+    public enum As {
+        /** Each array of a file is an array of the dataset. */
+        ARRAYS,
+        /** The files of a key are the rows of one column. */
+        RAGGED,
+        /** The lines of a text file are the rows of columns of texts. */
+        STRINGS,
+        /** The keys in a text file lead to the numbers of their lines. */
+        INDEX,
+        /** Any file is a row of raw bytes. */
+        BYTES
+    }
+
+    /** Copies the list. */
+    public LoadOptions {
+        keys = List.copyOf(keys);
+        if (packBelowBytes < PACK_AUTO) {
+            throw new IllegalArgumentException("packBelowBytes=" + packBelowBytes);
+        }
+    }
+
+    /** Returns what holds where nothing is said. */
+    public static LoadOptions none() {
+        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false);
+    }
+
+    /** Returns the same, for only some keys. */
+    public LoadOptions withKeys(List<String> wanted) {
+        return new LoadOptions(wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+    }
+
+    /** Returns the same, made into something else. */
+    public LoadOptions withAs(As wanted) {
+        return new LoadOptions(keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+    }
+
+    /** Returns the same, with arrays below this length packed. */
+    public LoadOptions withPackBelowBytes(long wanted) {
+        return new LoadOptions(keys, as, dtype, shape, wanted, strict, inPlace, evenIfUnchanged);
+    }
+}

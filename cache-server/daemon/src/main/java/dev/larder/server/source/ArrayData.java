@@ -1,0 +1,19 @@
+package dev.larder.server.source;
+
+import java.nio.channels.ReadableByteChannel;
+import java.util.List;
+
+/** Where the bytes of an array come from. Thread-safe. */
+public interface ArrayData {
+    /**
+     * Returns the stretches of files that, one after the other, are the array's bytes, for readers that jump; empty if they have
+     * to be unpacked or computed.
+     */
+    List<FileRegion> regions();
+
+    /**
+     * Opens the data from the start: exactly as many bytes as the array has, or a {@link dev.larder.error.ErrorCode#BAD_INPUT}
+     * failure while they are read, at the latest with the last of them. The caller closes the channel.
+     */
+    ReadableByteChannel open();
+}
