@@ -171,6 +171,16 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public long allocate(long byteSize) {
+        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_NORESERVE;
+        long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
+        if (address == LibC.MAP_FAILED) {
+            throw failed("mmap of new memory").with("bytes", byteSize).exception();
+        }
+        return address;
+    }
+
+    @Override
     public void unmap(long address, long byteSize) {
         if (LibC.munmap(address, byteSize) < 0) {
             throw failed("munmap").with("bytes", byteSize).exception();

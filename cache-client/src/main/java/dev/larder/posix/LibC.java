@@ -20,6 +20,7 @@ final class LibC {
     static final int LOCK_UN = 8;
 
     static final int PROT_READ = 1;
+    static final int PROT_WRITE = 2;
     static final int MAP_SHARED = 1;
     static final int MAP_PRIVATE = 2;
     static final int MAP_FIXED = 0x10;

@@ -48,6 +48,9 @@ public interface Posix {
     /** Puts read-only pages of zeros in place of a mapping: readers who come too late read zeros and live. */
     void replaceWithZeros(long address, long byteSize);
 
+    /** Returns the address of new memory, all zeros, outside of any heap. The caller ends it with {@link #unmap}. */
+    long allocate(long byteSize);
+
     /** Ends a mapping: any later access kills the process. */
     void unmap(long address, long byteSize);
 
