@@ -21,7 +21,23 @@ final class LoadOptions {
             description = "Threads that read and copy; auto or -1: one for each processor (the default).")
     int workers;
 
+    @Option(
+            names = "--as",
+            paramLabel = "KIND",
+            defaultValue = "arrays",
+            converter = AsConverter.class,
+            description = {
+                "What becomes of the files: arrays (the default);",
+                "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
+                "strings: .tsv, .csv, .jsonl and .txt files are columns of texts;",
+                "index: their first column, or those of --keys, leads to row numbers;",
+                "bytes: any files are the rows of one column of raw bytes."
+            })
+    dev.larder.protocol.LoadOptions.As as;
+
     LoadRequest request(List<LoadRequest.Source> sources) {
-        return new LoadRequest(sources, keys, workers);
+        dev.larder.protocol.LoadOptions options =
+                dev.larder.protocol.LoadOptions.none().withKeys(keys).withAs(as);
+        return new LoadRequest(sources, options, workers);
     }
 }

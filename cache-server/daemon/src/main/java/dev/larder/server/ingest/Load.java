@@ -85,7 +85,7 @@ public final class Load implements Ingest {
      */
     void run(Runnable beforeOutcome) {
         try {
-            Done done = loadAll();
+            Done done = loadAndRelease();
             beforeOutcome.run();
             outcome.complete(done);
         } catch (IOException | RuntimeException | Error e) {
@@ -111,6 +111,14 @@ public final class Load implements Ingest {
                 .remedy("run it again with --debug");
     }
 
+    private Done loadAndRelease() throws IOException {
+        try {
+            return loadAll();
+        } finally {
+            arrays.forEach(SourceArray::release);
+        }
+    }
+
     private Done loadAll() throws IOException {
         progress.enter(Phase.SCANNING);
         SourceOptions options = SourceOptions.of(request.options());
@@ -119,10 +127,10 @@ public final class Load implements Ingest {
         for (LoadRequest.Source source : request.sources()) {
             Source scanned = Source.scan(source.name(), Path.of(source.path()), options);
             found.addAll(scanned.arrays());
+            arrays = List.copyOf(found); // to be released, whatever comes next
             skipped += scanned.skippedFiles();
         }
         requireDistinctNames(found);
-        arrays = List.copyOf(found);
         long bytes =
                 found.stream().mapToLong(array -> array.header().byteSize()).sum();
         Map<String, LoadPlan> plans = new LinkedHashMap<>();

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.LoadOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,6 +33,9 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
      */
     public static Source scan(String name, Path path, SourceOptions options) {
         Names.requireDataset(name);
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return ColumnScan.of(name, path, options);
+        }
         SourceWalk walk = SourceWalk.of(path);
         KeyFilter filter = new KeyFilter(options.keys());
         List<SourceFile> files = filter.keep(walk.files());
