@@ -145,7 +145,7 @@ public final class Load {
                     versions.add(version);
                     copying.add(version, plan);
                 });
-                copying.await();
+                copying.run();
             }
             publishAll(versions);
         } finally {
@@ -199,8 +199,6 @@ public final class Load {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions) {
-            residency.publish(version);
-        }
+        residency.publish(versions);
     }
 }
