@@ -48,8 +48,8 @@ final class Copying implements AutoCloseable {
         }
     }
 
-    /** Writes everything and returns when it is done; the first failure ends it, and is thrown with those that came beside it. */
-    void run() {
+    /** Starts to write everything that was added. */
+    void start() {
         waiting.addAll(segments);
         alive = threadCount();
         quiet = new CountDownLatch(alive);
@@ -59,6 +59,10 @@ final class Copying implements AutoCloseable {
             threads.add(thread);
         }
         threads.forEach(Thread::start);
+    }
+
+    /** Waits until everything is written; the first failure ends it all, and is thrown with those that came beside it. */
+    void await() {
         try {
             ended.await();
         } catch (InterruptedException e) {

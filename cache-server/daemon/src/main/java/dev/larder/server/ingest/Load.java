@@ -139,7 +139,8 @@ public final class Load implements Ingest {
                     versions.add(version);
                     copying.add(version, plan);
                 });
-                copying.run();
+                copying.start();
+                copying.await();
             }
             publishAll(versions);
         } finally {
