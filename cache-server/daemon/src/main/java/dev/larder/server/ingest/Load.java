@@ -139,6 +139,7 @@ public final class Load implements Ingest {
                     versions.add(version);
                     copying.add(version, plan);
                 });
+                copying.start();
                 copying.await();
             }
             publishAll(versions);
@@ -193,8 +194,6 @@ public final class Load implements Ingest {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions) {
-            residency.publish(version);
-        }
+        residency.publish(versions);
     }
 }

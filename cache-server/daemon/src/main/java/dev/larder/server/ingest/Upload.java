@@ -169,6 +169,7 @@ public final class Upload implements Ingest {
         try (IncomingVersion version = store.newIncoming(dataset, List.of())) {
             try (Copying copying = new Copying(workers, progress)) {
                 copying.add(version, plan);
+                copying.start();
                 moved.forEach(array -> StoredAsIs.move(array, version, progress));
                 copying.await();
             }
@@ -176,7 +177,7 @@ public final class Upload implements Ingest {
                 throw new CancellationException("cancelled before publishing");
             }
             progress.enter(Phase.PUBLISHING);
-            PublishedVersion published = residency.publish(version);
+            PublishedVersion published = residency.publish(List.of(version)).get(0);
             return Done.of(arrays.size(), bytes, "version " + published.version());
         } finally {
             store.releaseSpace(more);
