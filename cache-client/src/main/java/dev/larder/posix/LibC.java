@@ -11,6 +11,8 @@ final class LibC {
     static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
     static final int O_CREAT = 0x40;
+    static final int O_NOCTTY = 0x100;
+    static final int O_NONBLOCK = 0x800;
     static final int O_NOFOLLOW = 0x20000;
     static final int O_CLOEXEC = 0x80000;
 
@@ -43,6 +45,8 @@ final class LibC {
     private LibC() {}
 
     static native int open(byte[] path, int flags, int mode);
+
+    static native long pread(int descriptor, byte[] target, long length, long offset);
 
     static native int close(int descriptor);
 

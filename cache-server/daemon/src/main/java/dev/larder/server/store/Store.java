@@ -11,6 +11,7 @@ import dev.larder.layout.StoreLocation;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
@@ -240,7 +241,7 @@ public final class Store implements AutoCloseable {
                 incoming.sources());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);
-        write(incoming, StoreLayout.MANIFEST, Manifest.write(published).getBytes(StandardCharsets.UTF_8));
+        writeManifest(incoming, published);
         return published;
     }
 
@@ -282,14 +283,29 @@ public final class Store implements AutoCloseable {
     private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
         Map<String, Long> lengths = new TreeMap<>();
         for (ArrayEntry array : arrays) {
-            lengths.put(array.file(), Files.size(folder.resolve(array.file())));
+            if (!lengths.containsKey(array.file())) {
+                lengths.put(array.file(), Files.size(folder.resolve(array.file())));
+            }
         }
         return lengths;
     }
 
-    private void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
+    private static void writeManifest(IncomingVersion incoming, PublishedVersion version) throws IOException {
+        Path file = newFile(incoming, StoreLayout.MANIFEST);
+        try (Writer writer = Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE)) {
+            Manifest.write(version, writer);
+        }
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+    }
+
+    private static Path newFile(IncomingVersion incoming, String name) throws IOException {
         Path file = incoming.folder().resolve(name);
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return Files.createFile(
+                file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    }
+
+    private static void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
+        Path file = newFile(incoming, name);
         Files.write(file, content, StandardOpenOption.WRITE);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
     }
