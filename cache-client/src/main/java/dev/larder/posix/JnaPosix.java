@@ -201,6 +201,16 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public long allocate(long byteSize) {
+        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_NORESERVE;
+        long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
+        if (address == LibC.MAP_FAILED) {
+            throw failed("mmap of new memory").with("bytes", byteSize).exception();
+        }
+        return address;
+    }
+
+    @Override
     public void unmap(long address, long byteSize) {
         if (LibC.munmap(address, byteSize) < 0) {
             throw failed("munmap").with("bytes", byteSize).exception();
@@ -227,6 +237,22 @@ final class JnaPosix implements Posix {
                         .exception();
             }
         }
+    }
+
+    /** The kernel grants a read lease only where nobody can write. Breaking it must not raise SIGIO, which would end the process. */
+    @Override
+    public boolean hasWriters(int descriptor) {
+        if (LibC.fcntl(descriptor, LibC.F_SETSIG, LibC.SIGURG) < 0) {
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+        if (LibC.fcntl(descriptor, LibC.F_SETLEASE, LibC.F_RDLCK) < 0) {
+            if (Native.getLastError() == EWOULDBLOCK) {
+                return true;
+            }
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+        LibC.fcntl(descriptor, LibC.F_SETLEASE, LibC.F_UNLCK);
+        return false;
     }
 
     @Override
