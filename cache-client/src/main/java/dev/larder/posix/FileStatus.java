@@ -10,9 +10,32 @@ package dev.larder.posix;
  * @param mode type and permission bits
  * @param byteSize its length
  * @param storedBytes what it really occupies
+ * @param modifiedNanos when it was last written, in nanoseconds since the epoch
  */
 public record FileStatus(
-        int deviceMajor, int deviceMinor, long inode, int links, int uid, int mode, long byteSize, long storedBytes) {
+        int deviceMajor,
+        int deviceMinor,
+        long inode,
+        int links,
+        int uid,
+        int mode,
+        long byteSize,
+        long storedBytes,
+        long modifiedNanos) {
+    private static final int TYPE = 0170000;
+    private static final int REGULAR = 0100000;
+    private static final int FOLDER = 0040000;
+
+    /** Returns whether it is a file of bytes: no folder, pipe, device or socket. */
+    public boolean isRegular() {
+        return (mode & TYPE) == REGULAR;
+    }
+
+    /** Returns whether it is a folder. */
+    public boolean isFolder() {
+        return (mode & TYPE) == FOLDER;
+    }
+
     /** Returns whether a name still leads to the file. */
     public boolean isLinked() {
         return links > 0;

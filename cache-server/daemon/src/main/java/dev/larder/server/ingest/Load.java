@@ -8,6 +8,7 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -124,17 +125,21 @@ public final class Load implements Ingest {
         SourceOptions options = SourceOptions.of(request.options());
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
+        long hidden = 0;
+        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, checked -> {});
         for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), options);
+            Source scanned = Source.scan(source.name(), Path.of(source.path()), options, scanning);
             found.addAll(scanned.arrays());
             arrays = List.copyOf(found); // to be released, whatever comes next
             skipped += scanned.skippedFiles();
+            hidden += scanned.hiddenFiles();
         }
         requireDistinctNames(found);
         long bytes =
                 found.stream().mapToLong(array -> array.header().byteSize()).sum();
         Map<String, LoadPlan> plans = new LinkedHashMap<>();
-        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset))));
+        PackRule packs = PackRule.of(request.options(), store.hugePages());
+        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset), packs)));
         long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
         store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
         progress.expect(bytes, found.size());
@@ -147,6 +152,7 @@ public final class Load implements Ingest {
                     versions.add(version);
                     copying.add(version, plan);
                 });
+                copying.start();
                 copying.await();
             }
             publishAll(versions);
@@ -157,7 +163,18 @@ public final class Load implements Ingest {
                 store.releaseSpace(stored);
             }
         }
-        return Done.of(found.size(), bytes, skipped == 0 ? "" : "skipped " + skipped + " files of no known kind");
+        return Done.of(found.size(), bytes, note(skipped, hidden));
+    }
+
+    private static String note(long skipped, long hidden) {
+        List<String> notes = new ArrayList<>();
+        if (skipped > 0) {
+            notes.add("skipped " + skipped + " files of no known kind");
+        }
+        if (hidden > 0) {
+            notes.add("skipped " + hidden + " hidden files and folders");
+        }
+        return String.join("; ", notes);
     }
 
     private static void requireDistinctNames(List<SourceArray> arrays) {
@@ -201,8 +218,6 @@ public final class Load implements Ingest {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions) {
-            residency.publish(version);
-        }
+        residency.publish(versions);
     }
 }

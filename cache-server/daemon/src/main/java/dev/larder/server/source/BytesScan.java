@@ -57,13 +57,13 @@ final class BytesScan {
         List<SourceArray> arrays = new ArrayList<>();
         if (refusals.isEmpty()) {
             if (files.isEmpty()) {
-                throw ColumnScan.nothing(path, walk.hidden(), "name a folder with files");
+                throw ColumnScan.nothing(path, 0, walk.hidden(), "name a folder with files");
             }
             arrays.add(values(dataset, files));
             addOffsets(dataset, files, arrays);
             addNames(dataset, walk.files(), files.subList(0, 1), arrays);
         }
-        return ColumnScan.source(dataset, path, arrays, refusals, walk.hidden());
+        return ColumnScan.source(new Source(dataset, path, arrays, 0, walk.hidden()), refusals);
     }
 
     private static SourceArray values(String dataset, List<SourceIdentity> files) {

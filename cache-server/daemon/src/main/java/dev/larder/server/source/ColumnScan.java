@@ -14,15 +14,13 @@ import java.util.List;
 
 /** Turns files into columns: what is computed is made here and now, what can be copied stays where it is. */
 final class ColumnScan {
-    private static final int LISTED = 10;
-
     private ColumnScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options) {
+    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         return switch (options.as()) {
-            case RAGGED -> RaggedScan.of(dataset, path, options);
+            case RAGGED -> RaggedScan.of(dataset, path, options, settings);
             case BYTES -> BytesScan.of(dataset, path, options);
-            case STRINGS, INDEX -> TextScan.of(dataset, path, options);
+            case STRINGS, INDEX -> TextScan.of(dataset, path, options, settings);
             case ARRAYS -> throw new IllegalArgumentException("as=" + options.as());
         };
     }
@@ -44,33 +42,22 @@ final class ColumnScan {
         }
     }
 
-    /** Ends a scan: the arrays, or all that was wrong with the first bad files and how many there are. */
-    static Source source(
-            String dataset, Path path, List<SourceArray> arrays, List<LarderException> refusals, int skipped) {
+    /** Ends a scan: returns the arrays, or fails with all that was wrong. */
+    static Source source(Source found, List<LarderException> refusals) {
         if (!refusals.isEmpty()) {
-            arrays.forEach(SourceArray::release);
-            throw refusals.size() <= LISTED ? Refusal.all(dataset, path, refusals) : many(dataset, path, refusals);
+            found.arrays().forEach(SourceArray::release);
+            throw Refusal.all(found.name(), found.path(), refusals);
         }
-        arrays.sort(Comparator.comparing(array -> array.name().array()));
-        return new Source(dataset, path, arrays, skipped);
+        List<SourceArray> sorted = new ArrayList<>(found.arrays());
+        sorted.sort(Comparator.comparing(array -> array.name().array()));
+        return new Source(found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles());
     }
 
-    private static LarderException many(String dataset, Path path, List<LarderException> refusals) {
-        StringBuilder lines = new StringBuilder();
-        refusals.subList(0, LISTED).forEach(refusal -> lines.append("\n  ").append(refusal.getMessage()));
-        return Failure.of(ErrorCode.BAD_INPUT, "cannot read source")
-                .with("name", dataset)
-                .with("path", path)
-                .with("badFiles", refusals.size())
-                .with("first", LISTED + lines.toString())
-                .cause(refusals.get(0))
-                .exception();
-    }
-
-    static LarderException nothing(Path path, int skipped, String remedy) {
+    static LarderException nothing(Path path, int skipped, int hidden, String remedy) {
         return Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", path)
                 .with("skippedFiles", skipped)
+                .with("hiddenFiles", hidden)
                 .remedy(remedy);
     }
 }

@@ -4,23 +4,29 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The data of several arrays or files, one after the other.
- *
- * @param parts in the order of their bytes
- */
-record JoinedData(List<ArrayData> parts) implements ArrayData {
-    JoinedData {
-        parts = List.copyOf(parts);
+/** The data of several arrays or files, one after the other. */
+final class JoinedData implements ArrayData {
+    private final List<ArrayData> parts;
+    private final List<FileRegion> regions;
+
+    /** Joins parts in the order of their bytes. */
+    JoinedData(List<ArrayData> parts) {
+        this.parts = List.copyOf(parts);
+        this.regions = regions(parts);
     }
 
-    /** Returns the regions of all parts; none where a part has to be unpacked. */
     @Override
     public List<FileRegion> regions() {
+        return regions;
+    }
+
+    /** Returns the regions of all parts that have bytes; none where a part has to be unpacked. */
+    private static List<FileRegion> regions(List<ArrayData> parts) {
         List<FileRegion> regions = new ArrayList<>(parts.size());
         for (ArrayData part : parts) {
             List<FileRegion> found = part.regions();
@@ -29,7 +35,7 @@ record JoinedData(List<ArrayData> parts) implements ArrayData {
             }
             found.stream().filter(region -> region.byteSize() > 0).forEach(regions::add);
         }
-        return regions;
+        return Collections.unmodifiableList(regions);
     }
 
     @Override

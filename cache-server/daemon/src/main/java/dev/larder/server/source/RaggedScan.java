@@ -29,16 +29,17 @@ final class RaggedScan {
 
     private RaggedScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options) {
+    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (options.keys().contains(INDEX)) {
             throw Failure.of(ErrorCode.USAGE, "a key has the name of the index")
                     .with("key", INDEX)
                     .remedy("rename the files: the column " + INDEX + " leads from scenes to rows");
         }
-        Source plain = Source.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS));
+        Source plain = Source.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
         Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
         List<LarderException> refusals = new ArrayList<>();
-        columns.values().forEach(rows -> requireAlike(rows, refusals));
+        String advice = options.keys().isEmpty() ? "; where files of several keys lie together, name the --keys" : "";
+        columns.values().forEach(rows -> requireAlike(rows, advice, refusals));
         List<SourceArray> arrays = new ArrayList<>();
         Set<String> scenes = new LinkedHashSet<>();
         if (refusals.isEmpty()) {
@@ -48,7 +49,8 @@ final class RaggedScan {
             });
             arrays.addAll(index(dataset, scenes, plain.arrays().get(0).files().subList(0, 1)));
         }
-        return ColumnScan.source(dataset, path, arrays, refusals, plain.skippedFiles());
+        return ColumnScan.source(
+                new Source(dataset, path, arrays, plain.skippedFiles(), plain.hiddenFiles()), refusals);
     }
 
     /** Returns for each column the arrays of its rows, sorted by scene. */
@@ -64,7 +66,7 @@ final class RaggedScan {
         return columns;
     }
 
-    private static void requireAlike(Map<String, SourceArray> rows, List<LarderException> refusals) {
+    private static void requireAlike(Map<String, SourceArray> rows, String advice, List<LarderException> refusals) {
         SourceArray first = rows.values().iterator().next();
         for (SourceArray row : rows.values()) {
             NpyHeader header = row.header();
@@ -72,13 +74,14 @@ final class RaggedScan {
                 refusals.add(Refusal.of(
                         row.file(),
                         0,
-                        "its dtype is " + header.dtype() + ", but that of " + first.file() + " is " + first.dtype()));
+                        "its dtype is " + header.dtype() + ", but that of " + first.file() + " is " + first.dtype()
+                                + advice));
             } else if (header.rank() != first.header().rank()) {
                 refusals.add(Refusal.of(
                         row.file(),
                         0,
                         "it has " + header.rank() + " dimensions, but " + first.file() + " has "
-                                + first.header().rank()));
+                                + first.header().rank() + advice));
             } else if (header.order() == Order.F && header.rank() > 1) {
                 refusals.add(Refusal.of(
                         row.file(),

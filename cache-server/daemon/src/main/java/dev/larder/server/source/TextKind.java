@@ -1,15 +1,7 @@
 package dev.larder.server.source;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.Reader;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /** The kinds of text files that columns are made of, recognised by the end of their names; each may be gzipped. */
@@ -24,7 +16,6 @@ enum TextKind {
     static final String ALL = ".tsv, .csv, .jsonl, .ndjson, .txt, each also with .gz";
 
     private static final String GZIP = ".gz";
-    private static final int UNPACK_BYTES = 64 << 10;
 
     private final String suffix;
 
@@ -59,36 +50,7 @@ enum TextKind {
         return isGzip(fileName) ? fileName.substring(0, fileName.length() - GZIP.length()) : fileName;
     }
 
-    private static boolean isGzip(String fileName) {
+    static boolean isGzip(String fileName) {
         return fileName.toLowerCase(Locale.ROOT).endsWith(GZIP);
-    }
-
-    /** Reads a whole file into a sink. */
-    void read(Path file, CellSink sink) {
-        try (InputStream in = Files.newInputStream(file);
-                InputStream unpacked = isGzip(file.toString()) ? new GZIPInputStream(in, UNPACK_BYTES) : in;
-                Reader reader = new InputStreamReader(unpacked, StandardCharsets.UTF_8.newDecoder())) {
-            switch (this) {
-                case TSV -> new DelimitedText(file, '\t').read(reader, sink);
-                case CSV -> new DelimitedText(file, ',').read(reader, sink);
-                case JSON_LINES, NDJSON -> new JsonLines(file).read(reader, sink);
-                case LINES -> readLines(file, reader, sink);
-            }
-        } catch (CharacterCodingException e) {
-            throw Refusal.of(file, 0, "it is no text in UTF-8");
-        } catch (IOException e) {
-            throw Refusal.unreadable(file, 0, e);
-        }
-    }
-
-    /** Makes a column {@code line} of the lines. */
-    private static void readLines(Path file, Reader reader, CellSink sink) throws IOException {
-        String column = "line";
-        sink.column(column);
-        LineReader lines = new LineReader(file, reader);
-        for (String line = lines.next(); line != null; line = lines.next()) {
-            sink.cell(column, line, Integers.isCanonical(line));
-            sink.endRow();
-        }
     }
 }

@@ -11,12 +11,12 @@ import java.util.List;
 final class TextScan {
     private TextScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options) {
+    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         FileWalk walk = FileWalk.of(path);
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
         List<SourceArray> arrays = new ArrayList<>();
         boolean isAlone = walk.files().size() == 1 && walk.files().get(0).path().equals(path);
-        int skipped = walk.hidden();
+        int skipped = 0;
         for (FileWalk.Found file : walk.files()) {
             TextKind kind = TextKind.of(file.name());
             if (kind == null && !isAlone) {
@@ -26,7 +26,8 @@ final class TextScan {
             try {
                 TextKind known = TextKind.require(kind, file.path());
                 String prefix = isAlone ? "" : TextKind.stem(file.name()) + "/";
-                arrays.addAll(read(dataset, prefix, file.path(), known, options));
+                TextFile text = new TextFile(file.path(), known, settings.isCancelled());
+                arrays.addAll(read(dataset, prefix, text, options));
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     arrays.forEach(SourceArray::release);
@@ -36,18 +37,18 @@ final class TextScan {
             }
         }
         if (arrays.isEmpty() && refusals.isEmpty()) {
-            throw ColumnScan.nothing(path, skipped, "files of these kinds are read: " + TextKind.ALL);
+            throw ColumnScan.nothing(path, skipped, walk.hidden(), "files of these kinds are read: " + TextKind.ALL);
         }
-        return ColumnScan.source(dataset, path, arrays, refusals, skipped);
+        return ColumnScan.source(new Source(dataset, path, arrays, skipped, walk.hidden()), refusals);
     }
 
-    private static List<SourceArray> read(
-            String dataset, String prefix, Path file, TextKind kind, SourceOptions options) {
+    private static List<SourceArray> read(String dataset, String prefix, TextFile text, SourceOptions options) {
+        Path file = text.path();
         SourceIdentity identity = SourceIdentity.of(file);
         CellSink sink =
                 options.as() == LoadOptions.As.INDEX ? new IndexSink(options.keys()) : new StringsSink(options.keys());
         try {
-            kind.read(file, sink);
+            text.read(sink);
             List<SourceArray> arrays = sink.arrays(dataset, prefix, file, List.of(identity));
             if (arrays.isEmpty()) {
                 throw Refusal.of(file, 0, "it has no columns");
