@@ -5,9 +5,11 @@ import dev.larder.error.Failure;
 import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -21,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -153,10 +156,10 @@ public final class Upload implements Ingest {
     private Done publishAll(Map<String, ColumnPart> parts) {
         progress.enter(Phase.SCANNING);
         arrays = found(parts);
-        List<SourceArray> moved = arrays.stream().filter(StoredAsIs::fits).toList();
-        List<SourceArray> copied = new ArrayList<>(arrays);
-        copied.removeAll(moved);
-        LoadPlan plan = LoadPlan.of(copied);
+        PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
+        Predicate<SourceArray> isMoved = packs.packed(arrays).negate().and(StoredAsIs::fits);
+        List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
+        LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
         long bytes = arrays.stream().mapToLong(SourceArray::byteSize).sum();
         long stored = plan.storedBytes()
                 + moved.stream()
@@ -185,8 +188,8 @@ public final class Upload implements Ingest {
 
     private List<SourceArray> found(Map<String, ColumnPart> parts) {
         List<SourceArray> found = new ArrayList<>();
-        for (SourceArray array :
-                Source.scan(dataset, folder.folder(), SourceOptions.none()).arrays()) {
+        for (SourceArray array : Source.scan(dataset, folder.folder(), SourceOptions.none(), ScanSettings.alone())
+                .arrays()) {
             ColumnPart part = parts.getOrDefault(array.name().array(), ColumnPart.NONE);
             found.add(new SourceArray(array.name(), array.header(), array.data(), array.files(), part));
         }
