@@ -81,37 +81,11 @@ final class JnaPosix implements Posix {
     }
 
     @Override
-    public int openSource(Path path) {
-        return open(path, LibC.O_RDONLY | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_CLOEXEC, 0);
-    }
-
-    @Override
-    public int read(int descriptor, byte[] target, long offset) {
-        int done = 0;
-        byte[] rest = target;
-        while (done < target.length) {
-            long read = LibC.pread(descriptor, rest, rest.length, offset + done);
-            if (read < 0 && Native.getLastError() != EINTR) {
-                throw failed("pread").with("offset", offset + done).exception();
-            }
-            if (read == 0) {
-                break;
-            }
-            if (rest != target) {
-                System.arraycopy(rest, 0, target, done, (int) Math.max(0, read));
-            }
-            done += (int) Math.max(0, read);
-            rest = new byte[target.length - done];
-        }
-        return done;
-    }
-
-    @Override
     public int openOrCreate(Path path, int mode) {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
     }
 
-    private static int open(Path path, int flags, int mode) {
+    static int open(Path path, int flags, int mode) {
         int descriptor = LibC.open(cString(path), flags, mode);
         if (descriptor < 0) {
             throw failed("open").with("file", path).exception();
@@ -307,11 +281,11 @@ final class JnaPosix implements Posix {
         return Arrays.copyOf(name, name.length + 1);
     }
 
-    private static Failure failed(String call) {
+    static Failure failed(String call) {
         return failed(call, Native.getLastError());
     }
 
-    private static Failure failed(String call, int errno) {
+    static Failure failed(String call, int errno) {
         return Failure.of(codeOf(errno), call + " failed").with("errno", errno).with("reason", reason(errno));
     }
 

@@ -31,6 +31,10 @@ final class LibC {
     static final long MAP_FAILED = -1;
 
     static final int MADV_HUGEPAGE = 14;
+    static final int MADV_NOHUGEPAGE = 15;
+    static final int MADV_POPULATE_WRITE = 23;
+
+    static final long MPOL_INTERLEAVE = 3;
 
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
@@ -53,8 +57,6 @@ final class LibC {
 
     static native int open(byte[] path, int flags, int mode);
 
-    static native long pread(int descriptor, byte[] target, long length, long offset);
-
     static native int close(int descriptor);
 
     static native int flock(int descriptor, int operation);
@@ -66,6 +68,14 @@ final class LibC {
     static native int munmap(long address, long length);
 
     static native int madvise(long address, long length, int advice);
+
+    static native int ftruncate(int descriptor, long length);
+
+    static native long pread(int descriptor, long address, long length, long offset);
+
+    static native long pwrite(int descriptor, long address, long length, long offset);
+
+    static native long syscall(long number, long mode, long[] mask, long maskBits);
 
     static native int posix_fallocate(int descriptor, long offset, long length);
 

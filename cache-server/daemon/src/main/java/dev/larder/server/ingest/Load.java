@@ -144,6 +144,7 @@ public final class Load implements Ingest {
                     versions.add(version);
                     copying.add(version, plan);
                 });
+                copying.start();
                 copying.await();
             }
             publishAll(versions);
@@ -209,8 +210,6 @@ public final class Load implements Ingest {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions) {
-            residency.publish(version);
-        }
+        residency.publish(versions);
     }
 }

@@ -24,6 +24,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -172,6 +173,7 @@ public final class Upload implements Ingest {
         try (IncomingVersion version = store.newIncoming(dataset, List.of())) {
             try (Copying copying = new Copying(workers, progress)) {
                 copying.add(version, plan);
+                copying.start();
                 moved.forEach(array -> StoredAsIs.move(array, version, progress));
                 copying.await();
             }
@@ -179,7 +181,7 @@ public final class Upload implements Ingest {
                 throw new CancellationException("cancelled before publishing");
             }
             progress.enter(Phase.PUBLISHING);
-            PublishedVersion published = residency.publish(version);
+            PublishedVersion published = residency.publish(List.of(version)).get(0);
             return Done.of(arrays.size(), bytes, "version " + published.version());
         } finally {
             store.releaseSpace(more);
@@ -188,12 +190,13 @@ public final class Upload implements Ingest {
 
     private List<SourceArray> found(Map<String, ColumnPart> parts) {
         List<SourceArray> found = new ArrayList<>();
-        for (SourceArray array : Source.scan(dataset, folder.folder(), SourceOptions.none(), ScanSettings.alone())
+        ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
+        for (SourceArray array : Source.scan(dataset, folder.folder(), SourceOptions.none(), scanning)
                 .arrays()) {
             ColumnPart part = parts.getOrDefault(array.name().array(), ColumnPart.NONE);
             found.add(new SourceArray(array.name(), array.header(), array.data(), array.files(), part));
         }
-        List<String> names = found.stream().map(array -> array.name().array()).toList();
+        Set<String> names = found.stream().map(array -> array.name().array()).collect(Collectors.toSet());
         for (String named : parts.keySet()) {
             if (!names.contains(named)) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "a part of a column was not written")

@@ -12,9 +12,4 @@ import java.util.function.IntConsumer;
  *     java.util.concurrent.CancellationException}
  * @param onChecked told how many more files were checked, from changing threads
  */
-public record ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
-    /** Returns a scan of everything, by the calling thread alone, that nobody watches. */
-    public static ScanSettings alone() {
-        return new ScanSettings(1, true, () -> false, checked -> {});
-    }
-}
+public record ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {}
