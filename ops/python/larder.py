@@ -783,6 +783,8 @@ def _cached(name, store):
 def _write_arrays(folder, made):
     made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
     arrays = {name: np.asarray(value) for name, value in made.items()}
+    if not arrays:
+        raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
     for name, array in arrays.items():
         levels = name.split("/")
         if any(level in ("", ".", "..") for level in levels):

@@ -73,7 +73,7 @@ def _offsets(lengths):
 
 
 def ragged(rows):
-    values = np.concatenate([row.ravel("C") for row in rows])
+    values = np.concatenate([row.ravel("C") for row in rows]).astype(rows[0].dtype)
     return {"ragged_values": values, "ragged_offsets": _offsets([row.size for row in rows]),
             "ragged_shapes": np.array([row.shape for row in rows], "<i8").reshape(len(rows), -1)}
 
@@ -90,9 +90,12 @@ def raw_bytes(rows):
 def _image(array, start, alignment):
     """Returns the header of an .npy image that begins at `start` of its file, padded so that data starts aligned."""
     descr = np.lib.format.dtype_to_descr(array.dtype)
-    text = repr({"descr": descr, "fortran_order": _is_fortran(array), "shape": array.shape}).encode("latin-1")
-    padding = -(start + 10 + len(text) + 1) % alignment
-    return b"\x93NUMPY\x01\x00" + (len(text) + padding + 1).to_bytes(2, "little") + text + b" " * padding + b"\n"
+    text = repr({"descr": descr, "fortran_order": _is_fortran(array), "shape": array.shape})
+    version, encoding = (1, "latin-1") if text.isascii() and len(text) < 60000 else (3, "utf-8")
+    text, width = text.encode(encoding), 2 if version == 1 else 4
+    padding = -(start + 8 + width + len(text) + 1) % alignment
+    length = (len(text) + padding + 1).to_bytes(width, "little")
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text + b" " * padding + b"\n"
 
 
 def _is_fortran(array):
