@@ -286,7 +286,10 @@ class Array(np.memmap):
 
     def __getitem__(self, index):
         result = np.ndarray.__getitem__(self, index)
-        return result.view(np.ndarray) if type(result) is Array and result.flags.writeable else result
+        if type(result) is Array and type(result.base) is not Array:  # rows that were picked, copied
+            result = result.view(np.ndarray)
+            result.flags.writeable = True  # numpy 1 forgets it
+        return result
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         inputs = [x.view(np.ndarray) if isinstance(x, Array) else x for x in inputs]
