@@ -1,20 +1,16 @@
-"""Tests of larder.py against stores that make_store.py writes, and against a daemon where LARDER_TEST_DAEMON is set.
+"""Tests of larder.py, against stores that make_store.py writes.
 
     python3 -W error -m unittest discover -s ops/python
-
-LARDER_TEST_DAEMON is set by whoever has started one, with LARDER_STORE and LARDER_COMMAND.
 """
 
 import fcntl
 import glob
-import json
 import multiprocessing
 import os
 import pickle
 import random
 import shutil
 import stat
-import subprocess
 import sys
 import tempfile
 import threading
@@ -39,6 +35,12 @@ def golden_arrays():
         return {os.path.basename(path)[:-4]: np.load(path) for path in GOLDEN}
 
 
+def same(case, actual, expected):
+    case.assertEqual((actual.dtype, actual.shape), (expected.dtype, expected.shape))
+    case.assertTrue(actual.size == 0 or actual.strides == expected.strides)
+    case.assertEqual(actual.tobytes("A"), expected.tobytes("A"))
+
+
 class StoreCase(unittest.TestCase):
     """Has a store of its own."""
 
@@ -61,11 +63,6 @@ class StoreCase(unittest.TestCase):
             except BlockingIOError:
                 return True
 
-    def same(self, actual, expected):
-        self.assertEqual((actual.dtype, actual.shape), (expected.dtype, expected.shape))
-        self.assertTrue(actual.size == 0 or actual.strides == expected.strides)
-        self.assertEqual(actual.tobytes("A"), expected.tobytes("A"))
-
 
 class ArraysTest(StoreCase):
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
@@ -77,14 +74,14 @@ class ArraysTest(StoreCase):
             self.assertEqual(sorted(opened), sorted(golden))
             for name, expected in golden.items():
                 with self.subTest(name, packed=packed):
-                    self.same(opened[name], expected)
+                    same(self, opened[name], expected)
 
     def test_what_was_written_is_what_stock_numpy_reads(self):
         x = np.asfortranarray(np.arange(12.0).reshape(3, 4))
         folder = self.publish(arrays={"a/b": x})
 
-        self.same(np.load(os.path.join(folder, "a", "b.npy")), x)
-        self.same(larder.open("d/a/b"), x)
+        same(self, np.load(os.path.join(folder, "a", "b.npy")), x)
+        same(self, larder.open("d/a/b"), x)
 
     def test_arrays_are_memmaps_that_nobody_can_write(self):
         self.publish()
@@ -103,7 +100,7 @@ class ArraysTest(StoreCase):
 
         self.assertEqual(x.filename, os.path.join(folder, "x.npy"))
         self.assertEqual((x.offset, x[1].offset, x.mode), (4096, 4096 + 160, "r"))
-        self.same(np.memmap(x.filename, x.dtype, "r", x.offset, x.shape), x)
+        same(self, np.memmap(x.filename, x.dtype, "r", x.offset, x.shape), x)
 
     def test_what_is_computed_is_an_ordinary_array_and_can_be_written(self):
         self.publish()
@@ -121,7 +118,7 @@ class ArraysTest(StoreCase):
         opened = larder.dataset("d")
 
         for name, expected in arrays.items():
-            self.same(opened[name], expected)
+            same(self, opened[name], expected)
         self.assertEqual(opened["scalar"] + 1, 6.5)
 
     def test_an_array_outlives_its_dataset_and_keeps_the_lease(self):
@@ -349,7 +346,7 @@ class ColumnsTest(StoreCase):
 
         self.assertEqual(len(ragged), 3)
         for actual, expected in zip(ragged, rows):
-            self.same(actual, expected)
+            same(self, actual, expected)
             self.assertFalse(actual.flags.writeable)
             self.assertTrue(np.shares_memory(actual, ragged.values) or actual.size == 0)
         self.assertEqual(ragged.shapes.tolist(), [[2, 3], [0, 4], [5, 1]])
@@ -392,7 +389,7 @@ class PickleTest(StoreCase):
                 text = pickle.dumps(view, protocol)
                 self.assertLess(len(text), 500)
                 self.assertIsInstance(pickle.loads(text), larder.Array)
-                self.same(pickle.loads(text), view)
+                same(self, pickle.loads(text), view)
 
     def test_copies_pickle_as_data(self):
         self.publish(arrays=self.BIG)
@@ -401,7 +398,7 @@ class PickleTest(StoreCase):
         again = pickle.loads(pickle.dumps(copy))
 
         self.assertIs(type(again), np.ndarray)
-        self.same(again, np.asarray(copy))
+        same(self, again, np.asarray(copy))
         self.assertTrue(np.concatenate([copy, copy]).flags.writeable)
 
     def test_datasets_and_columns_pickle_as_names(self):
@@ -500,17 +497,6 @@ class WorkersTest(StoreCase):
         self.assertEqual(os.waitpid(pid, 0)[1], 0)
         os.close(reader)
         self.assertFalse(self.is_leased(self.folder))
-
-    def test_a_million_keys_cost_forked_workers_next_to_nothing(self):
-        script = os.path.join(ROOT, "bench/src/main/python/columns_memory.py")
-        if not os.path.exists(script):
-            self.skipTest("needs bench of a checkout")
-        done = subprocess.run([sys.executable, "-W", "error", script], stdout=subprocess.PIPE, check=True)
-
-        figures = json.loads(done.stdout)
-
-        self.assertEqual((figures["keys"], figures["workers"], figures["lookups"]), (10**6, 8, 10**6))
-        self.assertLess(figures["ratio"], 0.05, figures)
 
 
 FAKE_COMMAND = f"""#!{sys.executable}
