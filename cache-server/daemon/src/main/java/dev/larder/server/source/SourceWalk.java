@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -99,7 +100,7 @@ final class SourceWalk {
             }
             above.remove(key);
         } catch (DirectoryIteratorException e) {
-            refusals.add(Refusal.unreadable(folder, 0, e.getCause()));
+            refusals.add(Refusal.unreadable(folder, 0, Objects.requireNonNull(e.getCause())));
         } catch (IOException e) {
             refusals.add(Refusal.unreadable(folder, 0, e));
         }
