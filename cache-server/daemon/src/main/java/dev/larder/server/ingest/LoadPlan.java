@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says where in which segment of a new version every array goes. Everything is known before the first byte is written.
@@ -38,10 +39,18 @@ record LoadPlan(List<Segment> segments) {
      *
      * @param headOffset where its {@code .npy} header goes
      * @param dataOffset where its data goes, right after the header
+     * @param sharedHead the bytes of the header where other arrays have the same; null where they are made when asked for
      */
-    record Placement(SourceArray array, long headOffset, long dataOffset) {
+    record Placement(
+            SourceArray array,
+            long headOffset,
+            long dataOffset,
+            @Nullable ByteBuffer sharedHead) {
         /** Returns the bytes of the header. */
         ByteBuffer head() {
+            if (sharedHead != null) {
+                return sharedHead.duplicate();
+            }
             return array.header().encode((int) (dataOffset - headOffset));
         }
     }
@@ -62,6 +71,6 @@ record LoadPlan(List<Segment> segments) {
     private static Segment alone(SourceArray array) {
         long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
         String file = StoreLayout.arrayFile(array.name().array());
-        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset)));
+        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset, null)));
     }
 }
