@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Says where in which segment of a new version every array goes. Everything is known before the first byte is written.
@@ -45,18 +46,15 @@ record LoadPlan(List<Segment> segments) {
         }
     }
 
-    /** Lays the arrays of one dataset, which are sorted by name, out: what the rule says is packed, and a file for each other. */
+    /** Lays the arrays of one dataset out: what the rule says goes into packs, in the order of names, all else into own files. */
     static LoadPlan of(List<SourceArray> arrays, PackRule rule) {
-        List<SourceArray> small = arrays.stream()
-                .filter(array -> array.byteSize() < rule.belowBytes())
+        Predicate<SourceArray> isPacked = rule.packed(arrays);
+        List<SourceArray> packed = arrays.stream()
+                .filter(isPacked)
+                .sorted(Comparator.comparing(array -> array.name().array()))
                 .toList();
-        boolean isPacked = small.size() >= rule.leastArrays();
-        List<Segment> segments = new ArrayList<>(isPacked ? Packing.of(small, rule) : List.of());
-        for (SourceArray array : arrays) {
-            if (!isPacked || array.byteSize() >= rule.belowBytes()) {
-                segments.add(alone(array));
-            }
-        }
+        List<Segment> segments = new ArrayList<>(Packing.of(packed, rule));
+        arrays.stream().filter(isPacked.negate()).map(LoadPlan::alone).forEach(segments::add);
         segments.sort(Comparator.comparingLong(Segment::byteSize).reversed());
         return new LoadPlan(segments);
     }
