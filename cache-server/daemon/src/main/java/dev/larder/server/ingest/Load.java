@@ -126,7 +126,7 @@ public final class Load implements Ingest {
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
         long hidden = 0;
-        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, checked -> {});
+        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, checked -> {});
         for (LoadRequest.Source source : request.sources()) {
             Source scanned = Source.scan(source.name(), Path.of(source.path()), options, scanning);
             found.addAll(scanned.arrays());

@@ -46,12 +46,12 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
 
     /** Scans with the calling thread alone. */
     static Source scan(String name, Path path, SourceOptions options) {
-        return scan(name, path, options, ScanSettings.alone());
+        return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));
     }
 
     private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
-        SourceWalk walk = SourceWalk.of(path, filter::isWanted, isQuick);
+        SourceWalk walk = SourceWalk.of(path, filter::isWanted, settings.takesHidden(), isQuick);
         List<SourceFile> files = walk.files();
         Scan checked = Scan.of(name, files, settings);
         List<SourceArray> arrays = new ArrayList<>(checked.arrays());
