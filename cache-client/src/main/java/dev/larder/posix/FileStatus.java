@@ -10,9 +10,18 @@ package dev.larder.posix;
  * @param mode type and permission bits
  * @param byteSize its length
  * @param storedBytes what it really occupies
+ * @param modifiedNanos when it was last written, in nanoseconds since the epoch
  */
 public record FileStatus(
-        int deviceMajor, int deviceMinor, long inode, int links, int uid, int mode, long byteSize, long storedBytes) {
+        int deviceMajor,
+        int deviceMinor,
+        long inode,
+        int links,
+        int uid,
+        int mode,
+        long byteSize,
+        long storedBytes,
+        long modifiedNanos) {
     /** Returns whether a name still leads to the file. */
     public boolean isLinked() {
         return links > 0;

@@ -30,9 +30,12 @@ final class JnaPosix implements Posix {
     private static final int STATX_INODE_OFFSET = 32;
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
+    private static final int STATX_MODIFIED_SECONDS_OFFSET = 112;
+    private static final int STATX_MODIFIED_NANOS_OFFSET = 120;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private JnaPosix() {}
 
@@ -114,7 +117,9 @@ final class JnaPosix implements Posix {
                 fields.getInt(STATX_UID_OFFSET),
                 fields.getShort(STATX_MODE_OFFSET) & 0xffff,
                 fields.getLong(STATX_SIZE_OFFSET),
-                fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES);
+                fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES,
+                fields.getLong(STATX_MODIFIED_SECONDS_OFFSET) * NANOS_PER_SECOND
+                        + fields.getInt(STATX_MODIFIED_NANOS_OFFSET));
     }
 
     @Override

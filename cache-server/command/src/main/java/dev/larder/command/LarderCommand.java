@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
             ShowPath.class,
             Evict.class,
             Verify.class,
+            Reload.class,
             Status.class,
             Stop.class,
             Completion.class

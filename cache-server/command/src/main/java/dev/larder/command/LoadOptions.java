@@ -21,7 +21,27 @@ final class LoadOptions {
             description = "Threads that read and copy; auto or -1: one for each processor (the default).")
     int workers;
 
+    @Option(
+            names = "--strict",
+            description =
+                    "Tell whether sources have changed by every byte of them, not by size, time, inode and samples.")
+    boolean strict;
+
+    @Option(
+            names = "--in-place",
+            description =
+                    "Copy nothing: map local files where they lie, for what is larger than memory. They must not be"
+                            + " changed while they are loaded.")
+    boolean inPlace;
+
     LoadRequest request(List<LoadRequest.Source> sources) {
-        return new LoadRequest(sources, keys, workers);
+        return new LoadRequest(sources, options(), workers);
+    }
+
+    private dev.larder.protocol.LoadOptions options() {
+        return dev.larder.protocol.LoadOptions.none()
+                .withKeys(keys)
+                .withStrict(strict)
+                .withInPlace(inPlace);
     }
 }

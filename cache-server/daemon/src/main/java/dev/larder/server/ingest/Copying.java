@@ -9,7 +9,6 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
-import dev.larder.server.store.SourceRecord;
 import java.io.IOException;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
@@ -56,7 +55,7 @@ final class Copying implements AutoCloseable {
                 segment.write(placement.headOffset(), placement.head());
                 int crc32c = copy(segment, placement);
                 placement.array().files().forEach(SourceIdentity::requireUnchanged);
-                version.add(entry(plan.file(), placement, crc32c), sources(placement.array()));
+                version.add(entry(plan.file(), placement, crc32c));
                 progress.addFile();
             }
             segment.seal();
@@ -90,17 +89,6 @@ final class Copying implements AutoCloseable {
                 header.byteSize(),
                 crc32c,
                 array.part());
-    }
-
-    private static List<SourceRecord> sources(SourceArray array) {
-        return array.files().stream()
-                .map(file -> new SourceRecord(
-                        array.name().array(),
-                        file.file().toString(),
-                        file.byteSize(),
-                        file.modifiedNanos(),
-                        file.inode()))
-                .toList();
     }
 
     /** Waits until everything is written; the first copy that fails ends it all. */

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
@@ -12,6 +13,9 @@ import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,17 +24,20 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One load: scans every source, reserves space for all of it, copies with several threads and publishes. All datasets of a
- * request become visible, or none; whatever was written before a failure is removed.
+ * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
+ * and publishes. All datasets of a request become visible, or none; whatever was written before a failure is removed.
  */
 public final class Load {
     private final LoadRequest request;
@@ -40,6 +47,9 @@ public final class Load {
     private final LoadProgress progress;
     private final CompletableFuture<Done> outcome = new CompletableFuture<>();
     private final List<IncomingVersion> incoming = new ArrayList<>();
+    private final Reuse reuse;
+    private final List<String> notes = new ArrayList<>();
+    private final AtomicInteger clients = new AtomicInteger(1);
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
 
@@ -49,6 +59,7 @@ public final class Load {
         this.store = store;
         this.residency = residency;
         this.progress = new LoadProgress(String.join(",", datasets()));
+        this.reuse = new Reuse(store, residency, workers, progress, () -> !cancelled);
     }
 
     /** Returns the datasets that this will publish a version of. */
@@ -74,6 +85,23 @@ public final class Load {
     /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */
     public Runnable listen(ProgressListener listener) {
         return progress.listen(listener);
+    }
+
+    /** Tells whether this loads what the other asks for, in the way it asks for. */
+    boolean isFor(LoadRequest other) {
+        return request.sources().equals(other.sources()) && request.options().equals(other.options());
+    }
+
+    /** Counts one more client that wants the outcome; false where this is being cancelled, as nobody wanted it any more. */
+    boolean join() {
+        return clients.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+    }
+
+    /** Counts one client less; with the last one the load ends. */
+    public void leave() {
+        if (clients.decrementAndGet() == 0) {
+            cancel();
+        }
     }
 
     /** Ends the load as soon as it can; what it wrote is removed. */
@@ -118,44 +146,78 @@ public final class Load {
     }
 
     private Done loadAll() throws IOException {
+        List<Candidate> changed = new ArrayList<>();
+        for (Candidate candidate : scan()) {
+            Optional<String> unchanged = reuse.unchanged(candidate);
+            unchanged.ifPresentOrElse(notes::add, () -> changed.add(candidate));
+        }
+        arrays = changed.stream()
+                .flatMap(candidate -> candidate.arrays().stream())
+                .toList();
+        long files = 0;
+        long bytes = 0;
+        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : load(changed)) {
+            files += loaded.arrays().size();
+            bytes += loaded.dataBytes();
+        }
+        return Done.of(files, bytes, String.join("\n", notes));
+    }
+
+    /** Finds everything before anything is read. */
+    private List<Candidate> scan() throws IOException {
         progress.enter(Phase.SCANNING);
-        SourceOptions options = SourceOptions.of(request.options());
+        long foundEpochNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+        LoadOptions options = request.options();
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
         for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), options);
+            Source scanned = Source.scan(source.name(), Path.of(source.path()), SourceOptions.of(options));
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
         }
+        if (skipped > 0) {
+            notes.add("skipped " + skipped + " files of no known kind");
+        }
         requireDistinctNames(found);
-        arrays = List.copyOf(found);
-        long bytes =
-                found.stream().mapToLong(array -> array.header().byteSize()).sum();
-        Map<String, LoadPlan> plans = new LinkedHashMap<>();
-        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset))));
+        Map<Path, String> samples = Candidate.samples(found, workers);
+        List<Candidate> candidates = new ArrayList<>();
+        for (String dataset : datasets()) {
+            List<SourceArray> own = found.stream()
+                    .filter(array -> array.name().dataset().equals(dataset))
+                    .toList();
+            List<SourceRecord> records = Candidate.records(own, samples, foundEpochNanos, options.inPlace());
+            candidates.add(new Candidate(
+                    dataset, own, new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records)));
+        }
+        return candidates;
+    }
+
+    /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
+    private List<Candidate> load(List<Candidate> changed) throws IOException {
+        Map<Candidate, LoadPlan> plans = new LinkedHashMap<>();
+        changed.forEach(candidate -> plans.put(candidate, LoadPlan.of(candidate.arrays())));
         long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
         store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
-        progress.expect(bytes, found.size());
-        progress.enter(Phase.LOADING);
-        List<IncomingVersion> versions = new ArrayList<>();
+        progress.begin(
+                Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
+        Map<Candidate, IncomingVersion> versions = new LinkedHashMap<>();
         try {
             try (Copying copying = new Copying(workers, progress)) {
-                plans.forEach((dataset, plan) -> {
-                    IncomingVersion version = open(dataset);
-                    versions.add(version);
+                plans.forEach((candidate, plan) -> {
+                    IncomingVersion version = open(candidate);
+                    versions.put(candidate, version);
                     copying.add(version, plan);
                 });
                 copying.await();
             }
-            publishAll(versions);
+            return publishAll(versions);
         } finally {
             try {
-                versions.forEach(IncomingVersion::close);
+                versions.values().forEach(IncomingVersion::close);
             } finally {
                 store.releaseSpace(stored);
             }
         }
-        return Done.of(found.size(), bytes, skipped == 0 ? "" : "skipped " + skipped + " files of no known kind");
     }
 
     private static void requireDistinctNames(List<SourceArray> arrays) {
@@ -170,12 +232,6 @@ public final class Load {
         }
     }
 
-    private List<SourceArray> arraysOf(String dataset) {
-        return arrays.stream()
-                .filter(array -> array.name().dataset().equals(dataset))
-                .toList();
-    }
-
     private List<String> origins(String dataset) {
         return request.sources().stream()
                 .filter(source -> source.name().equals(dataset))
@@ -183,8 +239,8 @@ public final class Load {
                 .toList();
     }
 
-    private IncomingVersion open(String dataset) {
-        IncomingVersion version = store.newIncoming(dataset, origins(dataset));
+    private IncomingVersion open(Candidate candidate) {
+        IncomingVersion version = store.newIncoming(candidate.dataset(), candidate.provenance());
         synchronized (incoming) {
             incoming.add(version);
             if (cancelled) {
@@ -194,13 +250,26 @@ public final class Load {
         return version;
     }
 
-    private void publishAll(List<IncomingVersion> versions) {
+    private List<Candidate> publishAll(Map<Candidate, IncomingVersion> versions) {
         if (cancelled) {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions) {
-            residency.publish(version);
-        }
+        List<Candidate> published = new ArrayList<>();
+        versions.forEach((candidate, version) -> {
+            Optional<String> unchanged = reuse.unchanged(candidate, version.digest());
+            unchanged.ifPresentOrElse(notes::add, () -> {
+                publish(version);
+                published.add(candidate);
+            });
+        });
+        return published;
+    }
+
+    private void publish(IncomingVersion incomingVersion) {
+        Optional<PublishedVersion> previous = residency.find(incomingVersion.dataset());
+        PublishedVersion version = residency.publish(incomingVersion);
+        previous.ifPresent(replaced -> notes.add(version.dataset() + " has changed: version=" + version.version()
+                + " replaces=" + replaced.version() + "; readers of the old one keep it"));
     }
 }

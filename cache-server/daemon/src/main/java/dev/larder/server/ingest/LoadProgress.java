@@ -34,9 +34,15 @@ final class LoadProgress {
         return () -> listeners.remove(listener);
     }
 
-    void expect(long bytes, long files) {
-        bytesTotal = bytes;
-        filesTotal = files;
+    /** Starts to count from zero what a phase is to do. */
+    void begin(Phase next, long bytes, long files) {
+        synchronized (this) {
+            bytesDone.set(0);
+            filesDone.set(0);
+            bytesTotal = bytes;
+            filesTotal = files;
+        }
+        enter(next);
     }
 
     void enter(Phase next) {

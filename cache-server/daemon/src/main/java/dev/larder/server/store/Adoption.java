@@ -95,7 +95,7 @@ final class Adoption {
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
-        Manifest.Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
+        Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
         return new PublishedVersion(
                 dataset,
                 index.version(),
@@ -104,8 +104,7 @@ final class Adoption {
                 index.publishedEpochMs(),
                 Store.storedBytes(posix, folder, segments),
                 arrays,
-                provenance.origins(),
-                provenance.sources());
+                provenance);
     }
 
     private static void requireNumber(Path folder, IndexReader index) {

@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.Digest;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -20,18 +21,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class IncomingVersion implements AutoCloseable {
     private final Posix posix;
     private final String dataset;
-    private final List<String> origins;
+    private final Provenance provenance;
     private final Path folder;
     private final int fileMode;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final List<ArrayEntry> arrays = new ArrayList<>();
-    private final List<SourceRecord> sources = new ArrayList<>();
     private boolean published;
 
-    IncomingVersion(Posix posix, String dataset, List<String> origins, Path folder, int fileMode) {
+    IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode) {
         this.posix = posix;
         this.dataset = dataset;
-        this.origins = List.copyOf(origins);
+        this.provenance = provenance;
         this.folder = folder;
         this.fileMode = fileMode;
     }
@@ -41,8 +41,9 @@ public final class IncomingVersion implements AutoCloseable {
         return dataset;
     }
 
-    List<String> origins() {
-        return origins;
+    /** Returns where it comes from. */
+    public Provenance provenance() {
+        return provenance;
     }
 
     Path folder() {
@@ -75,18 +76,18 @@ public final class IncomingVersion implements AutoCloseable {
         }
     }
 
-    /** Adds an array whose bytes are written, and the files it was read from. */
-    public synchronized void add(ArrayEntry entry, List<SourceRecord> files) {
+    /** Adds an array whose bytes are written. */
+    public synchronized void add(ArrayEntry entry) {
         arrays.add(entry);
-        sources.addAll(files);
     }
 
     synchronized List<ArrayEntry> arrays() {
         return List.copyOf(arrays);
     }
 
-    synchronized List<SourceRecord> sources() {
-        return List.copyOf(sources);
+    /** Returns the digest of the arrays that were added, in hex. */
+    public String digest() {
+        return Digest.hex(Digest.of(arrays()));
     }
 
     /** Makes the folders above a file one by one: a version that was removed meanwhile must not come back. */

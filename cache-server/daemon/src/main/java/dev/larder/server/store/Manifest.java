@@ -4,7 +4,6 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
@@ -16,8 +15,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
 final class Manifest {
@@ -38,6 +37,7 @@ final class Manifest {
         version.arrays().forEach(array -> arrays.add(toJson(array)));
         root.add("arrays", arrays);
         root.add("origins", GSON.toJsonTree(version.origins()));
+        root.add("options", GSON.toJsonTree(version.provenance().options()));
         JsonArray sources = new JsonArray();
         version.sources().forEach(source -> sources.add(GSON.toJsonTree(source)));
         root.add("sources", sources);
@@ -64,14 +64,13 @@ final class Manifest {
         return json;
     }
 
-    /** What of a version only its manifest holds. */
-    record Provenance(List<String> origins, List<SourceRecord> sources) {}
-
     static Provenance readProvenance(Path file) {
         try {
             Provenance provenance = GSON.fromJson(Files.readString(file), Provenance.class);
-            return new Provenance(List.copyOf(provenance.origins), List.copyOf(provenance.sources));
-        } catch (IOException | JsonParseException | NullPointerException e) {
+            Objects.requireNonNull(provenance.options());
+            provenance.sources().forEach(source -> Objects.requireNonNull(source.sample()));
+            return provenance;
+        } catch (IOException | RuntimeException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "manifest is damaged")
                     .with("file", file)
                     .with("reason", e.getClass().getSimpleName())

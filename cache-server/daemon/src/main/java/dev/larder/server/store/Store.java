@@ -200,15 +200,15 @@ public final class Store implements AutoCloseable {
         return (fileBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Starts a version that is loaded from these paths, invisible to readers. The caller closes it. */
-    public IncomingVersion newIncoming(String dataset, List<String> origins) {
+    /** Starts a version that is invisible to readers. The caller closes it. */
+    public IncomingVersion newIncoming(String dataset, Provenance provenance) {
         Path folder = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + dataset);
         try {
             Files.createDirectory(folder, folderMode());
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
-        return new IncomingVersion(posix, dataset, origins, folder, FILE_MODE);
+        return new IncomingVersion(posix, dataset, provenance, folder, FILE_MODE);
     }
 
     /** Makes a finished version visible, at once and whole: the rename of its folder is the commit. */
@@ -236,11 +236,11 @@ public final class Store implements AutoCloseable {
                 nowEpochMs,
                 storedBytes(posix, incoming.folder(), segments.keySet()),
                 arrays,
-                incoming.origins(),
-                incoming.sources());
-        write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
-        write(incoming, StoreLayout.LEASE, new byte[0]);
-        write(incoming, StoreLayout.MANIFEST, Manifest.write(published).getBytes(StandardCharsets.UTF_8));
+                incoming.provenance());
+        Path folder = incoming.folder();
+        write(folder.resolve(StoreLayout.INDEX), IndexWriter.write(arrays, segments, version, nowEpochMs));
+        write(folder.resolve(StoreLayout.LEASE), new byte[0]);
+        write(folder.resolve(StoreLayout.MANIFEST), Manifest.write(published).getBytes(StandardCharsets.UTF_8));
         return published;
     }
 
@@ -287,11 +287,30 @@ public final class Store implements AutoCloseable {
         return lengths;
     }
 
-    private void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
-        Path file = incoming.folder().resolve(name);
+    private static void write(Path file, byte[] content) throws IOException {
         Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         Files.write(file, content, StandardOpenOption.WRITE);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+    }
+
+    /**
+     * Replaces the manifest of a version, where its sources turned out to hold what they held, but look different. One that is
+     * gone meanwhile stays gone.
+     */
+    public void rewriteManifest(PublishedVersion version) {
+        Path draft = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + StoreLayout.MANIFEST);
+        try {
+            try {
+                write(draft, Manifest.write(version).getBytes(StandardCharsets.UTF_8));
+                Files.move(draft, version.folder().resolve(StoreLayout.MANIFEST), StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                Files.deleteIfExists(draft);
+            }
+        } catch (NoSuchFileException gone) {
+            LOG.debug("a version went away before its manifest was replaced: {}", gone.getMessage());
+        } catch (IOException e) {
+            throw Space.failed("cannot replace a manifest", version.folder(), e);
+        }
     }
 
     /** Makes the link of a dataset name this version, in one step. */
