@@ -204,6 +204,22 @@ final class JnaPosix implements Posix {
         }
     }
 
+    /** The kernel grants a read lease only where nobody can write. Breaking it must not raise SIGIO, which would end the process. */
+    @Override
+    public boolean hasWriters(int descriptor) {
+        if (LibC.fcntl(descriptor, LibC.F_SETSIG, LibC.SIGURG) < 0) {
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+        if (LibC.fcntl(descriptor, LibC.F_SETLEASE, LibC.F_RDLCK) < 0) {
+            if (Native.getLastError() == EWOULDBLOCK) {
+                return true;
+            }
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+        LibC.fcntl(descriptor, LibC.F_SETLEASE, LibC.F_UNLCK);
+        return false;
+    }
+
     @Override
     public void changeMode(int descriptor, int mode) {
         if (LibC.fchmod(descriptor, mode) < 0) {

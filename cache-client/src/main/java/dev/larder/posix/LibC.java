@@ -32,7 +32,13 @@ final class LibC {
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
+    static final int F_SETSIG = 10;
+    static final int F_SETLEASE = 1024;
+    static final int F_RDLCK = 0;
+    static final int F_UNLCK = 2;
+
     static final int SIGINT = 2;
+    static final int SIGURG = 23;
     static final long SIG_DFL = 0;
     static final long SIG_ERR = -1;
 
@@ -57,6 +63,8 @@ final class LibC {
     static native int madvise(long address, long length, int advice);
 
     static native int posix_fallocate(int descriptor, long offset, long length);
+
+    static native int fcntl(int descriptor, int command, int argument);
 
     static native int fchmod(int descriptor, int mode);
 

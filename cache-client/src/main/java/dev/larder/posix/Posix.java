@@ -57,6 +57,12 @@ public interface Posix {
     /** Reserves space in a file, so that a later write cannot find the file system full. Steps stay at or below 64 MiB. */
     void reserve(int descriptor, long offset, long byteSize);
 
+    /**
+     * Tells whether anybody, this process included, has a file of this user open or mapped for writing. The descriptor is open
+     * for reading only.
+     */
+    boolean hasWriters(int descriptor);
+
     /** Changes the permission bits of an open file. */
     void changeMode(int descriptor, int mode);
 

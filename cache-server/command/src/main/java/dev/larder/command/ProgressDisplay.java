@@ -17,6 +17,11 @@ interface ProgressDisplay extends ProgressListener, AutoCloseable {
     int STANDARD_ERROR = 2;
 
     /** Chooses by where standard error leads. */
+    static ProgressDisplay on(PrintWriter err) {
+        return on(err, false);
+    }
+
+    /** Chooses JSON where it is asked for, else by where standard error leads. */
     static ProgressDisplay on(PrintWriter err, boolean json) {
         if (json) {
             return new ProgressEvents(err);

@@ -18,7 +18,7 @@ final class Stop implements Callable<Integer> {
     @Override
     public Integer call() {
         Done done;
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), false)) {
+        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
             done = larder.client().stop(keep, display);
         }
         larder.out().println(keep ? "Stopped; the store is kept." : "Stopped and cleaned up: " + Outcome.freed(done));
