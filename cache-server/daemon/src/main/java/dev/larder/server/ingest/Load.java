@@ -188,6 +188,9 @@ public final class Load implements Ingest {
 
     /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
     private List<Candidate> load(List<Candidate> changed) throws IOException {
+        if (request.options().inPlace()) {
+            return loadInPlace(changed);
+        }
         Map<Candidate, LoadPlan> plans = new LinkedHashMap<>();
         changed.forEach(candidate -> plans.put(candidate, LoadPlan.of(candidate.arrays())));
         long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
@@ -211,6 +214,27 @@ public final class Load implements Ingest {
             } finally {
                 store.releaseSpace(stored);
             }
+        }
+    }
+
+    private List<Candidate> loadInPlace(List<Candidate> changed) {
+        InPlace.requireMappable(arrays, store.layout().root());
+        progress.begin(
+                Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
+        Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
+        Map<Candidate, IncomingVersion> versions = new LinkedHashMap<>();
+        try {
+            for (Candidate candidate : changed) {
+                IncomingVersion version = open(candidate);
+                versions.put(candidate, version);
+                Parallel.forEach(candidate.arrays(), workers, array -> {
+                    InPlace.add(array, version, checksums);
+                    progress.addFile();
+                });
+            }
+            return publishAll(versions);
+        } finally {
+            versions.values().forEach(IncomingVersion::close);
         }
     }
 

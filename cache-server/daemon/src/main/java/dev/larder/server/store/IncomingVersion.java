@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.Digest;
+import dev.larder.layout.SegmentFile;
 import dev.larder.posix.Posix;
 import java.io.EOFException;
 import java.io.IOException;
@@ -14,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
@@ -34,6 +37,7 @@ public final class IncomingVersion implements AutoCloseable {
     private final int fileMode;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final List<ArrayEntry> arrays = new ArrayList<>();
+    private final Map<String, SegmentFile> outside = new HashMap<>();
     private boolean published;
 
     IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode) {
@@ -141,6 +145,16 @@ public final class IncomingVersion implements AutoCloseable {
         if (cancelled.get()) {
             throw new CancellationException("load was cancelled: dataset=" + dataset);
         }
+    }
+
+    /** Adds an array that stays in a file outside the store. */
+    public synchronized void addInPlace(ArrayEntry entry, SegmentFile file) {
+        arrays.add(entry);
+        outside.put(file.file(), file);
+    }
+
+    synchronized Map<String, SegmentFile> outside() {
+        return Map.copyOf(outside);
     }
 
     /** Adds an array whose bytes are written. */

@@ -6,6 +6,7 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.Digest;
 import dev.larder.layout.IndexWriter;
+import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.posix.Posix;
@@ -23,6 +24,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -227,14 +229,14 @@ public final class Store implements AutoCloseable {
         List<ArrayEntry> arrays = incoming.arrays().stream()
                 .sorted(Comparator.comparing(ArrayEntry::name))
                 .toList();
-        Map<String, Long> segments = segmentByteSizes(incoming.folder(), arrays);
+        List<SegmentFile> segments = segments(incoming, arrays);
         PublishedVersion published = new PublishedVersion(
                 incoming.dataset(),
                 version,
                 layout.version(incoming.dataset(), version),
                 Digest.hex(Digest.of(arrays)),
                 nowEpochMs,
-                storedBytes(posix, incoming.folder(), segments.keySet()),
+                storedBytes(posix, incoming.folder(), segments),
                 arrays,
                 incoming.provenance());
         Path folder = incoming.folder();
@@ -265,26 +267,32 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Sums what segments really occupy. */
-    static long storedBytes(Posix posix, Path folder, Set<String> segments) {
+    /** Sums what segments really occupy; those outside the store occupy nothing of it. */
+    static long storedBytes(Posix posix, Path folder, Collection<SegmentFile> segments) {
         long sum = 0;
-        for (String segment : segments) {
-            int descriptor = posix.openForReading(folder.resolve(segment));
-            try {
-                sum += posix.status(descriptor).storedBytes();
-            } finally {
-                posix.close(descriptor);
+        for (SegmentFile segment : segments) {
+            if (!SegmentFile.isOutside(segment.file())) {
+                int descriptor = posix.openForReading(folder.resolve(segment.file()));
+                try {
+                    sum += posix.status(descriptor).storedBytes();
+                } finally {
+                    posix.close(descriptor);
+                }
             }
         }
         return sum;
     }
 
-    private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
-        Map<String, Long> lengths = new TreeMap<>();
+    private static List<SegmentFile> segments(IncomingVersion incoming, List<ArrayEntry> arrays) throws IOException {
+        Map<String, SegmentFile> segments = new TreeMap<>(incoming.outside());
         for (ArrayEntry array : arrays) {
-            lengths.put(array.file(), Files.size(folder.resolve(array.file())));
+            String file = array.file();
+            if (!segments.containsKey(file)) {
+                long byteSize = Files.size(incoming.folder().resolve(file));
+                segments.put(file, SegmentFile.inStore(file, byteSize));
+            }
         }
-        return lengths;
+        return List.copyOf(segments.values());
     }
 
     private static void write(Path file, byte[] content) throws IOException {
