@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
             Wait.class,
             Ls.class,
             Info.class,
+            Show.class,
             ShowPath.class,
             Evict.class,
             Verify.class,

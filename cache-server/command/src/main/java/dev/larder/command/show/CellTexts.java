@@ -19,12 +19,18 @@ final class CellTexts {
     /** Returns the text of each element, given as its bytes. */
     static List<String> of(Dtype dtype, List<byte[]> cells) {
         return switch (dtype.kind()) {
-            case BOOL -> aligned(cells.stream().map(cell -> cell[0] == 0 ? "False" : "True").toList());
-            case INT, UINT -> aligned(cells.stream().map(cell -> integer(dtype, cell)).toList());
+            case BOOL ->
+                aligned(cells.stream()
+                        .map(cell -> cell[0] == 0 ? "False" : "True")
+                        .toList());
+            case INT, UINT ->
+                aligned(cells.stream().map(cell -> integer(dtype, cell)).toList());
             case FLOAT -> floats(dtype, cells);
             case COMPLEX -> complex(dtype, cells);
-            case DATETIME -> aligned(cells.stream().map(cell -> date(dtype, cell)).toList());
-            case TIMEDELTA -> aligned(cells.stream().map(cell -> span(dtype, cell)).toList());
+            case DATETIME ->
+                aligned(cells.stream().map(cell -> date(dtype, cell)).toList());
+            case TIMEDELTA ->
+                aligned(cells.stream().map(cell -> span(dtype, cell)).toList());
             case BYTES -> cells.stream().map(CellTexts::bytes).toList();
             case UNICODE -> cells.stream().map(cell -> unicode(dtype, cell)).toList();
             case VOID -> cells.stream().map(CellTexts::raw).toList();
@@ -34,7 +40,9 @@ final class CellTexts {
 
     private static List<String> aligned(List<String> texts) {
         int width = texts.stream().mapToInt(String::length).max().orElse(0);
-        return texts.stream().map(text -> " ".repeat(width - text.length()) + text).toList();
+        return texts.stream()
+                .map(text -> " ".repeat(width - text.length()) + text)
+                .toList();
     }
 
     static String integer(Dtype dtype, byte[] cell) {
@@ -51,8 +59,8 @@ final class CellTexts {
     /** Reads the floats that stand at an offset in elements. */
     static double[] parts(Dtype dtype, List<byte[]> cells, int offset, int byteSize) {
         return cells.stream()
-                .mapToDouble(cell ->
-                        Numbers.floatAt(byteSize, ByteBuffer.wrap(cell).order(dtype.byteOrder()), offset))
+                .mapToDouble(
+                        cell -> Numbers.floatAt(byteSize, ByteBuffer.wrap(cell).order(dtype.byteOrder()), offset))
                 .toArray();
     }
 
@@ -130,8 +138,13 @@ final class CellTexts {
 
     private static boolean isPrintable(int point) {
         return switch (Character.getType(point)) {
-            case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE, Character.UNASSIGNED,
-                    Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.SURROGATE,
+                    Character.PRIVATE_USE,
+                    Character.UNASSIGNED,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR -> false;
             case Character.SPACE_SEPARATOR -> point == ' ';
             default -> true;
         };
@@ -159,7 +172,9 @@ final class CellTexts {
         String end = columns.size() == 1 ? ",)" : ")";
         return IntStream.range(0, cells.size())
                 .mapToObj(i -> "("
-                        + String.join(", ", columns.stream().map(column -> column.get(i)).toList())
+                        + String.join(
+                                ", ",
+                                columns.stream().map(column -> column.get(i)).toList())
                         + end)
                 .toList();
     }
@@ -190,7 +205,8 @@ final class CellTexts {
         int rows = shape.get(0);
         int length = rows == 0 ? 0 : texts.size() / rows;
         List<String> parts = IntStream.range(0, rows)
-                .mapToObj(row -> nested(texts.subList(row * length, (row + 1) * length), shape.subList(1, shape.size())))
+                .mapToObj(
+                        row -> nested(texts.subList(row * length, (row + 1) * length), shape.subList(1, shape.size())))
                 .toList();
         return "[" + String.join(", ", parts) + "]";
     }

@@ -69,9 +69,8 @@ record FloatDigits(BigDecimal exact, BigDecimal shortest, boolean isNegative) {
 
     /** Returns the value with at most so many digits after the point, and no zeros at their end. */
     BigDecimal positional(int precision) {
-        BigDecimal rounded = shortest.scale() <= precision
-                ? shortest
-                : exact.setScale(precision, RoundingMode.HALF_EVEN);
+        BigDecimal rounded =
+                shortest.scale() <= precision ? shortest : exact.setScale(precision, RoundingMode.HALF_EVEN);
         return rounded.stripTrailingZeros();
     }
 

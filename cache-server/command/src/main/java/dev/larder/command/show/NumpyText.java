@@ -53,7 +53,8 @@ public final class NumpyText {
         }
         LongStream head = LongStream.range(first, first + EDGE);
         LongStream tail = LongStream.range(first + length - EDGE, first + length);
-        return LongStream.concat(LongStream.concat(head, LongStream.of(GAP)), tail).toArray();
+        return LongStream.concat(LongStream.concat(head, LongStream.of(GAP)), tail)
+                .toArray();
     }
 
     private void requireFew() {

@@ -57,7 +57,12 @@ public final class Load implements Ingest {
         this.store = store;
         this.residency = residency;
         this.progress = new LoadProgress(String.join(",", datasets()));
-        this.reuse = new Reuse(store, residency, workers, progress, () -> !cancelled);
+        this.reuse = new Reuse(
+                store,
+                residency,
+                new LoadRequest(request.sources(), request.options(), workers),
+                progress,
+                () -> !cancelled);
     }
 
     @Override
@@ -287,7 +292,9 @@ public final class Load implements Ingest {
     private void publish(IncomingVersion incomingVersion) {
         Optional<PublishedVersion> previous = residency.find(incomingVersion.dataset());
         PublishedVersion version = residency.publish(incomingVersion);
-        previous.ifPresent(replaced -> notes.add(version.dataset() + " has changed: version=" + version.version()
+        previous.ifPresent(replaced -> notes.add(version.dataset()
+                + (replaced.digest().equals(version.digest()) ? " was loaded anew: version=" : " has changed: version=")
+                + version.version()
                 + " replaces=" + replaced.version() + "; readers of the old one keep it"));
     }
 }

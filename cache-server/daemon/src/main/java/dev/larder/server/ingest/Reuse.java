@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.FileRegion;
@@ -26,15 +27,17 @@ final class Reuse {
 
     private final Store store;
     private final Residency residency;
+    private final LoadOptions options;
     private final int workers;
     private final LoadProgress progress;
     private final Checksums checksums;
     private final Set<String> damaged = new HashSet<>();
 
-    Reuse(Store store, Residency residency, int workers, LoadProgress progress, BooleanSupplier isWanted) {
+    Reuse(Store store, Residency residency, LoadRequest request, LoadProgress progress, BooleanSupplier isWanted) {
         this.store = store;
         this.residency = residency;
-        this.workers = workers;
+        this.options = request.options();
+        this.workers = request.workers();
         this.progress = progress;
         this.checksums = new Checksums(progress::addBytes, isWanted);
     }
@@ -46,7 +49,6 @@ final class Reuse {
             return Optional.empty();
         }
         PublishedVersion version = found.get();
-        LoadOptions options = candidate.provenance().options();
         boolean isIdentical = isIdentical(candidate, version);
         if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
             return Optional.of(words(version, "its sources look as they did"));
@@ -104,7 +106,7 @@ final class Reuse {
             }
             progress.addFile();
         });
-        if (!differs.get() && candidate.provenance().options().evenIfUnchanged() && !isWhole(version)) {
+        if (!differs.get() && options.evenIfUnchanged() && !isWhole(version)) {
             damaged.add(version.dataset());
             return false;
         }
