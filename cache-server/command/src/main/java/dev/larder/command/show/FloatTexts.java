@@ -1,6 +1,8 @@
 package dev.larder.command.show;
 
 import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
 import java.util.Arrays;
 
 /**
@@ -94,20 +96,28 @@ final class FloatTexts {
 
     private String scientific(FloatDigits digits) {
         BigDecimal value = digits.scientific(PRECISION);
-        String all = value.unscaledValue().toString();
-        String fraction = value.signum() == 0 ? "" : all.substring(1);
-        String whole = sign(digits) + all.charAt(0);
+        String fraction = fraction(digits);
+        String whole = sign(digits) + value.unscaledValue().toString().charAt(0);
         String exponent = exponentText(value);
         String zeros = "0".repeat(exponentDigits - (exponent.length() - 1));
         return " ".repeat(left - whole.length())
                 + whole
                 + "."
                 + fraction
-                + "0".repeat(right - fraction.length())
                 + "e"
                 + exponent.charAt(0)
                 + zeros
                 + exponent.substring(1);
+    }
+
+    /** Returns as many digits after the first as the value with the most needs: true ones, not zeros. */
+    private String fraction(FloatDigits digits) {
+        if (digits.exact().signum() == 0) {
+            return "0".repeat(right);
+        }
+        BigDecimal value = digits.exact().round(new MathContext(right + 1, RoundingMode.HALF_EVEN));
+        String all = value.unscaledValue().toString();
+        return (all + "0".repeat(Math.max(0, right + 1 - all.length()))).substring(1, right + 1);
     }
 
     /** Returns the exponent with its sign and at least two digits. */
