@@ -4,6 +4,8 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ColumnKind;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexDescriptor;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.SegmentFile;
@@ -38,6 +40,7 @@ public final class Dataset implements AutoCloseable {
     private final Resources resources;
     private final Cleaner.Cleanable leakGuard;
     private final Map<String, ArrayView> views = new HashMap<>();
+    private final Columns columns;
     private final Consumer<Dataset> onClose;
     private boolean open = true;
 
@@ -47,6 +50,7 @@ public final class Dataset implements AutoCloseable {
         this.version = index.version();
         this.digest = index.digest();
         this.resources = resources;
+        this.columns = new Columns(this, index);
         this.onClose = onClose;
         this.leakGuard = CLEANER.register(this, new LeakGuard(name, resources, new Throwable("opened here")));
     }
@@ -129,6 +133,42 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
+    /** Returns every column, sorted by name. */
+    public List<Column> columns() {
+        synchronized (views) {
+            requireOpen();
+            return columns.all();
+        }
+    }
+
+    /** Returns a column that leads from keys to rows. */
+    public IndexColumn index(String column) {
+        return columns.open(column, ColumnKind.INDEX, IndexColumn.class);
+    }
+
+    /** Returns a column of texts. */
+    public StringsColumn strings(String column) {
+        return columns.open(column, ColumnKind.STRINGS, StringsColumn.class);
+    }
+
+    /** Returns a column whose rows are arrays of one dtype, each of its own shape. */
+    public RaggedColumn ragged(String column) {
+        return columns.open(column, ColumnKind.RAGGED, RaggedColumn.class);
+    }
+
+    /** Returns a column whose rows are raw bytes, such as whole files. */
+    public BytesColumn bytes(String column) {
+        return columns.open(column, ColumnKind.BYTES, BytesColumn.class);
+    }
+
+    /** Tells whether a column has this part. */
+    boolean has(String column, ColumnPart part) {
+        synchronized (views) {
+            requireOpen();
+            return columns.has(column, part);
+        }
+    }
+
     /** Returns a view that owns this dataset: closing it closes both. */
     ArrayView standaloneView(String array) {
         synchronized (views) {
@@ -148,7 +188,7 @@ public final class Dataset implements AutoCloseable {
                     .with("array", array)
                     .remedy("it has " + firstNames());
         }
-        Mapping mapping = resources.map(entry.file(), entry.offset() + entry.byteSize());
+        Mapping mapping = resources.map(entry.file(), index.segmentByteSizeOf(array));
         try {
             return new ArrayView(entry, mapping, onViewClose);
         } catch (RuntimeException | Error e) {
@@ -229,7 +269,7 @@ public final class Dataset implements AutoCloseable {
             this.lease = lease;
         }
 
-        /** Maps a segment, or counts one more user of it. */
+        /** Maps a whole segment, or counts one more user of it. */
         Mapping map(String file, long byteSize) {
             SharedMapping shared = mappings.get(file);
             if (shared == null) {
@@ -243,9 +283,10 @@ public final class Dataset implements AutoCloseable {
             return shared.mapping;
         }
 
+        /** Counts one user less. A pack stays mapped for those of its arrays that are opened next. */
         void unmap(String file) {
             @Nullable SharedMapping shared = mappings.get(file);
-            if (shared != null && --shared.users == 0) {
+            if (shared != null && --shared.users == 0 && !StoreLayout.isPack(file)) {
                 mappings.remove(file);
                 shared.mapping.close();
             }

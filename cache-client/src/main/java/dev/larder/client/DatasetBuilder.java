@@ -1,5 +1,7 @@
 package dev.larder.client;
 
+import dev.larder.column.ColumnArray;
+import dev.larder.column.ColumnBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
@@ -86,7 +88,17 @@ public final class DatasetBuilder implements AutoCloseable {
         add(array, header, data, ColumnPart.NONE);
     }
 
-    void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
+    /** Adds a column with the rows or keys that a builder has taken so far. The builder stays open, and its caller's. */
+    public void add(String column, ColumnBuilder rows) throws IOException {
+        for (ColumnArray array : rows.arrays(column)) {
+            try (array;
+                    ReadableByteChannel data = array.open()) {
+                add(array.name(), array.header(), data, array.part());
+            }
+        }
+    }
+
+    private void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
         ArrayWriter writer = array(array, header);
         ByteBuffer step = ByteBuffer.allocateDirect(COPY_STEP_BYTES);
         long at = 0;

@@ -30,8 +30,7 @@ final class JnaPosix implements Posix {
     private static final int STATX_INODE_OFFSET = 32;
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
-    private static final int STATX_MODIFIED_SECONDS_OFFSET = 112;
-    private static final int STATX_MODIFIED_NANOS_OFFSET = 120;
+    private static final int STATX_MODIFIED_OFFSET = 112;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
@@ -82,11 +81,37 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public int openSource(Path path) {
+        return open(path, LibC.O_RDONLY | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_CLOEXEC, 0);
+    }
+
+    @Override
+    public int read(int descriptor, byte[] target, long offset) {
+        int done = 0;
+        byte[] rest = target;
+        while (done < target.length) {
+            long read = LibC.pread(descriptor, rest, rest.length, offset + done);
+            if (read < 0 && Native.getLastError() != EINTR) {
+                throw failed("pread").with("offset", offset + done).exception();
+            }
+            if (read == 0) {
+                break;
+            }
+            if (rest != target) {
+                System.arraycopy(rest, 0, target, done, (int) Math.max(0, read));
+            }
+            done += (int) Math.max(0, read);
+            rest = new byte[target.length - done];
+        }
+        return done;
+    }
+
+    @Override
     public int openOrCreate(Path path, int mode) {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
     }
 
-    private static int open(Path path, int flags, int mode) {
+    static int open(Path path, int flags, int mode) {
         int descriptor = LibC.open(cString(path), flags, mode);
         if (descriptor < 0) {
             throw failed("open").with("file", path).exception();
@@ -118,8 +143,8 @@ final class JnaPosix implements Posix {
                 fields.getShort(STATX_MODE_OFFSET) & 0xffff,
                 fields.getLong(STATX_SIZE_OFFSET),
                 fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES,
-                fields.getLong(STATX_MODIFIED_SECONDS_OFFSET) * NANOS_PER_SECOND
-                        + fields.getInt(STATX_MODIFIED_NANOS_OFFSET));
+                fields.getLong(STATX_MODIFIED_OFFSET) * NANOS_PER_SECOND
+                        + fields.getInt(STATX_MODIFIED_OFFSET + Long.BYTES));
     }
 
     @Override
@@ -173,6 +198,16 @@ final class JnaPosix implements Posix {
         if (LibC.mmap(address, byteSize, LibC.PROT_READ, flags, -1, 0) == LibC.MAP_FAILED) {
             throw failed("mmap over a closed view").with("bytes", byteSize).exception();
         }
+    }
+
+    @Override
+    public long allocate(long byteSize) {
+        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_NORESERVE;
+        long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
+        if (address == LibC.MAP_FAILED) {
+            throw failed("mmap of new memory").with("bytes", byteSize).exception();
+        }
+        return address;
     }
 
     @Override
@@ -272,11 +307,11 @@ final class JnaPosix implements Posix {
         return Arrays.copyOf(name, name.length + 1);
     }
 
-    private static Failure failed(String call) {
+    static Failure failed(String call) {
         return failed(call, Native.getLastError());
     }
 
-    private static Failure failed(String call, int errno) {
+    static Failure failed(String call, int errno) {
         return Failure.of(codeOf(errno), call + " failed").with("errno", errno).with("reason", reason(errno));
     }
 

@@ -11,6 +11,8 @@ final class LibC {
     static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
     static final int O_CREAT = 0x40;
+    static final int O_NOCTTY = 0x100;
+    static final int O_NONBLOCK = 0x800;
     static final int O_NOFOLLOW = 0x20000;
     static final int O_CLOEXEC = 0x80000;
 
@@ -20,6 +22,7 @@ final class LibC {
     static final int LOCK_UN = 8;
 
     static final int PROT_READ = 1;
+    static final int PROT_WRITE = 2;
     static final int MAP_SHARED = 1;
     static final int MAP_PRIVATE = 2;
     static final int MAP_FIXED = 0x10;
@@ -28,6 +31,10 @@ final class LibC {
     static final long MAP_FAILED = -1;
 
     static final int MADV_HUGEPAGE = 14;
+    static final int MADV_NOHUGEPAGE = 15;
+    static final int MADV_POPULATE_WRITE = 23;
+
+    static final long MPOL_INTERLEAVE = 3;
 
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
@@ -50,6 +57,8 @@ final class LibC {
 
     static native int open(byte[] path, int flags, int mode);
 
+    static native long pread(int descriptor, byte[] target, long length, long offset);
+
     static native int close(int descriptor);
 
     static native int flock(int descriptor, int operation);
@@ -61,6 +70,14 @@ final class LibC {
     static native int munmap(long address, long length);
 
     static native int madvise(long address, long length, int advice);
+
+    static native int ftruncate(int descriptor, long length);
+
+    static native long pread(int descriptor, long address, long length, long offset);
+
+    static native long pwrite(int descriptor, long address, long length, long offset);
+
+    static native long syscall(long number, long mode, long[] mask, long maskBits);
 
     static native int posix_fallocate(int descriptor, long offset, long length);
 

@@ -38,7 +38,7 @@ final class Load implements Callable<Integer> {
     @Override
     public Integer call() {
         return events.follow(larder, "load", display -> {
-            Done done = larder.client().load(options.request(sources), display);
+            Done done = larder.client().load(options.request(sources, larder.debug), display);
             display.done(done);
             if (done.files() > 0 && !events.json) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));

@@ -9,6 +9,9 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.column.RaggedBuilder;
+import dev.larder.column.StringsBuilder;
+import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
@@ -17,6 +20,8 @@ import dev.larder.npy.Order;
 import dev.larder.testing.ChildJvm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
@@ -103,6 +108,29 @@ class UploadTest {
             assertThat(made.array("large").getInt(LARGE - 1)).isEqualTo((LARGE - 1) % 251);
         }
         assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(4);
+    }
+
+    @Test
+    void columnsAreBuiltAndRead() throws IOException {
+        try (DatasetBuilder builder = larder.build("made");
+                StringsBuilder paths = new StringsBuilder();
+                TextIndexBuilder scenes = new TextIndexBuilder();
+                RaggedBuilder features = new RaggedBuilder(FLOAT, 1)) {
+            paths.add("größe/数.jpg");
+            scenes.add("scene0685_01", 0);
+            features.add(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putFloat(4, 2.5f), 2);
+            builder.add("path", paths);
+            builder.add("scene", scenes);
+            builder.add("obj_feat", features);
+            builder.publish();
+        }
+
+        try (Dataset made = larder.dataset("made")) {
+            long row = made.index("scene").row("scene0685_01");
+            assertThat(made.strings("path").get(row)).isEqualTo("größe/数.jpg");
+            assertThat(made.ragged("obj_feat").shape(row)).containsExactly(2);
+            assertThat(made.ragged("obj_feat").row(row).getFloat(4)).isEqualTo(2.5f);
+        }
     }
 
     @Test

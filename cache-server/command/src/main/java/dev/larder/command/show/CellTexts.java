@@ -20,9 +20,7 @@ final class CellTexts {
     static List<String> of(Dtype dtype, List<byte[]> cells) {
         return switch (dtype.kind()) {
             case BOOL ->
-                aligned(cells.stream()
-                        .map(cell -> cell[0] == 0 ? "False" : "True")
-                        .toList());
+                cells.stream().map(cell -> cell[0] == 0 ? "False" : " True").toList();
             case INT, UINT ->
                 aligned(cells.stream().map(cell -> integer(dtype, cell)).toList());
             case FLOAT -> floats(dtype, cells);

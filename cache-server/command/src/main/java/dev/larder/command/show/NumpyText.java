@@ -42,8 +42,14 @@ public final class NumpyText {
         text.collect(new long[text.axes.size()], 0, found);
         text.texts = CellTexts.of(cells.dtype(), found);
         return text.axes.isEmpty()
-                ? text.texts.stream().map(String::strip).toList()
+                ? text.texts.stream().map(NumpyText::alone).toList()
                 : text.block(0, " ", LINE_WIDTH).lines().toList();
+    }
+
+    /** Returns the text of a value that stands alone: like a Python number, not like an element. */
+    private static String alone(String text) {
+        String value = text.strip();
+        return value.endsWith(".") ? value + "0" : value;
     }
 
     /** Returns the indices that are shown along a dimension; where some are left out, a gap stands for them. */

@@ -2,6 +2,8 @@ package dev.larder.command.show;
 
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
 
@@ -13,6 +15,9 @@ import java.util.function.LongConsumer;
  */
 public final class Statistics {
     private static final int BLOCK = 4096;
+    private static final MathContext DIGITS = new MathContext(9);
+    private static final double LEAST_PLAIN = 1e-4;
+    private static final double MOST_PLAIN = 1e9;
 
     private final Dtype dtype;
     private long count;
@@ -142,7 +147,10 @@ public final class Statistics {
 
     /** Returns the standard deviation; NaN where there is no finite element. */
     public double std() {
-        return finiteCount == 0 ? Double.NaN : Math.sqrt(Math.max(0, squares) / finiteCount);
+        if (finiteCount == 0) {
+            return Double.NaN;
+        }
+        return Double.isNaN(squares) ? Double.POSITIVE_INFINITY : Math.sqrt(Math.max(0, squares) / finiteCount);
     }
 
     /** Returns the smallest element as text, all digits of an integer. */
@@ -165,15 +173,19 @@ public final class Statistics {
         } else if (dtype.kind() == Kind.BOOL) {
             return integer == 0 ? "False" : "True";
         }
-        return number(value, dtype.itemSize());
+        return number(value);
     }
 
-    /** Writes a double with eight digits, or fewer where they say it all. */
+    /** Writes a double with nine digits, or fewer where they say it all. */
     public static String number(double value) {
-        return number(value, Double.BYTES);
-    }
-
-    private static String number(double value, int itemSize) {
-        return new FloatTexts(new double[] {value}, itemSize, false).text(value).strip();
+        if (!Double.isFinite(value)) {
+            return Double.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+        }
+        BigDecimal rounded = new BigDecimal(value).round(DIGITS).stripTrailingZeros();
+        boolean isPlain = value == 0 || (Math.abs(value) >= LEAST_PLAIN && Math.abs(value) < MOST_PLAIN);
+        if (!isPlain) {
+            return rounded.toString().replace('E', 'e');
+        }
+        return rounded.scale() <= 0 ? rounded.setScale(1).toPlainString() : rounded.toPlainString();
     }
 }

@@ -9,6 +9,7 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -20,8 +21,8 @@ import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,9 @@ public final class Load implements Ingest {
     private final AtomicInteger clients = new AtomicInteger(1);
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
+
+    /** What is to be loaded, and where it is written. */
+    private record Loading(Candidate candidate, IncomingVersion version) {}
 
     Load(LoadRequest request, int workers, Store store, Residency residency) {
         this.request = request;
@@ -169,13 +173,19 @@ public final class Load implements Ingest {
         LoadOptions options = request.options();
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
+        long hidden = 0;
+        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, progress::addFiles);
         for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), SourceOptions.of(options));
+            Source scanned = Source.scan(source.name(), Path.of(source.path()), SourceOptions.of(options), scanning);
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
+            hidden += scanned.hiddenFiles();
         }
         if (skipped > 0) {
             notes.add("skipped " + skipped + " files of no known kind");
+        }
+        if (hidden > 0) {
+            notes.add("skipped " + hidden + " hidden files and folders");
         }
         requireDistinctNames(found);
         Map<Path, String> samples = Candidate.samples(found, workers);
@@ -196,26 +206,28 @@ public final class Load implements Ingest {
         if (request.options().inPlace()) {
             return loadInPlace(changed);
         }
-        Map<Candidate, LoadPlan> plans = new LinkedHashMap<>();
-        changed.forEach(candidate -> plans.put(candidate, LoadPlan.of(candidate.arrays())));
-        long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
+        PackRule packs = PackRule.of(request.options(), store.hugePages());
+        List<LoadPlan> plans = changed.stream()
+                .map(candidate -> LoadPlan.of(candidate.arrays(), packs))
+                .toList();
+        long stored = plans.stream().mapToLong(LoadPlan::storedBytes).sum();
         store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
         progress.begin(
                 Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
-        Map<Candidate, IncomingVersion> versions = new LinkedHashMap<>();
+        List<Loading> versions = new ArrayList<>();
         try {
             try (Copying copying = new Copying(workers, progress)) {
-                plans.forEach((candidate, plan) -> {
-                    IncomingVersion version = open(candidate);
-                    versions.put(candidate, version);
-                    copying.add(version, plan);
-                });
+                for (int i = 0; i < plans.size(); i++) {
+                    versions.add(open(changed.get(i)));
+                    copying.add(versions.get(i).version, plans.get(i));
+                }
+                copying.start();
                 copying.await();
             }
             return publishAll(versions);
         } finally {
             try {
-                versions.values().forEach(IncomingVersion::close);
+                versions.forEach(loading -> loading.version.close());
             } finally {
                 store.releaseSpace(stored);
             }
@@ -227,19 +239,19 @@ public final class Load implements Ingest {
         progress.begin(
                 Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
         Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
-        Map<Candidate, IncomingVersion> versions = new LinkedHashMap<>();
+        List<Loading> versions = new ArrayList<>();
         try {
             for (Candidate candidate : changed) {
-                IncomingVersion version = open(candidate);
-                versions.put(candidate, version);
+                Loading loading = open(candidate);
+                versions.add(loading);
                 Parallel.forEach(candidate.arrays(), workers, array -> {
-                    InPlace.add(array, version, checksums);
+                    InPlace.add(array, loading.version, checksums);
                     progress.addFile();
                 });
             }
             return publishAll(versions);
         } finally {
-            versions.values().forEach(IncomingVersion::close);
+            versions.forEach(loading -> loading.version.close());
         }
     }
 
@@ -262,7 +274,7 @@ public final class Load implements Ingest {
                 .toList();
     }
 
-    private IncomingVersion open(Candidate candidate) {
+    private Loading open(Candidate candidate) {
         IncomingVersion version = store.newIncoming(candidate.dataset(), candidate.provenance());
         synchronized (incoming) {
             incoming.add(version);
@@ -270,31 +282,31 @@ public final class Load implements Ingest {
                 version.cancel();
             }
         }
-        return version;
+        return new Loading(candidate, version);
     }
 
-    private List<Candidate> publishAll(Map<Candidate, IncomingVersion> versions) {
+    private List<Candidate> publishAll(List<Loading> versions) {
         if (cancelled) {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        List<Candidate> published = new ArrayList<>();
-        versions.forEach((candidate, version) -> {
-            Optional<String> unchanged = reuse.unchanged(candidate, version.digest());
-            unchanged.ifPresentOrElse(notes::add, () -> {
-                publish(version);
-                published.add(candidate);
-            });
-        });
-        return published;
-    }
-
-    private void publish(IncomingVersion incomingVersion) {
-        Optional<PublishedVersion> previous = residency.find(incomingVersion.dataset());
-        PublishedVersion version = residency.publish(incomingVersion);
-        previous.ifPresent(replaced -> notes.add(version.dataset()
-                + (replaced.digest().equals(version.digest()) ? " was loaded anew: version=" : " has changed: version=")
-                + version.version()
-                + " replaces=" + replaced.version() + "; readers of the old one keep it"));
+        List<Loading> changed = new ArrayList<>();
+        for (Loading loading : versions) {
+            Optional<String> unchanged = reuse.unchanged(loading.candidate, loading.version.digest());
+            unchanged.ifPresentOrElse(notes::add, () -> changed.add(loading));
+        }
+        Map<String, PublishedVersion> previous = new HashMap<>();
+        datasets().forEach(dataset -> residency.find(dataset).ifPresent(version -> previous.put(dataset, version)));
+        for (PublishedVersion version :
+                residency.publish(changed.stream().map(Loading::version).toList())) {
+            PublishedVersion replaced = previous.get(version.dataset());
+            if (replaced != null) {
+                notes.add(version.dataset()
+                        + (replaced.digest().equals(version.digest()) ? " was loaded anew" : " has changed")
+                        + ": version=" + version.version() + " replaces=" + replaced.version()
+                        + "; readers of the old one keep it");
+            }
+        }
+        return changed.stream().map(Loading::candidate).toList();
     }
 }

@@ -52,6 +52,15 @@ final class LoadProgress {
 
     void addBytes(long bytes) {
         bytesDone.addAndGet(bytes);
+        tellIfDue();
+    }
+
+    void addFiles(long files) {
+        filesDone.addAndGet(files);
+        tellIfDue();
+    }
+
+    private void tellIfDue() {
         long due = nextNs.get();
         long now = System.nanoTime();
         if (now - due >= 0 && nextNs.compareAndSet(due, now + INTERVAL_NS)) {

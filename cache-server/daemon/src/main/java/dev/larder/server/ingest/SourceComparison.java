@@ -7,6 +7,7 @@ import dev.larder.layout.ArrayEntry;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -83,9 +84,11 @@ public final class SourceComparison {
         List<SourceArray> found = new ArrayList<>();
         try {
             SourceOptions options = SourceOptions.of(version.provenance().options());
+            ScanSettings scanning =
+                    new ScanSettings(workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles);
             for (String origin : version.origins()) {
-                found.addAll(
-                        Source.scan(version.dataset(), Path.of(origin), options).arrays());
+                found.addAll(Source.scan(version.dataset(), Path.of(origin), options, scanning)
+                        .arrays());
             }
         } catch (LarderException e) {
             missing.add(requireBadInput(e));

@@ -1,9 +1,8 @@
 package dev.larder.server.source;
 
-import java.io.IOException;
+import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -24,16 +23,20 @@ public final class SourceSample {
         long length = file.byteSize();
         MessageDigest digest = sha256();
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, length));
-        try (FileChannel channel = FileChannel.open(file.file(), StandardOpenOption.READ)) {
+        Posix posix = Posix.system();
+        int descriptor = posix.openSource(file.file());
+        try {
             if (length <= (long) BLOCKS * BLOCK_BYTES) {
-                update(digest, channel, 0, (int) length);
+                update(digest, posix, descriptor, 0, (int) length);
             } else {
                 for (int block = 0; block < BLOCKS; block++) {
-                    update(digest, channel, start(block, length), BLOCK_BYTES);
+                    update(digest, posix, descriptor, start(block, length), BLOCK_BYTES);
                 }
             }
-        } catch (IOException e) {
-            throw Refusal.unreadable(file.file(), 0, e);
+        } catch (LarderException e) {
+            throw Refusal.of(file.file(), 0, "it cannot be read (" + e.getMessage() + ")");
+        } finally {
+            posix.close(descriptor);
         }
         return HexFormat.of().formatHex(digest.digest(), 0, KEPT_BYTES);
     }
@@ -44,14 +47,10 @@ public final class SourceSample {
         return block == BLOCKS - 1 ? last : last / (BLOCKS - 1) * block / BLOCK_BYTES * BLOCK_BYTES;
     }
 
-    private static void update(MessageDigest digest, FileChannel channel, long offset, int length) throws IOException {
-        ByteBuffer block = ByteBuffer.allocate(length);
-        while (block.hasRemaining()) {
-            if (channel.read(block, offset + block.position()) < 0) {
-                break; // it has become shorter, and so another hash
-            }
-        }
-        digest.update(block.flip());
+    /** Reads a block; of a file that has become shorter what there is, which gives another hash. */
+    private static void update(MessageDigest digest, Posix posix, int descriptor, long offset, int length) {
+        byte[] block = new byte[length];
+        digest.update(block, 0, posix.read(descriptor, block, offset));
     }
 
     private static MessageDigest sha256() {

@@ -35,17 +35,19 @@ public final class IncomingVersion implements AutoCloseable {
     private final Provenance provenance;
     private final Path folder;
     private final int fileMode;
+    private final Filling filling;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final List<ArrayEntry> arrays = new ArrayList<>();
     private final Map<String, SegmentFile> outside = new HashMap<>();
     private boolean published;
 
-    IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode) {
+    IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode, Filling filling) {
         this.posix = posix;
         this.dataset = dataset;
         this.provenance = provenance;
         this.folder = folder;
         this.fileMode = fileMode;
+        this.filling = filling;
     }
 
     /** Returns the dataset that this will be a version of. */
@@ -68,7 +70,7 @@ public final class IncomingVersion implements AutoCloseable {
         cancelled.set(true);
     }
 
-    /** Makes a file of the version, with all its space, and the folders above it. The caller closes it. */
+    /** Makes a file of the version, and the folders above it. The caller closes it. */
     public IncomingSegment newSegment(String file, long byteSize) {
         Path path = folder.resolve(file);
         try {
@@ -76,7 +78,7 @@ public final class IncomingVersion implements AutoCloseable {
         } catch (IOException e) {
             throw Space.failed("cannot make a folder for an array", path, e);
         }
-        return IncomingSegment.create(posix, this, path, byteSize);
+        return IncomingSegment.create(posix, this, path, byteSize, filling);
     }
 
     /**

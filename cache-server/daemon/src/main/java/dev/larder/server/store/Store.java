@@ -3,38 +3,33 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.Digest;
-import dev.larder.layout.IndexWriter;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
+import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +52,7 @@ public final class Store implements AutoCloseable {
     private final StoreLock lock;
     private final Space space;
     private final LeaseProbe leases;
+    private final Filling filling;
     private final AtomicLong incomingCounter = new AtomicLong();
 
     /** Guards what a name leads to: publishing and removing a version of one dataset exclude each other. */
@@ -68,6 +64,7 @@ public final class Store implements AutoCloseable {
         this.lock = lock;
         this.space = space;
         this.leases = new LeaseProbe(posix);
+        this.filling = Filling.of(layout.root(), BulkIo.system());
     }
 
     /**
@@ -204,67 +201,38 @@ public final class Store implements AutoCloseable {
 
     /** Starts a version that is invisible to readers. The caller closes it. */
     public IncomingVersion newIncoming(String dataset, Provenance provenance) {
-        Path folder = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + dataset);
+        Path folder = newPlace(dataset);
         try {
             Files.createDirectory(folder, folderMode());
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
-        return new IncomingVersion(posix, dataset, provenance, folder, FILE_MODE);
+        return new IncomingVersion(posix, dataset, provenance, folder, FILE_MODE, filling);
     }
 
-    /** Makes a finished version visible, at once and whole: the rename of its folder is the commit. */
-    public PublishedVersion publish(IncomingVersion incoming, long version, long nowEpochMs) {
+    /**
+     * Makes finished versions visible, each at once and whole: the rename of its folder is the commit. All of them, or none.
+     *
+     * @param nextVersion gives the number of each dataset's next version
+     */
+    public List<PublishedVersion> publish(
+            List<IncomingVersion> incoming, ToLongFunction<String> nextVersion, long nowEpochMs) {
+        Publication publication = new Publication(posix, layout, () -> newPlace("link"));
         try {
-            PublishedVersion published = complete(incoming, version, nowEpochMs);
-            commit(incoming, published);
-            return published;
-        } catch (IOException e) {
-            throw Space.failed("cannot publish a version", incoming.folder(), e);
-        }
-    }
-
-    /** Writes what a version has besides its segments. */
-    private PublishedVersion complete(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
-        List<ArrayEntry> arrays = incoming.arrays().stream()
-                .sorted(Comparator.comparing(ArrayEntry::name))
-                .toList();
-        List<SegmentFile> segments = segments(incoming, arrays);
-        PublishedVersion published = new PublishedVersion(
-                incoming.dataset(),
-                version,
-                layout.version(incoming.dataset(), version),
-                Digest.hex(Digest.of(arrays)),
-                nowEpochMs,
-                storedBytes(posix, incoming.folder(), segments),
-                arrays,
-                incoming.provenance());
-        Path folder = incoming.folder();
-        write(folder.resolve(StoreLayout.INDEX), IndexWriter.write(arrays, segments, version, nowEpochMs));
-        write(folder.resolve(StoreLayout.LEASE), new byte[0]);
-        write(folder.resolve(StoreLayout.MANIFEST), Manifest.write(published).getBytes(StandardCharsets.UTF_8));
-        return published;
-    }
-
-    /** Makes everything that can fail first: what remains are two renames. */
-    private void commit(IncomingVersion incoming, PublishedVersion version) throws IOException {
-        Path link = newLinkTo(version);
-        try {
-            synchronized (names) {
-                Files.createDirectories(layout.dataset(version.dataset()), folderMode());
-                Files.move(incoming.folder(), version.folder(), StandardCopyOption.ATOMIC_MOVE);
-                try {
-                    Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
-                } catch (IOException e) {
-                    new Removal().remove(version.folder());
-                    throw e;
-                }
+            for (IncomingVersion version : incoming) {
+                publication.prepare(version, nextVersion.applyAsLong(version.dataset()), nowEpochMs);
             }
-            incoming.markPublished();
-        } finally {
-            Files.deleteIfExists(link);
-            deleteIfEmpty(layout.dataset(version.dataset()));
+            synchronized (names) {
+                return publication.commit();
+            }
+        } catch (IOException e) {
+            throw Space.failed("cannot publish", layout.data(), e);
         }
+    }
+
+    /** Returns a place where nobody looks. */
+    private Path newPlace(String what) {
+        return layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + what);
     }
 
     /** Sums what segments really occupy; those outside the store occupy nothing of it. */
@@ -283,33 +251,15 @@ public final class Store implements AutoCloseable {
         return sum;
     }
 
-    private static List<SegmentFile> segments(IncomingVersion incoming, List<ArrayEntry> arrays) throws IOException {
-        Map<String, SegmentFile> segments = new TreeMap<>(incoming.outside());
-        for (ArrayEntry array : arrays) {
-            String file = array.file();
-            if (!segments.containsKey(file)) {
-                long byteSize = Files.size(incoming.folder().resolve(file));
-                segments.put(file, SegmentFile.inStore(file, byteSize));
-            }
-        }
-        return List.copyOf(segments.values());
-    }
-
-    private static void write(Path file, byte[] content) throws IOException {
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        Files.write(file, content, StandardOpenOption.WRITE);
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
-    }
-
     /**
      * Replaces the manifest of a version, where its sources turned out to hold what they held, but look different. One that is
      * gone meanwhile stays gone.
      */
     public void rewriteManifest(PublishedVersion version) {
-        Path draft = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + StoreLayout.MANIFEST);
+        Path draft = newPlace(StoreLayout.MANIFEST);
         try {
             try {
-                write(draft, Manifest.write(version).getBytes(StandardCharsets.UTF_8));
+                Publication.writeManifest(draft, version);
                 Files.move(draft, version.folder().resolve(StoreLayout.MANIFEST), StandardCopyOption.ATOMIC_MOVE);
             } finally {
                 Files.deleteIfExists(draft);
@@ -327,8 +277,7 @@ public final class Store implements AutoCloseable {
     }
 
     private Path newLinkTo(PublishedVersion version) throws IOException {
-        Path link = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-link");
-        return Files.createSymbolicLink(link, Path.of(Long.toString(version.version())));
+        return Files.createSymbolicLink(newPlace("link"), Path.of(Long.toString(version.version())));
     }
 
     /**
@@ -348,13 +297,13 @@ public final class Store implements AutoCloseable {
 
     /** Moves a version to where nobody looks, in one step, and returns the place. */
     private Path takeOutOfSight(PublishedVersion version) throws IOException {
-        Path gone = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-gone");
+        Path gone = newPlace("gone");
         synchronized (names) {
             if (isCurrent(version)) {
                 Files.deleteIfExists(layout.current(version.dataset()));
             }
             Files.move(version.folder(), gone, StandardCopyOption.ATOMIC_MOVE);
-            deleteIfEmpty(layout.dataset(version.dataset()));
+            Publication.deleteIfEmpty(layout.dataset(version.dataset()));
         }
         return gone;
     }
@@ -365,14 +314,6 @@ public final class Store implements AutoCloseable {
             return text.toString().equals(Long.toString(version.version()));
         } catch (NoSuchFileException e) {
             return false;
-        }
-    }
-
-    private static void deleteIfEmpty(Path folder) throws IOException {
-        try {
-            Files.deleteIfExists(folder);
-        } catch (DirectoryNotEmptyException e) {
-            return;
         }
     }
 
@@ -439,7 +380,7 @@ public final class Store implements AutoCloseable {
             Files.deleteIfExists(layout.lock());
             lock.close();
         }
-        deleteIfEmpty(layout.root());
+        Publication.deleteIfEmpty(layout.root());
         long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum();
         return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
     }
