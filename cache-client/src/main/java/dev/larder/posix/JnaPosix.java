@@ -9,7 +9,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
@@ -31,11 +30,11 @@ final class JnaPosix implements Posix {
     private static final int STATX_INODE_OFFSET = 32;
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
-    private static final int STATX_MODIFIED_SECONDS_OFFSET = 112;
-    private static final int STATX_MODIFIED_NANOS_OFFSET = 120;
+    private static final int STATX_MODIFIED_OFFSET = 112;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private JnaPosix() {}
 
@@ -82,6 +81,32 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public int openSource(Path path) {
+        return open(path, LibC.O_RDONLY | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_CLOEXEC, 0);
+    }
+
+    @Override
+    public int read(int descriptor, byte[] target, long offset) {
+        int done = 0;
+        byte[] rest = target;
+        while (done < target.length) {
+            long read = LibC.pread(descriptor, rest, rest.length, offset + done);
+            if (read < 0 && Native.getLastError() != EINTR) {
+                throw failed("pread").with("offset", offset + done).exception();
+            }
+            if (read == 0) {
+                break;
+            }
+            if (rest != target) {
+                System.arraycopy(rest, 0, target, done, (int) Math.max(0, read));
+            }
+            done += (int) Math.max(0, read);
+            rest = new byte[target.length - done];
+        }
+        return done;
+    }
+
+    @Override
     public int openOrCreate(Path path, int mode) {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
     }
@@ -118,8 +143,8 @@ final class JnaPosix implements Posix {
                 fields.getShort(STATX_MODE_OFFSET) & 0xffff,
                 fields.getLong(STATX_SIZE_OFFSET),
                 fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES,
-                TimeUnit.SECONDS.toNanos(fields.getLong(STATX_MODIFIED_SECONDS_OFFSET))
-                        + fields.getInt(STATX_MODIFIED_NANOS_OFFSET));
+                fields.getLong(STATX_MODIFIED_OFFSET) * NANOS_PER_SECOND
+                        + fields.getInt(STATX_MODIFIED_OFFSET + Long.BYTES));
     }
 
     @Override

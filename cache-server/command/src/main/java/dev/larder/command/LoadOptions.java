@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.protocol.LoadRequest;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What {@code load} and {@code serve --load} share. */
@@ -21,7 +22,21 @@ final class LoadOptions {
             description = "Threads that read and copy; auto or -1: one for each processor (the default).")
     int workers;
 
-    LoadRequest request(List<LoadRequest.Source> sources) {
-        return new LoadRequest(sources, keys, workers);
+    @Option(
+            names = "--pack-below",
+            paramLabel = "SIZE",
+            converter = Units.SizeConverter.class,
+            description =
+                    "Let all arrays below this share files; 0: none. Default: below 1m where there are more than 64 such.")
+    @Nullable
+    Long packBelowBytes;
+
+    /** Asks for a load, by a single thread where somebody looks for a bug. */
+    LoadRequest request(List<LoadRequest.Source> sources, boolean debug) {
+        long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
+        return new LoadRequest(
+                sources,
+                dev.larder.protocol.LoadOptions.none().withKeys(keys).withPackBelowBytes(packBelow),
+                debug ? 1 : workers);
     }
 }

@@ -8,6 +8,7 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -116,17 +117,21 @@ public final class Load implements Ingest {
         SourceOptions options = SourceOptions.of(request.options());
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
+        long hidden = 0;
+        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, checked -> {});
         for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), options);
+            Source scanned = Source.scan(source.name(), Path.of(source.path()), options, scanning);
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
+            hidden += scanned.hiddenFiles();
         }
         requireDistinctNames(found);
         arrays = List.copyOf(found);
         long bytes =
                 found.stream().mapToLong(array -> array.header().byteSize()).sum();
         Map<String, LoadPlan> plans = new LinkedHashMap<>();
-        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset))));
+        PackRule packs = PackRule.of(request.options(), store.hugePages());
+        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset), packs)));
         long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
         store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
         progress.expect(bytes, found.size());
@@ -150,7 +155,18 @@ public final class Load implements Ingest {
                 store.releaseSpace(stored);
             }
         }
-        return Done.of(found.size(), bytes, skipped == 0 ? "" : "skipped " + skipped + " files of no known kind");
+        return Done.of(found.size(), bytes, note(skipped, hidden));
+    }
+
+    private static String note(long skipped, long hidden) {
+        List<String> notes = new ArrayList<>();
+        if (skipped > 0) {
+            notes.add("skipped " + skipped + " files of no known kind");
+        }
+        if (hidden > 0) {
+            notes.add("skipped " + hidden + " hidden files and folders");
+        }
+        return String.join("; ", notes);
     }
 
     private static void requireDistinctNames(List<SourceArray> arrays) {

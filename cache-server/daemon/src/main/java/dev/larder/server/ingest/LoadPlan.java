@@ -41,20 +41,29 @@ record LoadPlan(List<Segment> segments) {
     record Placement(SourceArray array, long headOffset, long dataOffset) {
         /** Returns the bytes of the header. */
         ByteBuffer head() {
-            return array.header().encode((int) Math.min(StoreLayout.DATA_ALIGNMENT, dataOffset - headOffset));
+            return array.header().encode((int) (dataOffset - headOffset));
         }
     }
 
-    /** Lays the arrays of one dataset out. */
-    static LoadPlan of(List<SourceArray> arrays) {
-        List<Segment> segments = new ArrayList<>();
+    /** Lays the arrays of one dataset, which are sorted by name, out: what the rule says is packed, and a file for each other. */
+    static LoadPlan of(List<SourceArray> arrays, PackRule rule) {
+        List<SourceArray> small = arrays.stream()
+                .filter(array -> array.byteSize() < rule.belowBytes())
+                .toList();
+        boolean isPacked = small.size() >= rule.leastArrays();
+        List<Segment> segments = new ArrayList<>(isPacked ? Packing.of(small, rule) : List.of());
         for (SourceArray array : arrays) {
-            long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
-            Placement placement = new Placement(array, 0, dataOffset);
-            String file = StoreLayout.arrayFile(array.name().array());
-            segments.add(new Segment(file, dataOffset + array.byteSize(), List.of(placement)));
+            if (!isPacked || array.byteSize() >= rule.belowBytes()) {
+                segments.add(alone(array));
+            }
         }
         segments.sort(Comparator.comparingLong(Segment::byteSize).reversed());
         return new LoadPlan(segments);
+    }
+
+    private static Segment alone(SourceArray array) {
+        long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
+        String file = StoreLayout.arrayFile(array.name().array());
+        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset)));
     }
 }

@@ -19,8 +19,9 @@ import java.util.Map;
  * @param path where its files lie
  * @param arrays sorted by name; never empty
  * @param skippedFiles how many files of the folder are of no known kind
+ * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
  */
-public record Source(String name, Path path, List<SourceArray> arrays, int skippedFiles) {
+public record Source(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
     /** Keeps its own copy. */
     public Source {
         arrays = List.copyOf(arrays);
@@ -30,13 +31,29 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
      * Finds and checks what a load will read. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
      * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
      */
-    public static Source scan(String name, Path path, SourceOptions options) {
+    public static Source scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
-        SourceWalk walk = SourceWalk.of(path);
+        try {
+            return scan(name, path, options, settings, true);
+        } catch (FolderFound called) { // like a file
+            return scan(name, path, options, settings, false);
+        }
+    }
+
+    /** Scans with the calling thread alone. */
+    static Source scan(String name, Path path, SourceOptions options) {
+        return scan(name, path, options, ScanSettings.alone());
+    }
+
+    private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
-        List<SourceFile> files = filter.keep(walk.files());
+        SourceWalk walk = SourceWalk.of(path, filter::isWanted, isQuick);
+        List<SourceFile> files = walk.files();
+        Scan checked = Scan.of(name, files, settings);
+        List<SourceArray> arrays = new ArrayList<>(checked.arrays());
+        arrays.sort(Comparator.comparing(array -> array.name().array()));
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
-        List<SourceArray> arrays = check(name, files, refusals);
+        refusals.addAll(checked.refusals());
         refuseClashes(files, refusals);
         LarderException incomplete = filter.incomplete(path, files);
         if (incomplete != null) {
@@ -48,28 +65,12 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         if (arrays.isEmpty()) {
             throw nothing(path, options, walk);
         }
-        return new Source(name, path, arrays, walk.skipped());
+        return new Source(name, path, arrays, walk.skipped(), walk.hidden());
     }
 
     /** Returns how many bytes the data of all arrays takes. */
     public long byteSize() {
         return arrays.stream().mapToLong(SourceArray::byteSize).reduce(0, Math::addExact);
-    }
-
-    private static List<SourceArray> check(String name, List<SourceFile> files, List<LarderException> refusals) {
-        List<SourceArray> arrays = new ArrayList<>();
-        for (SourceFile file : files) {
-            try {
-                arrays.addAll(file.check(name));
-            } catch (LarderException e) {
-                if (e.code() != ErrorCode.BAD_INPUT) {
-                    throw e;
-                }
-                refusals.add(e);
-            }
-        }
-        arrays.sort(Comparator.comparing(array -> array.name().array()));
-        return arrays;
     }
 
     private static void refuseClashes(List<SourceFile> files, List<LarderException> refusals) {
@@ -100,8 +101,9 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", path)
-                .with("knownFiles", walk.files().size())
-                .with("skippedFiles", walk.skipped());
+                .with("knownFiles", walk.known())
+                .with("skippedFiles", walk.skipped())
+                .with("hiddenFiles", walk.hidden());
         return options.keys().isEmpty()
                 ? failure.remedy("files of these kinds are read: " + SourceKind.ALL)
                 : failure.with("keys", options.keys()).remedy("no file's stem ends in _ and one of the keys");

@@ -9,10 +9,8 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
 
@@ -30,20 +28,21 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
     private static final long TIGHTEST_PACKING = 1032;
 
     /** Reads and checks everything but the data itself. */
-    List<SourceArray> check(String dataset) {
+    List<SourceArray> check(String dataset, SourceProbe probe) {
         String objection = Names.arrayObjection(arrayName);
         if (objection != null) {
             throw Refusal.of(path, 0, "its array cannot be called " + Names.printable(arrayName) + ": " + objection);
         }
-        SourceIdentity identity = SourceIdentity.of(path);
-        NpyHeader header = header();
+        SourceProbe.Look look = probe.look(path);
+        SourceIdentity identity = look.identity();
+        NpyHeader header = header(probe, look);
         long dataOffset = kind == SourceKind.NPY ? header.dataOffset() : IdxHeader.length(header);
         if (kind == SourceKind.IDX_GZIP) {
             requirePlausible(header, identity.byteSize());
         } else {
             requireExact(dataOffset, header.byteSize(), identity.byteSize());
         }
-        requireStorable(header);
+        requireStorable(header, probe);
         FileRegion region = new FileRegion(path, dataOffset, header.byteSize());
         return List.of(new SourceArray(
                 new ArrayName(dataset, arrayName),
@@ -53,21 +52,15 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
                 ColumnPart.NONE));
     }
 
-    private NpyHeader header() {
+    private NpyHeader header(SourceProbe probe, SourceProbe.Look look) {
         try {
             return switch (kind) {
-                case NPY -> npyHeader();
+                case NPY -> probe.npyHeader(path, look);
                 case IDX -> idxHeader(false);
                 case IDX_GZIP -> idxHeader(true);
             };
         } catch (IOException e) {
             throw Refusal.unreadable(path, 0, e);
-        }
-    }
-
-    private NpyHeader npyHeader() throws IOException {
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            return NpyHeader.read(channel, path.toString());
         }
     }
 
@@ -100,9 +93,13 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
     }
 
     /** A header may be readable by us and yet too long for numpy where the store would put it. */
-    private void requireStorable(NpyHeader header) {
+    private void requireStorable(NpyHeader header, SourceProbe probe) {
+        if (probe.isStorable(header)) {
+            return;
+        }
         try {
             header.encode(StoreLayout.DATA_ALIGNMENT);
+            probe.noteStorable(header);
         } catch (LarderException e) {
             if (e.code() != ErrorCode.BAD_INPUT) {
                 throw e;

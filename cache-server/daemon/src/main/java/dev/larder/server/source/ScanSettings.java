@@ -1,0 +1,19 @@
+package dev.larder.server.source;
+
+import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
+
+/**
+ * Says how a source is scanned.
+ *
+ * @param workers threads that open files
+ * @param isCancelled asked between files; once it says yes the scan ends with a {@link
+ *     java.util.concurrent.CancellationException}
+ * @param onChecked told how many more files were checked, from changing threads
+ */
+public record ScanSettings(int workers, BooleanSupplier isCancelled, IntConsumer onChecked) {
+    /** Returns a scan by the calling thread alone, that nobody watches. */
+    public static ScanSettings alone() {
+        return new ScanSettings(1, () -> false, checked -> {});
+    }
+}
