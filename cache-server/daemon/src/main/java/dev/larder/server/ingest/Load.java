@@ -86,7 +86,7 @@ public final class Load implements Ingest {
      */
     void run(Runnable beforeOutcome) {
         try {
-            Done done = loadAll();
+            Done done = loadAndRelease();
             beforeOutcome.run();
             outcome.complete(done);
         } catch (IOException | RuntimeException | Error e) {
@@ -112,21 +112,29 @@ public final class Load implements Ingest {
                 .remedy("run it again with --debug");
     }
 
+    private Done loadAndRelease() throws IOException {
+        try {
+            return loadAll();
+        } finally {
+            arrays.forEach(SourceArray::release);
+        }
+    }
+
     private Done loadAll() throws IOException {
         progress.enter(Phase.SCANNING);
         SourceOptions options = SourceOptions.of(request.options());
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
         long hidden = 0;
-        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, checked -> {});
+        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, checked -> {});
         for (LoadRequest.Source source : request.sources()) {
             Source scanned = Source.scan(source.name(), Path.of(source.path()), options, scanning);
             found.addAll(scanned.arrays());
+            arrays = List.copyOf(found); // to be released, whatever comes next
             skipped += scanned.skippedFiles();
             hidden += scanned.hiddenFiles();
         }
         requireDistinctNames(found);
-        arrays = List.copyOf(found);
         long bytes =
                 found.stream().mapToLong(array -> array.header().byteSize()).sum();
         Map<String, LoadPlan> plans = new LinkedHashMap<>();

@@ -71,7 +71,9 @@ final class Publication {
                 Store.storedBytes(posix, incoming.folder(), segments.keySet()),
                 arrays,
                 incoming.origins(),
-                incoming.sources());
+                incoming.sources().stream()
+                        .sorted(Comparator.comparing(SourceRecord::array))
+                        .toList());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);
         writeManifest(incoming, complete);
