@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Runs the tests of {@code ops/python/larder.py}, which say what they test by themselves. */
 @ExtendWith(LeavesNothingBehind.class)
 class PythonTest {
-    private static final Path TESTS = Path.of("../../ops/python").toAbsolutePath().normalize();
+    private static final Path TESTS =
+            Path.of("../../ops/python").toAbsolutePath().normalize();
     private static final int PATIENCE_S = 300;
 
     @TempDir
