@@ -56,7 +56,7 @@ class BulkIoTest {
 
         FileStatus status = posix.status(descriptor);
         posix.close(descriptor);
-        assertThat(status.isRegularFile()).isFalse();
+        assertThat(status.isRegular()).isFalse();
     }
 
     @Test
@@ -69,7 +69,7 @@ class BulkIoTest {
 
         FileStatus status = posix.status(descriptor);
         posix.close(descriptor);
-        assertThat(status.isRegularFile()).isTrue();
+        assertThat(status.isRegular()).isTrue();
         assertThat(status.modifiedNanos())
                 .isEqualTo(Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS));
     }
