@@ -10,6 +10,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -47,7 +48,7 @@ class CopyingTest {
         file = Files.write(sources.resolve("file"), new byte[1]);
         root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
         store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40));
-        version = store.newIncoming("d", List.of());
+        version = store.newIncoming("d", Provenance.computed());
     }
 
     @AfterEach
