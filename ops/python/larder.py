@@ -255,7 +255,11 @@ def _restore(store, name, digest):
     """Open the version with a digest: what a pickled dataset becomes."""
     version = _open_versions.get((store, name, digest))
     if version is None or not version.is_linked():
-        version = _with_digest(_trusted(store), name, digest)
+        try:
+            version = _with_digest(_trusted(store), name, digest)
+        except (NoStore, NotFound):  # what this process has mapped of it can still be read
+            if version is None:
+                raise
     return Dataset(version)
 
 
@@ -476,7 +480,7 @@ def _current(store, name):
         return None
     try:
         return int(os.readlink(os.path.join(store, "data", name, "current")))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
 
 

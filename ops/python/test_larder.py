@@ -256,7 +256,7 @@ class ErrorsTest(StoreCase):
 
     def test_names_that_are_paths_lead_nowhere(self):
         self.publish()
-        for name in "../data/d", "..", ".", "", "d/..":
+        for name in "../data/d", "..", ".", "", "d/..", "d\0", "d\ud800":
             with self.assertRaises(larder.NotFound):
                 larder.dataset(name)
 
@@ -419,6 +419,14 @@ class PickleTest(StoreCase):
 
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             self.assertEqual(pool.apply(total, (old,)), 1)
+
+    def test_what_this_process_has_open_can_be_unpickled_here_when_its_store_is_gone(self):
+        self.publish()
+        x = larder.open("d/x")
+        text = pickle.dumps(x)
+        shutil.rmtree(os.path.join(self.store, "data"))
+
+        same(self, pickle.loads(text), x)
 
     def test_a_version_that_is_gone_is_a_clear_error(self):
         folder = self.publish(arrays={"x": np.array([1])})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures what look-ups in an index cost forked workers, against a plain dict in the same run; prints JSON.
+"""Measures what look-ups in an index cost forked workers, against a plain dict in the same run.
 
-usage: columns_memory.py [KEYS [WORKERS [LOOKUPS]]]
+usage: columns_memory.py [--json] [KEYS [WORKERS [LOOKUPS]]]    prints a Markdown table, or JSON
 
 Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup. Each worker measures itself before and after
 its look-ups: what grows is what copy-on-write has copied, mostly because Python counts references inside objects.
@@ -32,7 +32,7 @@ def key(i):
 
 def look_up(table, keys, lookups, number):
     """Looks keys up in an order of this worker's own and returns the seconds it took."""
-    step = 7919 * (2 * number + 1)  # co-prime to any number of keys that is used here: every key comes up
+    step = 7919 * (10 * number + 1)  # co-prime to powers of ten, so that every key comes up
     begin = time.perf_counter()
     wrong = 0
     for i in range(lookups):
@@ -66,7 +66,8 @@ def figures(table, keys, workers, lookups):
 
 
 def main():
-    keys, workers, lookups = [*map(int, sys.argv[1:]), *(10**6, 8, 10**6)[len(sys.argv) - 1:]]
+    numbers = [int(argument) for argument in sys.argv[1:] if argument != "--json"]
+    keys, workers, lookups = [*numbers, *(10**6, 8, 10**6)[len(numbers):]]
     store = tempfile.mkdtemp(prefix="larder-columns-", dir="/dev/shm")
     try:
         columns = {"scene": make_store.texts_index(map(key, range(keys)))}
@@ -78,8 +79,18 @@ def main():
     finally:
         shutil.rmtree(store)
     ratio = sum(shared["privateBytes"]) / sum(plain["privateBytes"])
-    print(json.dumps({"numpy": numpy.__version__, "keys": keys, "workers": workers, "lookups": lookups, "index": shared,
-                      "dict": plain, "ratio": ratio}))
+    result = {"numpy": numpy.__version__, "keys": keys, "workers": workers, "lookups": lookups, "index": shared,
+              "dict": plain, "ratio": ratio}
+    print(json.dumps(result) if "--json" in sys.argv else table(result))
+
+
+def table(result):
+    lines = [f"\n| Python, {result['workers']} forked workers, each {result['lookups']:,} look-ups of {result['keys']:,} keys |"
+             " private memory grows, KiB a worker | µs a look-up, making the key included |", "|---|--:|--:|"]
+    for name in "index", "dict":
+        grown = sum(result[name]["privateBytes"]) / result["workers"] / 1024
+        lines.append(f"| {name} | {grown:,.0f} | {result[name]['microsEach']:.2f} |")
+    return "\n".join([*lines, f"| index / dict | {result['ratio']:.4f} | |"])
 
 
 if __name__ == "__main__":

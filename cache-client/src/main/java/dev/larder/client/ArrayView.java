@@ -243,6 +243,17 @@ public final class ArrayView implements AutoCloseable {
     }
 
     /**
+     * Returns a read-only buffer over a stretch of the data as it lies in memory, whatever its order, without copying, in the byte
+     * order of the elements. It stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     */
+    public ByteBuffer dataBuffer(long position, int size) {
+        Objects.checkFromIndexSize(position, size, entry.byteSize());
+        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + position, size, this);
+        requireOpen();
+        return buffer.order(dtype.byteOrder());
+    }
+
+    /**
      * Gathers rows: copies row {@code rows[i]} to {@code targetOffset + i * rowByteSize()}. Allocates nothing. Where the view is
      * closed meanwhile, the target's contents are undefined and the call throws.
      */

@@ -1,5 +1,6 @@
 package dev.larder.client;
 
+import dev.larder.layout.TextHash;
 import dev.larder.posix.RawMemory;
 
 /** Compares a string with UTF-8 in memory, character by character, without making anything. */
@@ -15,23 +16,31 @@ final class StoredText {
         if (byteLength < length) {
             return false;
         }
-        int at = 0;
-        for (int i = 0; i < length; i++) {
-            char c = text.charAt(i);
-            if (c >= ASCII) {
-                return equals(address + at, byteLength - at, text, i);
+        int i = 0;
+        for (; i <= length - Long.BYTES; i += Long.BYTES) {
+            long eight = TextHash.eightOf(text, i);
+            if (eight == TextHash.NOT_ASCII) {
+                break;
             }
-            if (RawMemory.getByte(address + at) != c) {
+            if (RawMemory.getLong(address + i) != eight) {
                 return false;
             }
-            at++;
         }
-        return at == byteLength;
+        return equals(address + i, byteLength - i, text, i);
     }
 
     private static boolean equals(long address, int byteLength, String text, int from) {
         int at = 0;
         for (int i = from; i < text.length(); ) {
+            char c = text.charAt(i);
+            if (c < ASCII) {
+                if (at >= byteLength || RawMemory.getByte(address + at) != c) {
+                    return false;
+                }
+                at++;
+                i++;
+                continue;
+            }
             int codePoint = text.codePointAt(i);
             int size = size(codePoint);
             if (at > byteLength - size || !isAt(address + at, codePoint, size)) {

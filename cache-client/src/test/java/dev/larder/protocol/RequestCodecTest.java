@@ -46,7 +46,9 @@ class RequestCodecTest {
                 new Request.ListArrays("mn", true),
                 new Request.Info("mnist"),
                 new Request.Evict("a".repeat(1024)),
-                new Request.Verify(""),
+                new Request.Verify("", false),
+                new Request.Verify("d/a", true),
+                new Request.Reload("d"),
                 new Request.Status(),
                 new Request.Stop(true),
                 new Request.Stop(false));

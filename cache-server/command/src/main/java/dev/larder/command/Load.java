@@ -13,7 +13,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "load",
         description = {
-            "Load sources into the running daemon, and return when all of them are resident.",
+            "Load sources into the running daemon, and return when all of them are resident. Sources that are resident and"
+                    + " have not changed are left alone; changed ones become the next version of their dataset.",
             "A source is a folder of .npy files, a .npy file or an IDX file (plain or .gz). A folder gives arrays"
                     + " NAME/<relative path without suffix>, a file NAME/<name without suffix>."
         })
@@ -31,14 +32,17 @@ final class Load implements Callable<Integer> {
     @Mixin
     LoadOptions options;
 
+    @Mixin
+    Events events;
+
     @Override
     public Integer call() {
-        Done done;
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            done = larder.client().load(options.request(sources, larder.debug), display);
-        }
-        Outcome.note(done, larder.err());
-        larder.err().println("larder: loaded: " + Outcome.counted(done));
-        return 0;
+        return events.follow(larder, "load", display -> {
+            Done done = larder.client().load(options.request(sources, larder.debug), display);
+            display.done(done);
+            if (done.files() > 0 && !events.json) {
+                larder.err().println("larder: loaded: " + Outcome.counted(done));
+            }
+        });
     }
 }

@@ -37,6 +37,19 @@ final class LoadOptions {
     dev.larder.protocol.LoadOptions.As as;
 
     @Option(
+            names = "--strict",
+            description =
+                    "Tell whether sources have changed by every byte of them, not by size, time, inode and samples.")
+    boolean strict;
+
+    @Option(
+            names = "--in-place",
+            description =
+                    "Copy nothing: map local files where they lie, for what is larger than memory. They must not be"
+                            + " changed while they are loaded.")
+    boolean inPlace;
+
+    @Option(
             names = "--pack-below",
             paramLabel = "SIZE",
             converter = Units.SizeConverter.class,
@@ -50,7 +63,12 @@ final class LoadOptions {
         long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
         return new LoadRequest(
                 sources,
-                dev.larder.protocol.LoadOptions.none().withKeys(keys).withAs(as).withPackBelowBytes(packBelow),
+                dev.larder.protocol.LoadOptions.none()
+                        .withKeys(keys)
+                        .withAs(as)
+                        .withPackBelowBytes(packBelow)
+                        .withStrict(strict)
+                        .withInPlace(inPlace),
                 debug ? 1 : workers);
     }
 }
