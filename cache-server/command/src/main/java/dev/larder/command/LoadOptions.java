@@ -21,7 +21,25 @@ final class LoadOptions {
             description = "Threads that read and copy; auto or -1: one for each processor (the default).")
     int workers;
 
+    @Option(
+            names = "--dtype",
+            paramLabel = "D",
+            defaultValue = "",
+            description =
+                    "Element type of raw binary files (uint8, float32, >i2, …); a table becomes one matrix of it.")
+    String dtype;
+
+    @Option(
+            names = "--shape",
+            paramLabel = "N,M,…",
+            defaultValue = "",
+            description =
+                    "Shape of raw binary files, as in --shape -1,28,28: one number may be -1. Default: one dimension.")
+    String shape;
+
     LoadRequest request(List<LoadRequest.Source> sources) {
-        return new LoadRequest(sources, keys, workers);
+        dev.larder.protocol.LoadOptions options =
+                dev.larder.protocol.LoadOptions.none().withKeys(keys).withElements(dtype, shape);
+        return new LoadRequest(StandardInput.expand(sources), options, workers);
     }
 }

@@ -91,7 +91,7 @@ public final class Load {
      */
     void run(Runnable beforeOutcome) {
         try {
-            Done done = loadAll();
+            Done done = loadAndRelease();
             beforeOutcome.run();
             outcome.complete(done);
         } catch (IOException | RuntimeException | Error e) {
@@ -115,6 +115,14 @@ public final class Load {
                 .with("reason", failure)
                 .cause(failure)
                 .remedy("run it again with --debug");
+    }
+
+    private Done loadAndRelease() throws IOException {
+        try {
+            return loadAll();
+        } finally {
+            arrays.forEach(SourceArray::release);
+        }
     }
 
     private Done loadAll() throws IOException {

@@ -29,7 +29,14 @@ final class KeyFilter {
     List<SourceFile> keep(List<SourceFile> files) {
         return longestFirst.isEmpty()
                 ? files
-                : files.stream().filter(file -> keyOf(file.arrayName()) != null).toList();
+                : files.stream()
+                        .filter(file -> file.hasMembers() || keyOf(file.arrayName()) != null)
+                        .toList();
+    }
+
+    /** Returns whether an array is wanted by its own name. */
+    boolean keeps(SourceArray array) {
+        return longestFirst.isEmpty() || keyOf(array.name().array()) != null;
     }
 
     /** Returns the longest key that a name ends in; null if there is none. */
@@ -46,7 +53,7 @@ final class KeyFilter {
     LarderException incomplete(Path path, List<SourceFile> kept) {
         Map<String, Set<String>> scenes = new TreeMap<>();
         for (SourceFile file : kept) {
-            String key = keyOf(file.arrayName());
+            String key = file.hasMembers() ? null : keyOf(file.arrayName());
             if (key != null) {
                 String scene = file.arrayName().substring(0, file.arrayName().length() - key.length() - 1);
                 scenes.computeIfAbsent(scene, s -> new HashSet<>()).add(key);

@@ -32,17 +32,19 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
      */
     public static Source scan(String name, Path path, SourceOptions options) {
         Names.requireDataset(name);
-        SourceWalk walk = SourceWalk.of(path);
+        SourceWalk walk = SourceWalk.of(path, options);
         KeyFilter filter = new KeyFilter(options.keys());
         List<SourceFile> files = filter.keep(walk.files());
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
-        List<SourceArray> arrays = check(name, files, refusals);
-        refuseClashes(files, refusals);
+        List<SourceArray> arrays = check(name, files, options, refusals);
+        arrays.removeIf(array -> !filter.keeps(array));
+        refuseClashes(arrays, refusals);
         LarderException incomplete = filter.incomplete(path, files);
         if (incomplete != null) {
             refusals.add(incomplete);
         }
         if (!refusals.isEmpty()) {
+            arrays.forEach(SourceArray::release);
             throw Refusal.all(name, path, refusals);
         }
         if (arrays.isEmpty()) {
@@ -56,11 +58,12 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         return arrays.stream().mapToLong(SourceArray::byteSize).reduce(0, Math::addExact);
     }
 
-    private static List<SourceArray> check(String name, List<SourceFile> files, List<LarderException> refusals) {
+    private static List<SourceArray> check(
+            String name, List<SourceFile> files, SourceOptions options, List<LarderException> refusals) {
         List<SourceArray> arrays = new ArrayList<>();
         for (SourceFile file : files) {
             try {
-                arrays.addAll(file.check(name));
+                arrays.addAll(file.check(name, options));
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     throw e;
@@ -72,29 +75,33 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         return arrays;
     }
 
-    private static void refuseClashes(List<SourceFile> files, List<LarderException> refusals) {
-        Map<String, SourceFile> taken = new HashMap<>();
-        for (SourceFile file : files) {
-            SourceFile other = taken.putIfAbsent(StoreLayout.arrayFile(file.arrayName()), file);
+    private static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
+        Map<String, SourceArray> taken = new HashMap<>();
+        for (SourceArray array : arrays) {
+            SourceArray other =
+                    taken.putIfAbsent(StoreLayout.arrayFile(array.name().array()), array);
             if (other != null) {
-                refusals.add(clash(file, other, "has the same name"));
+                refusals.add(clash(array, other, "has the same name"));
             }
         }
-        for (SourceFile file : files) {
-            String folder = file.arrayName();
+        for (SourceArray array : arrays) {
+            String folder = array.name().array();
             for (int slash = folder.lastIndexOf('/'); slash > 0; slash = folder.lastIndexOf('/')) {
                 folder = folder.substring(0, slash);
-                SourceFile other = taken.get(folder);
+                SourceArray other = taken.get(folder);
                 if (other != null) {
-                    refusals.add(clash(file, other, "would be stored where this one needs a folder"));
+                    refusals.add(clash(array, other, "would be stored where this one needs a folder"));
                 }
             }
         }
     }
 
-    private static LarderException clash(SourceFile file, SourceFile other, String how) {
-        return Refusal.of(
-                file.path(), 0, "array " + Names.printable(file.arrayName()) + " clashes: " + other.path() + " " + how);
+    private static LarderException clash(SourceArray array, SourceArray other, String how) {
+        boolean within = array.file().equals(other.file());
+        String what = within
+                ? "array " + other.name().array() + " of the same file"
+                : other.file().toString();
+        return Refusal.of(array.file(), 0, "array " + array.name().array() + " clashes: " + what + " " + how);
     }
 
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {

@@ -15,16 +15,18 @@ import java.util.List;
 /** Finds the files of known kinds in a folder and below, through links; nothing is opened. */
 final class SourceWalk extends SimpleFileVisitor<Path> {
     private final Path root;
+    private final SourceOptions options;
     private final List<SourceFile> files = new ArrayList<>();
     private final List<LarderException> refusals = new ArrayList<>();
     private int skipped;
 
-    private SourceWalk(Path root) {
+    private SourceWalk(Path root, SourceOptions options) {
         this.root = root;
+        this.options = options;
     }
 
-    static SourceWalk of(Path root) {
-        SourceWalk walk = new SourceWalk(root);
+    static SourceWalk of(Path root, SourceOptions options) {
+        SourceWalk walk = new SourceWalk(root, options);
         try {
             if (Files.isDirectory(root)) {
                 Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, walk);
@@ -53,24 +55,27 @@ final class SourceWalk extends SimpleFileVisitor<Path> {
 
     private void addAlone() {
         String fileName = String.valueOf(root.getFileName());
-        SourceKind kind = SourceKind.of(fileName);
+        SourceKind kind = SourceKind.of(fileName, options);
         SourceIdentity.of(root);
-        if (kind == null) {
+        boolean isTyped = !options.dtype().isEmpty();
+        if (kind == null && !isTyped) {
             throw Refusal.of(root, 0, "its name is of no known kind (" + SourceKind.ALL + ")");
+        } else if (kind != null && isTyped && !kind.takesDtype()) {
+            throw Refusal.of(root, 0, "it says itself what it holds: load it without --dtype");
         }
-        files.add(new SourceFile(root, kind, kind.stem(fileName)));
+        files.add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
     }
 
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
         String fileName = String.valueOf(file.getFileName());
-        SourceKind kind = SourceKind.of(fileName);
+        SourceKind kind = SourceKind.of(fileName, options);
         if (kind == null) {
             skipped++;
         } else {
             String folder = root.relativize(file.resolveSibling("x")).toString();
             String level = folder.substring(0, folder.length() - 1);
-            files.add(new SourceFile(file, kind, level + kind.stem(fileName)));
+            files.add(SourceFile.below(level, file, kind, options));
         }
         return FileVisitResult.CONTINUE;
     }

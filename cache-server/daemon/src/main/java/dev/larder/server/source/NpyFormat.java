@@ -1,0 +1,41 @@
+package dev.larder.server.source;
+
+import dev.larder.npy.NpyHeader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+
+/** The format of {@code numpy.save}, plain or gzipped. */
+final class NpyFormat implements SourceFormat {
+    private static final int UNPACK_BYTES = 512;
+
+    @Override
+    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
+        NpyHeader header = file.isGzip() ? packedHeader(file) : plainHeader(file);
+        if (file.isGzip()) {
+            SourceFile.requirePlausible(file.path(), "its ", header.byteSize(), fileBytes);
+        } else {
+            file.requireExact(header.dataOffset(), header.byteSize(), fileBytes);
+        }
+        FileRegion region = new FileRegion(file.path(), header.dataOffset(), header.byteSize());
+        return List.of(new Member("", header, new FileData(region, file.isGzip())));
+    }
+
+    private static NpyHeader plainHeader(SourceFile file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
+            return NpyHeader.read(channel, file.path().toString());
+        }
+    }
+
+    private static NpyHeader packedHeader(SourceFile file) throws IOException {
+        try (InputStream in = Files.newInputStream(file.path());
+                InputStream unpacked = new GZIPInputStream(in, UNPACK_BYTES)) {
+            return NpyHeader.read(Channels.newChannel(unpacked), file.path().toString());
+        }
+    }
+}

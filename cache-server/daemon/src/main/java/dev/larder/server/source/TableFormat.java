@@ -1,0 +1,100 @@
+package dev.larder.server.source;
+
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tables of numbers as text, with commas or tabs between the fields and a line of names first. Their groups of columns are
+ * arrays of int64, or of float64 where a number is missing or no integer; with a type given, all columns are one matrix of it.
+ */
+final class TableFormat implements SourceFormat {
+    private static final int UNPACK_BYTES = 64 << 10;
+
+    @Override
+    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
+        NumberFormat wanted = options.dtype().isEmpty() ? null : wanted(file, options);
+        TableReader reader = new TableReader(file.path(), wanted);
+        NumberTable table = read(file, reader);
+        TableContent content = new TableContent(file, wanted, table);
+        List<Member> members = new ArrayList<>();
+        if (wanted != null) {
+            members.add(member(content, new ColumnGroups.Group("", 0, table.columns(), true), wanted));
+        } else {
+            for (ColumnGroups.Group group : ColumnGroups.of(reader.header())) {
+                members.add(member(content, group, new NumberFormat(dtype(table, group))));
+            }
+        }
+        return members;
+    }
+
+    /** Reads all of a file; the caller closes the table. */
+    static NumberTable read(SourceFile file, @Nullable NumberFormat wanted) throws IOException {
+        return read(file, new TableReader(file.path(), wanted));
+    }
+
+    private static NumberTable read(SourceFile file, TableReader reader) throws IOException {
+        boolean finished = false;
+        try (InputStream in = Files.newInputStream(file.path());
+                InputStream unpacked = file.isGzip() ? new GZIPInputStream(in, UNPACK_BYTES) : in;
+                CsvReader<Boolean> csv = CsvReader.builder()
+                        .fieldSeparator(file.fileName().contains(".tsv") ? '\t' : ',')
+                        .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
+                        .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                        .detectBomHeader(true)
+                        .build(reader, unpacked, StandardCharsets.UTF_8)) {
+            csv.forEach(row -> {});
+            NumberTable table = reader.table();
+            finished = true;
+            return table;
+        } catch (CsvParseException e) {
+            throw Refusal.of(file.path(), 0, "it is no proper table (" + e.getMessage() + ")");
+        } catch (UncheckedIOException e) {
+            throw e.getCause() instanceof MalformedInputException
+                    ? new IOException("it is no UTF-8 text", e.getCause())
+                    : e.getCause();
+        } finally {
+            if (!finished) {
+                reader.abandon();
+            }
+        }
+    }
+
+    private static NumberFormat wanted(SourceFile file, SourceOptions options) {
+        Dtype dtype = WantedType.dtype(options.dtype());
+        if (!NumberFormat.isNumeric(dtype)) {
+            throw Refusal.of(file.path(), 0, "a table of numbers cannot become elements of " + dtype);
+        }
+        return new NumberFormat(dtype);
+    }
+
+    private static Dtype dtype(NumberTable table, ColumnGroups.Group group) {
+        for (int c = group.first(); c < group.first() + group.count(); c++) {
+            if (!table.isWhole(c)) {
+                return Dtype.parse("<f8");
+            }
+        }
+        return Dtype.parse("<i8");
+    }
+
+    private static Member member(TableContent content, ColumnGroups.Group group, NumberFormat format) {
+        long rows = content.rows();
+        NpyHeader header = group.isMatrix()
+                ? NpyHeader.of(format.dtype(), Order.C, rows, group.count())
+                : NpyHeader.of(format.dtype(), Order.C, rows);
+        return new Member(group.name(), header, new TableData(content, group, format));
+    }
+}
