@@ -312,6 +312,14 @@ public final class ArrayView implements AutoCloseable {
         return base;
     }
 
+    /**
+     * Returns where the data starts, for columns: they check bounds before they read and {@link #requireOpen} after, as this class
+     * does.
+     */
+    long base() {
+        return base;
+    }
+
     /** Tells whether the view can be read. */
     public boolean isOpen() {
         VarHandle.loadLoadFence();

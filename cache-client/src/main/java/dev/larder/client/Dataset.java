@@ -4,6 +4,8 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ColumnKind;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexDescriptor;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.StoreLayout;
@@ -37,6 +39,7 @@ public final class Dataset implements AutoCloseable {
     private final Resources resources;
     private final Cleaner.Cleanable leakGuard;
     private final Map<String, ArrayView> views = new HashMap<>();
+    private final Columns columns;
     private final Consumer<Dataset> onClose;
     private boolean open = true;
 
@@ -46,6 +49,7 @@ public final class Dataset implements AutoCloseable {
         this.version = index.version();
         this.digest = index.digest();
         this.resources = resources;
+        this.columns = new Columns(this, index);
         this.onClose = onClose;
         this.leakGuard = CLEANER.register(this, new LeakGuard(name, resources, new Throwable("opened here")));
     }
@@ -124,6 +128,42 @@ public final class Dataset implements AutoCloseable {
                 views.put(array, view);
             }
             return view;
+        }
+    }
+
+    /** Returns every column, sorted by name. */
+    public List<Column> columns() {
+        synchronized (views) {
+            requireOpen();
+            return columns.all();
+        }
+    }
+
+    /** Returns a column that leads from keys to rows. */
+    public IndexColumn index(String column) {
+        return columns.open(column, ColumnKind.INDEX, IndexColumn.class);
+    }
+
+    /** Returns a column of texts. */
+    public StringsColumn strings(String column) {
+        return columns.open(column, ColumnKind.STRINGS, StringsColumn.class);
+    }
+
+    /** Returns a column whose rows are arrays of one dtype, each of its own shape. */
+    public RaggedColumn ragged(String column) {
+        return columns.open(column, ColumnKind.RAGGED, RaggedColumn.class);
+    }
+
+    /** Returns a column whose rows are raw bytes, such as whole files. */
+    public BytesColumn bytes(String column) {
+        return columns.open(column, ColumnKind.BYTES, BytesColumn.class);
+    }
+
+    /** Tells whether a column has this part. */
+    boolean has(String column, ColumnPart part) {
+        synchronized (views) {
+            requireOpen();
+            return columns.has(column, part);
         }
     }
 

@@ -6,7 +6,12 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
+import dev.larder.npy.Dtype;
 import dev.larder.posix.Posix;
+import dev.larder.protocol.BuildTurn;
+import dev.larder.protocol.ControlClient;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Request;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -15,11 +20,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +41,9 @@ public final class Larder implements AutoCloseable {
 
     /** How long a version may be locked by a daemon that asks who leases it, or that was stopped while it did. */
     private static final long RESOLVE_LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
+
+    /** What the array is called of a dataset that has only one. */
+    private static final String ONLY_ARRAY = "data";
 
     private static final int DANGLING_ATTEMPTS = 20;
     private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -126,6 +136,58 @@ public final class Larder implements AutoCloseable {
             dataset.close();
             throw e;
         }
+    }
+
+    /** Starts a new version of a dataset, and waits while somebody else builds or loads one. The caller closes it. */
+    public DatasetBuilder build(String name) {
+        requireOpen();
+        return new DatasetBuilder(
+                posix,
+                name,
+                turn(new Request.Create(name, DEFAULT_TIMEOUT, 0, true)).orElseThrow());
+    }
+
+    /** Starts a dataset of one array, to be filled and published. The caller closes it. */
+    public ArrayBuilder create(String name, Dtype dtype, long... shape) {
+        DatasetBuilder dataset = build(name);
+        try {
+            return new ArrayBuilder(dataset, dataset.array(ONLY_ARRAY, dtype, shape));
+        } catch (RuntimeException | Error e) {
+            dataset.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a dataset, and builds it first where it is not resident: however many callers and processes ask at once, one runs its
+     * {@code builder}, the others wait; if that one fails or dies, the next one builds. {@code builder} only fills what it is
+     * given; publishing happens here.
+     */
+    public Dataset getOrCreate(String name, Consumer<? super DatasetBuilder> builder) {
+        return getOrCreate(name, builder, DEFAULT_TIMEOUT);
+    }
+
+    /** Opens or builds as {@link #getOrCreate(String, Consumer)} does, and waits at most {@code timeout} for other builders. */
+    public Dataset getOrCreate(String name, Consumer<? super DatasetBuilder> builder, Duration timeout) {
+        requireOpen();
+        Names.requireDataset(name);
+        Dataset resident = tryOpen(name);
+        if (resident != null) {
+            return resident;
+        }
+        Optional<BuildTurn> turn = turn(new Request.Create(name, timeout, 0, false));
+        if (turn.isPresent()) {
+            try (DatasetBuilder dataset = new DatasetBuilder(posix, name, turn.get())) {
+                builder.accept(dataset);
+                dataset.publish();
+            }
+        }
+        return dataset(name, timeout);
+    }
+
+    private Optional<BuildTurn> turn(Request.Create request) {
+        Names.requireDataset(request.name());
+        return ControlClient.at(store.root()).create(request, ProgressListener.NONE);
     }
 
     private static String onlyArray(Dataset dataset) {

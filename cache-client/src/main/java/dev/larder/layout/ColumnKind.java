@@ -1,5 +1,7 @@
 package dev.larder.layout;
 
+import java.util.Locale;
+
 /** What a column is made of arrays for: the lists and dicts of Python, as flat arrays. */
 public enum ColumnKind {
     /** Rows of one dtype and rank, each of its own shape. */
@@ -9,5 +11,10 @@ public enum ColumnKind {
     /** A hash table: a text or an integer leads to a row number. */
     INDEX,
     /** Whole files, with their names. */
-    BYTES
+    BYTES;
+
+    /** Returns the word for it in options and messages: {@code ragged}. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
 }

@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
@@ -30,6 +31,8 @@ final class JnaPosix implements Posix {
     private static final int STATX_INODE_OFFSET = 32;
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
+    private static final int STATX_MODIFIED_SECONDS_OFFSET = 112;
+    private static final int STATX_MODIFIED_NANOS_OFFSET = 120;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
@@ -83,7 +86,7 @@ final class JnaPosix implements Posix {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
     }
 
-    private static int open(Path path, int flags, int mode) {
+    static int open(Path path, int flags, int mode) {
         int descriptor = LibC.open(cString(path), flags, mode);
         if (descriptor < 0) {
             throw failed("open").with("file", path).exception();
@@ -114,7 +117,9 @@ final class JnaPosix implements Posix {
                 fields.getInt(STATX_UID_OFFSET),
                 fields.getShort(STATX_MODE_OFFSET) & 0xffff,
                 fields.getLong(STATX_SIZE_OFFSET),
-                fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES);
+                fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES,
+                TimeUnit.SECONDS.toNanos(fields.getLong(STATX_MODIFIED_SECONDS_OFFSET))
+                        + fields.getInt(STATX_MODIFIED_NANOS_OFFSET));
     }
 
     @Override
@@ -171,6 +176,16 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public long allocate(long byteSize) {
+        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_NORESERVE;
+        long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
+        if (address == LibC.MAP_FAILED) {
+            throw failed("mmap of new memory").with("bytes", byteSize).exception();
+        }
+        return address;
+    }
+
+    @Override
     public void unmap(long address, long byteSize) {
         if (LibC.munmap(address, byteSize) < 0) {
             throw failed("munmap").with("bytes", byteSize).exception();
@@ -197,6 +212,22 @@ final class JnaPosix implements Posix {
                         .exception();
             }
         }
+    }
+
+    /** The kernel grants a read lease only where nobody can write. Breaking it must not raise SIGIO, which would end the process. */
+    @Override
+    public boolean hasWriters(int descriptor) {
+        if (LibC.fcntl(descriptor, LibC.F_SETSIG, LibC.SIGURG) < 0) {
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+        if (LibC.fcntl(descriptor, LibC.F_SETLEASE, LibC.F_RDLCK) < 0) {
+            if (Native.getLastError() == EWOULDBLOCK) {
+                return true;
+            }
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+        LibC.fcntl(descriptor, LibC.F_SETLEASE, LibC.F_UNLCK);
+        return false;
     }
 
     @Override
@@ -251,11 +282,11 @@ final class JnaPosix implements Posix {
         return Arrays.copyOf(name, name.length + 1);
     }
 
-    private static Failure failed(String call) {
+    static Failure failed(String call) {
         return failed(call, Native.getLastError());
     }
 
-    private static Failure failed(String call, int errno) {
+    static Failure failed(String call, int errno) {
         return Failure.of(codeOf(errno), call + " failed").with("errno", errno).with("reason", reason(errno));
     }
 

@@ -11,6 +11,8 @@ final class LibC {
     static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
     static final int O_CREAT = 0x40;
+    static final int O_NOCTTY = 0x100;
+    static final int O_NONBLOCK = 0x800;
     static final int O_NOFOLLOW = 0x20000;
     static final int O_CLOEXEC = 0x80000;
 
@@ -20,6 +22,7 @@ final class LibC {
     static final int LOCK_UN = 8;
 
     static final int PROT_READ = 1;
+    static final int PROT_WRITE = 2;
     static final int MAP_SHARED = 1;
     static final int MAP_PRIVATE = 2;
     static final int MAP_FIXED = 0x10;
@@ -28,11 +31,21 @@ final class LibC {
     static final long MAP_FAILED = -1;
 
     static final int MADV_HUGEPAGE = 14;
+    static final int MADV_NOHUGEPAGE = 15;
+    static final int MADV_POPULATE_WRITE = 23;
+
+    static final long MPOL_INTERLEAVE = 3;
 
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
+    static final int F_SETSIG = 10;
+    static final int F_SETLEASE = 1024;
+    static final int F_RDLCK = 0;
+    static final int F_UNLCK = 2;
+
     static final int SIGINT = 2;
+    static final int SIGURG = 23;
     static final long SIG_DFL = 0;
     static final long SIG_ERR = -1;
 
@@ -56,7 +69,17 @@ final class LibC {
 
     static native int madvise(long address, long length, int advice);
 
+    static native int ftruncate(int descriptor, long length);
+
+    static native long pread(int descriptor, long address, long length, long offset);
+
+    static native long pwrite(int descriptor, long address, long length, long offset);
+
+    static native long syscall(long number, long mode, long[] mask, long maskBits);
+
     static native int posix_fallocate(int descriptor, long offset, long length);
+
+    static native int fcntl(int descriptor, int command, int argument);
 
     static native int fchmod(int descriptor, int mode);
 

@@ -48,6 +48,9 @@ public interface Posix {
     /** Puts read-only pages of zeros in place of a mapping: readers who come too late read zeros and live. */
     void replaceWithZeros(long address, long byteSize);
 
+    /** Returns the address of new memory, all zeros, outside of any heap. The caller ends it with {@link #unmap}. */
+    long allocate(long byteSize);
+
     /** Ends a mapping: any later access kills the process. */
     void unmap(long address, long byteSize);
 
@@ -56,6 +59,12 @@ public interface Posix {
 
     /** Reserves space in a file, so that a later write cannot find the file system full. Steps stay at or below 64 MiB. */
     void reserve(int descriptor, long offset, long byteSize);
+
+    /**
+     * Tells whether anybody, this process included, has a file of this user open or mapped for writing. The descriptor is open
+     * for reading only.
+     */
+    boolean hasWriters(int descriptor);
 
     /** Changes the permission bits of an open file. */
     void changeMode(int descriptor, int mode);

@@ -1,4 +1,7 @@
-/** The operating system in Java words: start at {@link dev.larder.posix.Posix}. The only package that knows JNA. */
+/**
+ * The operating system in Java words: start at {@link dev.larder.posix.Posix}, or at {@link dev.larder.posix.BulkIo} to fill files.
+ * The only package that knows JNA.
+ */
 @NullMarked
 package dev.larder.posix;
 

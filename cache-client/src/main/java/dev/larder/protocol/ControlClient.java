@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Asks the daemon of a store. Each call is a connection of its own: it needs no closing, calls from several threads do not
@@ -61,6 +62,31 @@ public final class ControlClient {
     /** Waits until a dataset or an array is resident, also where nobody has loaded it yet. */
     public Done awaitEvenIfUnknown(String name, Duration timeout, ProgressListener listener) {
         return await(new Request.Wait(name, timeout, true), listener);
+    }
+
+    /**
+     * Waits for the turn to build a dataset.
+     *
+     * @return nothing where the dataset is resident, and the request does not ask for a new version of it
+     */
+    public Optional<BuildTurn> create(Request.Create request, ProgressListener listener) {
+        ControlConnection connection = ControlConnection.open(store, silence);
+        try {
+            connection.send(request);
+            Optional<Build> build =
+                    connection.awaitTurn(listener, request.timeout().plus(GRACE));
+            if (build.isEmpty()) {
+                connection.close();
+            }
+            return build.map(turn -> new BuildTurn(this, connection, turn));
+        } catch (RuntimeException | Error e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    Done publish(PublishRequest request, ProgressListener listener) {
+        return exchange(request, listener);
     }
 
     /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -107,6 +108,27 @@ final class ControlConnection implements AutoCloseable {
                 rows.accept(row);
             } else if (response instanceof DaemonStatus status) {
                 statuses.accept(status);
+            } else {
+                throw unexpected(response);
+            }
+        }
+    }
+
+    /** Returns the turn to build, or nothing where what was to be built is resident. */
+    Optional<Build> awaitTurn(ProgressListener progress, Duration timeout) {
+        Deadline end = Deadline.in(timeout);
+        while (true) {
+            Response response = end.isWithin(silence)
+                    ? receive(end, "the time allowed is over")
+                    : receive(Deadline.in(silence), "the daemon gave no sign of life");
+            if (response instanceof Build build) {
+                return Optional.of(build);
+            } else if (response instanceof Done) {
+                return Optional.empty();
+            } else if (response instanceof Problem problem) {
+                throw problem.exception();
+            } else if (response instanceof Progress step) {
+                progress.progress(step);
             } else {
                 throw unexpected(response);
             }

@@ -5,6 +5,8 @@ import java.time.Duration;
 /** What a client sends: {@link Hello} first, then one of the others. */
 public sealed interface Request
         permits LoadRequest,
+                PublishRequest,
+                Request.Create,
                 Request.Hello,
                 Request.Wait,
                 Request.ListArrays,
@@ -28,6 +30,15 @@ public sealed interface Request
             this(name, timeout, false);
         }
     }
+
+    /**
+     * Asks for the right to build a dataset; one caller at a time has it.
+     *
+     * @param timeout how long to wait while somebody else builds or loads it
+     * @param bytes how much space to set aside; 0 where that is unknown
+     * @param evenIfResident whether to build a new version of what is resident, instead of being done at once
+     */
+    record Create(String name, Duration timeout, long bytes, boolean evenIfResident) implements Request {}
 
     /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
     record ListArrays(String prefix, boolean includeRetired) implements Request {}

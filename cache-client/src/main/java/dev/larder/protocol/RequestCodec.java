@@ -5,7 +5,10 @@ import static dev.larder.protocol.MessageWriter.whole;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.sbe.AsCode;
+import dev.larder.protocol.sbe.CreateDecoder;
+import dev.larder.protocol.sbe.CreateEncoder;
 import dev.larder.protocol.sbe.EvictDecoder;
 import dev.larder.protocol.sbe.EvictEncoder;
 import dev.larder.protocol.sbe.Flag;
@@ -20,6 +23,8 @@ import dev.larder.protocol.sbe.LoadEncoder;
 import dev.larder.protocol.sbe.LongTextDecoder;
 import dev.larder.protocol.sbe.NameTextDecoder;
 import dev.larder.protocol.sbe.PathTextDecoder;
+import dev.larder.protocol.sbe.PublishDecoder;
+import dev.larder.protocol.sbe.PublishEncoder;
 import dev.larder.protocol.sbe.ShortTextDecoder;
 import dev.larder.protocol.sbe.StatusDecoder;
 import dev.larder.protocol.sbe.StatusEncoder;
@@ -32,7 +37,9 @@ import dev.larder.protocol.sbe.WaitEncoder;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Turns requests into frames and back. Used by one thread; a frame is valid until the next one is encoded. */
 public final class RequestCodec {
@@ -61,6 +68,8 @@ public final class RequestCodec {
             case VerifyDecoder.TEMPLATE_ID -> verify(reader);
             case StatusDecoder.TEMPLATE_ID -> new Request.Status();
             case StopDecoder.TEMPLATE_ID -> stop(reader);
+            case CreateDecoder.TEMPLATE_ID -> create(reader);
+            case PublishDecoder.TEMPLATE_ID -> publish(reader);
             default -> throw reader.malformed("request", reader.templateId());
         };
     }
@@ -70,6 +79,15 @@ public final class RequestCodec {
             return encodeHello(hello);
         } else if (request instanceof LoadRequest load) {
             return encodeLoad(load);
+        } else if (request instanceof PublishRequest publish) {
+            return encodePublish(publish);
+        } else if (request instanceof Request.Create create) {
+            CreateEncoder encoder = new CreateEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.timeoutMs(create.timeout().toMillis())
+                    .bytes(create.bytes())
+                    .evenIfResident(flag(create.evenIfResident()))
+                    .name(name(create.name()))
+                    .limit();
         } else if (request instanceof Request.Wait wait) {
             WaitEncoder encoder = new WaitEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.timeoutMs(wait.timeout().toMillis())
@@ -111,12 +129,7 @@ public final class RequestCodec {
 
     private int encodeLoad(LoadRequest load) {
         LoadOptions options = load.options();
-        if (load.sources().size() + options.keys().size() > MAX_ELEMENTS) {
-            throw Failure.of(ErrorCode.USAGE, "too many sources and keys in one request")
-                    .with("sources", load.sources().size())
-                    .with("keys", options.keys().size())
-                    .remedy("name a folder instead of its files, or ask in several requests");
-        }
+        requireFew("sources and keys", load.sources().size() + options.keys().size());
         LoadEncoder encoder = new LoadEncoder()
                 .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
                 .workers(load.workers())
@@ -136,6 +149,50 @@ public final class RequestCodec {
         return encoder.dtype(whole("dtype", options.dtype(), LongTextDecoder.lengthMaxValue()))
                 .shape(whole("shape", options.shape(), NAME))
                 .limit();
+    }
+
+    private int encodePublish(PublishRequest publish) {
+        requireFew("arrays", publish.parts().size());
+        PublishEncoder encoder = new PublishEncoder()
+                .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .token(publish.token());
+        PublishEncoder.PartsEncoder parts = encoder.partsCount(publish.parts().size());
+        publish.parts().forEach((array, part) -> parts.next().part(part.code()).array(name(array)));
+        return encoder.limit();
+    }
+
+    private static Request create(MessageReader reader) {
+        CreateDecoder decoder = new CreateDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(CreateDecoder.BLOCK_LENGTH), reader.version());
+        if (decoder.timeoutMs() < 0) {
+            throw reader.malformed("timeoutMs", decoder.timeoutMs());
+        } else if (decoder.bytes() < 0) {
+            throw reader.malformed("bytes", decoder.bytes());
+        }
+        Duration timeout = Duration.ofMillis(decoder.timeoutMs());
+        long bytes = decoder.bytes();
+        boolean evenIfResident = decoder.evenIfResident() == Flag.YES;
+        String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
+        return new Request.Create(name, timeout, bytes, evenIfResident);
+    }
+
+    private static Request publish(MessageReader reader) {
+        PublishDecoder decoder = new PublishDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(PublishDecoder.BLOCK_LENGTH), reader.version());
+        long token = decoder.token();
+        reader.groupHeader("parts", decoder.limit());
+        PublishDecoder.PartsDecoder group = decoder.parts();
+        Map<String, ColumnPart> parts = new HashMap<>();
+        while (group.hasNext()) {
+            reader.groupBlock("parts", decoder.limit(), Integer.BYTES, group.actingBlockLength());
+            int code = group.next().part();
+            ColumnPart part = ColumnPart.of(code);
+            if (part == null) {
+                throw reader.malformed("part", code);
+            }
+            parts.put(reader.text("array", NAME, decoder::limit, group::skipArray), part);
+        }
+        return new PublishRequest(token, parts);
     }
 
     private static Request hello(MessageReader reader) {
@@ -248,6 +305,15 @@ public final class RequestCodec {
         StopDecoder decoder = new StopDecoder();
         decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(StopDecoder.BLOCK_LENGTH), reader.version());
         return new Request.Stop(decoder.keep() == Flag.YES);
+    }
+
+    private static void requireFew(String what, int count) {
+        if (count > MAX_ELEMENTS) {
+            throw Failure.of(ErrorCode.USAGE, "too many " + what + " in one request")
+                    .with("count", count)
+                    .with("limit", MAX_ELEMENTS)
+                    .remedy("name a folder instead of its files, or ask in several requests");
+        }
     }
 
     private static String name(String text) {

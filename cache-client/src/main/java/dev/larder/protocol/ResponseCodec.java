@@ -6,6 +6,8 @@ import static dev.larder.protocol.MessageWriter.whole;
 
 import dev.larder.protocol.sbe.ArrayRowDecoder;
 import dev.larder.protocol.sbe.ArrayRowEncoder;
+import dev.larder.protocol.sbe.BuildDecoder;
+import dev.larder.protocol.sbe.BuildEncoder;
 import dev.larder.protocol.sbe.DoneDecoder;
 import dev.larder.protocol.sbe.DoneEncoder;
 import dev.larder.protocol.sbe.Flag;
@@ -56,6 +58,7 @@ public final class ResponseCodec {
             case ProgressDecoder.TEMPLATE_ID -> progress(reader);
             case ArrayRowDecoder.TEMPLATE_ID -> row(reader);
             case StatusReplyDecoder.TEMPLATE_ID -> status(reader);
+            case BuildDecoder.TEMPLATE_ID -> build(reader);
             default -> throw reader.malformed("response", reader.templateId());
         };
     }
@@ -73,6 +76,12 @@ public final class ResponseCodec {
             return encodeStatus(status);
         } else if (response instanceof Welcome welcome) {
             return encodeWelcome(welcome);
+        } else if (response instanceof Build build) {
+            return new BuildEncoder()
+                    .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                    .token(build.token())
+                    .folder(whole("folder", build.folder(), PATH))
+                    .limit();
         }
         throw new IllegalArgumentException("no encoding for " + response);
     }
@@ -162,6 +171,12 @@ public final class ResponseCodec {
                 .version(whole("version", status.version(), SHORT))
                 .hugePages(cut(status.hugePages(), SHORT))
                 .limit();
+    }
+
+    private static Response build(MessageReader reader) {
+        BuildDecoder decoder = new BuildDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(BuildDecoder.BLOCK_LENGTH), reader.version());
+        return new Build(decoder.token(), reader.text("folder", PATH, decoder::limit, decoder::skipFolder));
     }
 
     private static Response welcome(MessageReader reader) {

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,14 @@ class RequestCodecTest {
                                 new LoadRequest.Source("größe-数", "/with = and space")),
                         List.of("train-images", "test"),
                         LoadRequest.MAX_WORKERS),
+                new LoadRequest(
+                        List.of(new LoadRequest.Source("raw", "/data/raw.bin")),
+                        new LoadOptions(
+                                List.of("k"), LoadOptions.As.BYTES, "[('größe','<f4')]", "-1,28", 5, true, true, true),
+                        1),
+                new Request.Create("scan", Duration.ofMinutes(10), 1L << 40, true),
+                new PublishRequest(-7, Map.of()),
+                new PublishRequest(1L << 60, Map.of("scene/slots", ColumnPart.INDEX_SLOTS, "x", ColumnPart.NONE)),
                 new Request.Wait("mnist/train-images", Duration.ofMillis(1234)),
                 new Request.Wait("mnist", Duration.ZERO, true),
                 new Request.ListArrays("", false),

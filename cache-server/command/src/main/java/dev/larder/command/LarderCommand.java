@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             Serve.class,
             Load.class,
+            Create.class,
             Wait.class,
             Ls.class,
             Info.class,

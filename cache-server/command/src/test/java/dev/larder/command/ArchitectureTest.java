@@ -23,6 +23,7 @@ class ArchitectureTest {
     /** What a trainer imports. */
     private static final String[] CLIENT = {
         "dev.larder.client..",
+        "dev.larder.column..",
         "dev.larder.npy..",
         "dev.larder.layout..",
         "dev.larder.protocol..",

@@ -88,6 +88,29 @@ final class CommandProcess implements AutoCloseable {
         return Answer.of(store, arguments);
     }
 
+    /** Gives lines on standard input. */
+    CommandProcess say(String... lines) {
+        try {
+            for (String line : lines) {
+                process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+            }
+            process.getOutputStream().flush();
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends standard input. */
+    CommandProcess hangUp() {
+        try {
+            process.getOutputStream().close();
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Waits until a text stands on standard output. */
     CommandProcess awaitOut(String text) {
         return awaitText(out, text);

@@ -13,8 +13,10 @@ import dev.larder.protocol.ReleaseVersion;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
+import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
+import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
@@ -26,6 +28,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -84,7 +87,15 @@ public final class Daemon implements AutoCloseable {
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
-        this.requests = new Requests(this, store, residency, loads, waits, work, verification);
+        this.requests = new Requests(
+                this,
+                store,
+                residency,
+                loads,
+                waits,
+                new Turns(this, residency, loads, timer, work),
+                work,
+                verification);
         this.control = ControlServer.start(
                 ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
         afterChange();
@@ -147,12 +158,23 @@ public final class Daemon implements AutoCloseable {
     Load startLoad(LoadRequest request) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Load load = loads.start(request);
-        waits.started(load);
-        load.whenEnded((done, failure) -> {
+        watch(load);
+        return load;
+    }
+
+    /** Starts a build by a client, unless the dataset is being loaded or built already. */
+    Optional<Upload> tryStartUpload(String dataset, long bytes) {
+        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes);
+        upload.ifPresent(this::watch);
+        return upload;
+    }
+
+    private void watch(Ingest ingest) {
+        waits.started(ingest);
+        ingest.whenEnded((done, failure) -> {
             counters.increment(failure == null ? Counter.LOADS : Counter.LOAD_FAILURES);
             afterChange();
         });
-        return load;
     }
 
     /** Removes the current version of a dataset; the name of one of its arrays is refused, as versions leave whole. */

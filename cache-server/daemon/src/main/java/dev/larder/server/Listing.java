@@ -5,7 +5,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.ArrayRow.State;
-import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.SourceArray;
@@ -103,7 +103,7 @@ final class Listing {
     }
 
     private void addLoading(Predicate<String> isWanted, List<ArrayRow> rows) {
-        for (Load load : loads.running()) {
+        for (Ingest load : loads.running()) {
             for (SourceArray array : load.arrays()) {
                 if (isWanted.test(array.name().toString())) {
                     rows.add(new ArrayRow(

@@ -6,11 +6,14 @@ import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.ReleaseVersion;
+import dev.larder.protocol.Request;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
+import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
@@ -29,6 +32,8 @@ final class Requests implements RequestHandler {
     private final Daemon daemon;
     private final Store store;
     private final Residency residency;
+    private final Loads loads;
+    private final Turns turns;
     private final Waits waits;
     private final Executor work;
     private final Executor verification;
@@ -41,11 +46,14 @@ final class Requests implements RequestHandler {
             Residency residency,
             Loads loads,
             Waits waits,
+            Turns turns,
             Executor work,
             Executor verification) {
         this.daemon = daemon;
         this.store = store;
         this.residency = residency;
+        this.loads = loads;
+        this.turns = turns;
         this.waits = waits;
         this.work = work;
         this.verification = verification;
@@ -64,6 +72,30 @@ final class Requests implements RequestHandler {
                 reply.problem(failure);
             }
         });
+    }
+
+    @Override
+    public void create(Request.Create request, Reply reply) {
+        run(work, reply, () -> turns.await(request, reply));
+    }
+
+    @Override
+    public void publish(PublishRequest request, Reply reply) {
+        Upload upload = loads.findUpload(request.token())
+                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such build")
+                        .with("token", request.token())
+                        .remedy("its client left, or it was published; ask to build it again"));
+        Runnable noProgress = upload.listen(reply::progress);
+        reply.onDisconnect(noProgress);
+        upload.whenEnded((done, failure) -> {
+            noProgress.run();
+            if (failure == null) {
+                reply.done(done);
+            } else {
+                reply.problem(failure);
+            }
+        });
+        upload.startPublishing(request.parts());
     }
 
     @Override

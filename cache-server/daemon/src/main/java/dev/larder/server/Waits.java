@@ -6,7 +6,7 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.server.control.Reply;
-import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
@@ -63,7 +63,7 @@ final class Waits {
 
     /** Answers for what is resident, follows what is loading; false where it is neither. */
     private boolean answerIfKnown(Wait wait, Duration timeout) {
-        Optional<Load> load = loads.find(wait.dataset());
+        Optional<Ingest> load = loads.find(wait.dataset());
         Optional<PublishedVersion> resident = residency.find(wait.dataset());
         if (resident.isPresent() && (wait.isIn(resident.get()) || load.isEmpty())) {
             answer(resident.get(), wait);
@@ -90,7 +90,7 @@ final class Waits {
         }
     }
 
-    private void follow(Load load, Wait wait, Runnable noExpiry) {
+    private void follow(Ingest load, Wait wait, Runnable noExpiry) {
         Runnable noProgress = load.listen(wait.reply::progress);
         wait.reply.onDisconnect(() -> {
             noExpiry.run();
@@ -125,7 +125,7 @@ final class Waits {
     }
 
     /** Tells those who wait for what nobody was loading that somebody now is. Their clocks go on. */
-    void started(Load load) {
+    void started(Ingest load) {
         for (String dataset : load.datasets()) {
             List<Wait> waits;
             synchronized (this) {

@@ -1,6 +1,7 @@
 package dev.larder.server.control;
 
 import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.Build;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.FrameReader;
@@ -81,6 +82,11 @@ final class Connection implements Reply {
     @Override
     public void rows(List<ArrayRow> rows) {
         announce(outbox.offer(rows));
+    }
+
+    @Override
+    public void build(Build build) {
+        announce(outbox.offer(build, false));
     }
 
     @Override

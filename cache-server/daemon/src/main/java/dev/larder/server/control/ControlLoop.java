@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private static final long ACCEPT_PAUSE_NANOS = 100_000_000;
 
+    /** One after the other; then something is broken for good. */
+    private static final int MOST_FAILED_TURNS = 100;
+
     private final ControlSettings settings;
     private final SelectionKey accepting;
     private final Selector selector;
@@ -40,6 +43,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     private final AtomicBoolean linked = new AtomicBoolean(true);
     private volatile boolean stopping;
+    private int failedTurns;
     private boolean acceptPaused;
     private long acceptAgainNanos;
 
@@ -63,7 +67,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     public void run() {
         try {
             while (!stopping) {
-                turn(nanosToNextDeadline());
+                turnOrRecord();
             }
             drain();
         } catch (IOException | RuntimeException | Error failure) {
@@ -72,6 +76,19 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             stopListening();
             List.copyOf(connections).forEach(this::drop);
             closeQuietly(selector);
+        }
+    }
+
+    /** A failure of one turn, such as a heap that was full for a moment, must not leave a daemon that nobody can ask. */
+    private void turnOrRecord() throws IOException {
+        try {
+            turn(nanosToNextDeadline());
+            failedTurns = 0;
+        } catch (RuntimeException | Error failure) {
+            errors.record(failure);
+            if (++failedTurns == MOST_FAILED_TURNS) {
+                throw failure;
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.larder.server.control;
 
 import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.Build;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
@@ -19,6 +20,9 @@ public interface Reply {
 
     /** Sends rows; the list is read later, so it must not change any more. */
     void rows(List<ArrayRow> rows);
+
+    /** Tells the client that it is its turn to build; the exchange goes on. */
+    void build(Build build);
 
     /** Sends totals. */
     void status(DaemonStatus status);

@@ -1,6 +1,8 @@
 package dev.larder.server.control;
 
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.Request;
 import java.time.Duration;
 
 /**
@@ -11,6 +13,12 @@ import java.time.Duration;
 public interface RequestHandler {
     /** Loads sources and publishes them; done when all are resident. */
     void load(LoadRequest request, Reply reply);
+
+    /** Answers with the right to build a dataset as soon as it is the caller's turn; done where it is resident. */
+    void create(Request.Create request, Reply reply);
+
+    /** Publishes what a client built; done when it is resident. */
+    void publish(PublishRequest request, Reply reply);
 
     /**
      * Answers when the dataset or array is resident, at the latest when the timeout has passed. What nobody knows or loads

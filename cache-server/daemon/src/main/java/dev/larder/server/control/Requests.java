@@ -7,6 +7,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Protocol;
+import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.Request;
 import dev.larder.protocol.RequestCodec;
 import dev.larder.protocol.Welcome;
@@ -97,6 +98,10 @@ final class Requests {
     private void dispatch(Reply reply, Request request) {
         if (request instanceof LoadRequest load) {
             handler.load(load, reply);
+        } else if (request instanceof Request.Create create) {
+            handler.create(create, reply);
+        } else if (request instanceof PublishRequest publish) {
+            handler.publish(publish, reply);
         } else if (request instanceof Request.Wait wait) {
             handler.await(wait.name(), wait.timeout(), wait.evenIfUnknown(), reply);
         } else if (request instanceof Request.ListArrays list) {

@@ -2,140 +2,209 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.npy.NpyHeader;
-import dev.larder.server.ingest.LoadPlan.Placement;
-import dev.larder.server.source.SourceArray;
-import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.store.IncomingSegment;
+import dev.larder.error.LarderException;
 import dev.larder.server.store.IncomingVersion;
-import dev.larder.server.store.SourceRecord;
-import java.io.IOException;
-import java.nio.channels.ReadableByteChannel;
+import dev.larder.server.store.MemoryNodes;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Fills the segments of plans with several threads. Whoever made it closes it; then no thread writes any more. */
+/**
+ * Fills the segments of plans with several threads, over files and within large ones. The first failure ends all of it. Whoever
+ * made it closes it; then no thread writes any more.
+ */
 final class Copying implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Copying.class);
     private static final int COPY_END_SECONDS = 5;
+    private static final int MOST_NAMED = 10;
 
-    private final ExecutorService pool;
     private final LoadProgress progress;
-    private final List<Future<?>> copies = new ArrayList<>();
     private final List<IncomingVersion> versions = new ArrayList<>();
+    private final List<SegmentCopy> segments = new ArrayList<>();
+    private final Deque<SegmentCopy> waiting = new ArrayDeque<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<Throwable> failures = new ArrayList<>();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final int workers;
+    private volatile CountDownLatch quiet = new CountDownLatch(0);
+    private int alive;
 
     Copying(int workers, LoadProgress progress) {
+        this.workers = Math.max(1, workers);
         this.progress = progress;
-        this.pool = Executors.newFixedThreadPool(Math.max(1, workers), task -> {
-            Thread thread = new Thread(task, "larder-ingest");
-            thread.setDaemon(true);
-            return thread;
-        });
     }
 
-    /** Starts to write the segments of a version. */
+    /** Adds the segments of a version to what is to be written. */
     void add(IncomingVersion version, LoadPlan plan) {
         versions.add(version);
         for (LoadPlan.Segment segment : plan.segments()) {
-            copies.add(pool.submit(() -> copy(version, segment)));
+            segments.add(new SegmentCopy(version, segment, progress));
         }
     }
 
-    private void copy(IncomingVersion version, LoadPlan.Segment plan) {
-        try (IncomingSegment segment = version.newSegment(plan.file(), plan.byteSize())) {
-            for (Placement placement : plan.placements()) {
-                segment.write(placement.headOffset(), placement.head());
-                int crc32c = copy(segment, placement);
-                placement.array().files().forEach(SourceIdentity::requireUnchanged);
-                version.add(entry(plan.file(), placement, crc32c), sources(placement.array()));
-                progress.addFile();
-            }
-            segment.seal();
+    /** Starts to write everything that was added. */
+    void start() {
+        waiting.addAll(segments);
+        alive = threadCount();
+        quiet = new CountDownLatch(alive);
+        for (int i = alive; i > 0; i--) {
+            Thread thread = new Thread(this::work, "larder-ingest");
+            thread.setDaemon(true);
+            threads.add(thread);
         }
+        threads.forEach(Thread::start);
     }
 
-    private int copy(IncomingSegment segment, Placement placement) {
-        SourceArray array = placement.array();
-        try (ReadableByteChannel data = array.open()) {
-            return segment.copy(data, placement.dataOffset(), array.byteSize(), progress::addBytes);
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot copy array")
-                    .with("array", array.name())
-                    .with("file", array.file())
-                    .with("reason", e)
-                    .cause(e)
-                    .remedy("check the file and its disk");
-        }
-    }
-
-    private static ArrayEntry entry(String file, Placement placement, int crc32c) {
-        SourceArray array = placement.array();
-        NpyHeader header = array.header();
-        return new ArrayEntry(
-                array.name().array(),
-                header.dtype().descr(),
-                header.order().name().charAt(0),
-                header.shape(),
-                file,
-                placement.dataOffset(),
-                header.byteSize(),
-                crc32c,
-                array.part());
-    }
-
-    private static List<SourceRecord> sources(SourceArray array) {
-        return array.files().stream()
-                .map(file -> new SourceRecord(
-                        array.name().array(),
-                        file.file().toString(),
-                        file.byteSize(),
-                        file.modifiedNanos(),
-                        file.inode()))
-                .toList();
-    }
-
-    /** Waits until everything is written; the first copy that fails ends it all. */
+    /** Waits until everything is written; the first failure ends it all, and is thrown with those that came beside it. */
     void await() {
-        for (Future<?> copy : copies) {
-            await(copy);
-        }
-    }
-
-    /** Waits for one copy. The load's own end is bounded by cancelling the copies. */
-    private static void await(Future<?> copy) {
         try {
-            copy.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e.getCause());
+            ended.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new CancellationException("interrupted while copying");
+        }
+        if (hasFailed()) {
+            endThreads();
+            throw failure();
+        }
+    }
+
+    private int threadCount() {
+        long batches = 0;
+        for (SegmentCopy segment : segments) {
+            batches += segment.batchesAtMost();
+        }
+        return (int) Math.max(1, Math.min(workers, batches));
+    }
+
+    private void work() {
+        try {
+            MemoryNodes.interleaveThisThread();
+            while (copyNext()) {
+                // until there is nothing left
+            }
+        } catch (Throwable e) { // whatever a thread dies of, its load must end
+            fail(e);
+        } finally {
+            endWorker();
+        }
+    }
+
+    private boolean copyNext() {
+        SegmentCopy segment;
+        List<Portion> batch = null;
+        synchronized (waiting) {
+            segment = waiting.peek();
+            while (segment != null && !hasFailed()) {
+                batch = segment.next();
+                if (batch != null) {
+                    break;
+                }
+                waiting.remove();
+                segment = waiting.peek();
+            }
+        }
+        if (segment == null || batch == null) {
+            return false;
+        }
+        segment.copy(batch);
+        return true;
+    }
+
+    private void fail(Throwable failure) {
+        synchronized (failures) {
+            failures.add(failure);
+        }
+        ended.countDown();
+    }
+
+    private boolean hasFailed() {
+        synchronized (failures) {
+            return !failures.isEmpty();
+        }
+    }
+
+    /** The last thread to end gives up what the segments hold, even where nobody waits for it any more. */
+    private void endWorker() {
+        boolean isLast;
+        synchronized (waiting) {
+            alive--;
+            isLast = alive == 0;
+        }
+        try {
+            if (isLast) {
+                segments.forEach(SegmentCopy::close);
+            }
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        } finally {
+            if (isLast) {
+                ended.countDown();
+            }
+            quiet.countDown();
+        }
+    }
+
+    /** Makes one failure of all that are known; being cancelled is no failure beside another. */
+    private RuntimeException failure() {
+        List<Throwable> known;
+        synchronized (failures) {
+            known = new ArrayList<>(failures);
+        }
+        Throwable first = known.stream()
+                .filter(failure -> !(failure instanceof CancellationException))
+                .findFirst()
+                .orElse(known.get(0));
+        List<LarderException> bad = known.stream()
+                .filter(failure -> failure instanceof LarderException refusal && refusal.code() == ErrorCode.BAD_INPUT)
+                .map(LarderException.class::cast)
+                .toList();
+        if (bad.size() > 1 && bad.get(0) == first) {
+            return all(bad);
+        }
+        known.stream().filter(failure -> failure != first).forEach(first::addSuppressed);
+        return first instanceof RuntimeException exception ? exception : died(first);
+    }
+
+    private static RuntimeException all(List<LarderException> bad) {
+        StringBuilder lines = new StringBuilder();
+        bad.stream().limit(MOST_NAMED).forEach(failure -> lines.append("\n  ").append(failure.getMessage()));
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot copy sources")
+                .with("badFiles", bad.size() + lines.toString())
+                .cause(bad.get(0))
+                .exception();
+    }
+
+    private static RuntimeException died(Throwable reason) {
+        return Failure.of(ErrorCode.UNEXPECTED, "a thread that copies has died")
+                .with("reason", reason)
+                .cause(reason)
+                .remedy("see the daemon's log; where it says OutOfMemoryError, give the daemon a larger heap");
+    }
+
+    private void endThreads() {
+        versions.forEach(IncomingVersion::cancel);
+        threads.forEach(Thread::interrupt);
+        try {
+            if (!threads.isEmpty() && !quiet.await(COPY_END_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("a copy does not end; its source hangs: waitedSeconds={}", COPY_END_SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
     /** Waits until no thread writes any more, so that what is removed next stays removed. */
     @Override
     public void close() {
-        versions.forEach(IncomingVersion::cancel);
-        pool.shutdownNow();
-        try {
-            if (!pool.awaitTermination(COPY_END_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("a copy does not end; its source hangs: waitedSeconds={}", COPY_END_SECONDS);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (ended.getCount() > 0 || hasFailed()) {
+            endThreads();
         }
     }
 }

@@ -24,15 +24,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One load: scans every source, reserves space for all of it, copies with several threads and publishes. All datasets of a
  * request become visible, or none; whatever was written before a failure is removed.
  */
-public final class Load {
+public final class Load implements Ingest {
     private final LoadRequest request;
     private final int workers;
     private final Store store;
@@ -51,32 +49,28 @@ public final class Load {
         this.progress = new LoadProgress(String.join(",", datasets()));
     }
 
-    /** Returns the datasets that this will publish a version of. */
+    @Override
     public Set<String> datasets() {
         return request.sources().stream().map(LoadRequest.Source::name).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Returns the arrays that are on their way; empty until the sources have been scanned. */
+    /** Empty until the sources have been scanned. */
+    @Override
     public List<SourceArray> arrays() {
         return arrays;
     }
 
-    /** Returns what completes when all is published, or with the failure. */
+    @Override
     public CompletableFuture<Done> outcome() {
         return outcome;
     }
 
-    /** Has an action run once when this has ended; one of its two arguments is null. */
-    public void whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
-        var unused = outcome.whenComplete(action);
-    }
-
-    /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */
+    @Override
     public Runnable listen(ProgressListener listener) {
         return progress.listen(listener);
     }
 
-    /** Ends the load as soon as it can; what it wrote is removed. */
+    @Override
     public void cancel() {
         cancelled = true;
         synchronized (incoming) {
@@ -153,6 +147,7 @@ public final class Load {
                     versions.add(version);
                     copying.add(version, plan);
                 });
+                copying.start();
                 copying.await();
             }
             publishAll(versions);
@@ -207,8 +202,6 @@ public final class Load {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        for (IncomingVersion version : versions) {
-            residency.publish(version);
-        }
+        residency.publish(versions);
     }
 }

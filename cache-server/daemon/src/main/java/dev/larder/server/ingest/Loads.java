@@ -5,11 +5,13 @@ import dev.larder.error.Failure;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +22,9 @@ public final class Loads {
     private final Store store;
     private final Residency residency;
     private final int defaultWorkers;
-    private final Map<String, Load> running = new HashMap<>();
+    private final Map<String, Ingest> running = new HashMap<>();
+    private final Map<Long, Upload> uploads = new HashMap<>();
+    private long nextToken = new SecureRandom().nextLong() >>> 1;
     private boolean open = true;
 
     /** Creates an empty set; {@code defaultWorkers} copy where a request does not say how many. */
@@ -42,12 +46,47 @@ public final class Loads {
         return load;
     }
 
-    private void requireStartable(Load load) {
+    /**
+     * Starts a build by a client, unless the dataset is being loaded or built already.
+     *
+     * @param bytes how much space to set aside
+     */
+    public synchronized Optional<Upload> tryStartUpload(String dataset, long bytes) {
+        requireOpen(Set.of(dataset));
+        if (running.containsKey(dataset)) {
+            return Optional.empty();
+        }
+        long token = nextToken++;
+        Upload upload = new Upload(
+                new Upload.Terms(token, dataset, defaultWorkers, bytes),
+                store,
+                residency,
+                () -> finishUpload(dataset, token));
+        running.put(dataset, upload);
+        uploads.put(token, upload);
+        return Optional.of(upload);
+    }
+
+    private synchronized void finishUpload(String dataset, long token) {
+        running.remove(dataset);
+        uploads.remove(token);
+    }
+
+    /** Returns the build with this token, if it is under way. */
+    public synchronized Optional<Upload> findUpload(long token) {
+        return Optional.ofNullable(uploads.get(token));
+    }
+
+    private void requireOpen(Set<String> datasets) {
         if (!open) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                    .with("datasets", load.datasets())
+                    .with("datasets", datasets)
                     .remedy("start it again with larder serve");
         }
+    }
+
+    private void requireStartable(Ingest load) {
+        requireOpen(load.datasets());
         for (String dataset : load.datasets()) {
             if (running.containsKey(dataset)) {
                 throw Failure.of(ErrorCode.REFUSED, "dataset is being loaded already")
@@ -57,29 +96,30 @@ public final class Loads {
         }
     }
 
-    private synchronized void finish(Load load) {
+    private synchronized void finish(Ingest load) {
         load.datasets().forEach(running::remove);
     }
 
     /** Returns the load of a dataset, if one is under way. */
-    public synchronized Optional<Load> find(String dataset) {
+    public synchronized Optional<Ingest> find(String dataset) {
         return Optional.ofNullable(running.get(dataset));
     }
 
     /** Returns every load under way. */
-    public synchronized List<Load> running() {
+    public synchronized List<Ingest> running() {
         return running.values().stream().distinct().toList();
     }
 
     /** Cancels every load, refuses new ones, and waits for the running ones to end, at most {@code timeoutMs} in all. */
     public void close(long timeoutMs) {
-        List<Load> remaining;
+        List<Ingest> remaining;
         synchronized (this) {
             open = false;
             remaining = new ArrayList<>(running());
         }
-        remaining.forEach(Load::cancel);
-        CompletableFuture<?>[] outcomes = remaining.stream().map(Load::outcome).toArray(CompletableFuture<?>[]::new);
+        remaining.forEach(Ingest::cancel);
+        CompletableFuture<?>[] outcomes =
+                remaining.stream().map(Ingest::outcome).toArray(CompletableFuture<?>[]::new);
         try {
             CompletableFuture.allOf(outcomes).get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {

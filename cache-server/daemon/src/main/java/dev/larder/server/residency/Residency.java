@@ -51,13 +51,15 @@ public final class Residency {
         removeRetired();
     }
 
-    /** Makes a finished version the current one, and retires the one before it. */
-    public PublishedVersion publish(IncomingVersion incoming) {
-        PublishedVersion version = store.publish(incoming, nextVersion(incoming.dataset()), clockMs.getAsLong());
-        makeCurrent(version);
-        catalog.add(version);
+    /** Makes finished versions the current ones, all or none, and retires those before them. */
+    public List<PublishedVersion> publish(List<IncomingVersion> incoming) {
+        List<PublishedVersion> versions = store.publish(incoming, this::nextVersion, clockMs.getAsLong());
+        for (PublishedVersion version : versions) {
+            makeCurrent(version);
+            catalog.add(version);
+        }
         removeRetired();
-        return version;
+        return versions;
     }
 
     /** Gives every number once, also where publishing it fails. */

@@ -3,85 +3,71 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.function.LongConsumer;
-import java.util.zip.CRC32C;
 
 /**
- * One file of a version that is being written. Space is reserved before it is written. Several threads may write disjoint
- * stretches at once.
+ * One file of a version that is being written. Space is reserved before it is written, a stretch at a time. Several threads may
+ * fill disjoint stretches at once, each through a {@link SegmentWriter} of its own.
+ *
+ * <p>Owns a descriptor and, where the mount has huge pages, a mapping; closing it ends both, so nobody may write any more then.
  */
 public final class IncomingSegment implements AutoCloseable {
-    /** Small enough to stay in a core's cache between reading, checksum and writing. */
-    private static final int COPY_STEP_BYTES = 256 << 10;
-
-    /** Reserved at once; between two steps a load can be cancelled. */
-    private static final long RESERVE_STEP_BYTES = 64L << 20;
-
     private static final int WRITABLE = 0600;
-
-    /** One direct buffer for each copying thread: they are few. */
-    private static final ThreadLocal<ByteBuffer> STEP =
-            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(COPY_STEP_BYTES));
+    private static final long NOT_MAPPED = 0;
+    private static final long HUGE_PAGE_BYTES = 2 << 20;
 
     private final Posix posix;
+    private final BulkIo io = BulkIo.system();
     private final IncomingVersion version;
     private final Path path;
     private final long byteSize;
     private final int descriptor;
-    private final FileChannel channel;
+    private final long address;
+    private boolean open = true;
 
-    private IncomingSegment(
-            Posix posix, IncomingVersion version, Path path, long byteSize, int descriptor, FileChannel channel) {
+    private IncomingSegment(Posix posix, IncomingVersion version, Path path, long byteSize, Filling filling) {
         this.posix = posix;
         this.version = version;
         this.path = path;
         this.byteSize = byteSize;
-        this.descriptor = descriptor;
-        this.channel = channel;
-    }
-
-    /** Makes the file, with all its space. */
-    static IncomingSegment create(Posix posix, IncomingVersion version, Path path, long byteSize) {
-        int descriptor = posix.openOrCreate(path, WRITABLE);
+        this.descriptor = posix.openOrCreate(path, WRITABLE);
         try {
-            reserve(posix, version, path, byteSize, descriptor);
-            FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE);
-            return new IncomingSegment(posix, version, path, byteSize, descriptor, channel);
-        } catch (IOException e) {
-            posix.close(descriptor);
-            throw Space.failed("cannot write an array", path, e);
+            io.resize(descriptor, byteSize);
+            this.address = filling == Filling.MAPPED ? map() : NOT_MAPPED;
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
             throw e;
         }
     }
 
-    private static void reserve(Posix posix, IncomingVersion version, Path path, long byteSize, int descriptor) {
+    /** Makes the file, at its full length and empty. {@code byteSize} is above zero. */
+    static IncomingSegment create(Posix posix, IncomingVersion version, Path path, long byteSize, Filling filling) {
         try {
-            for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
-                version.requireNotCancelled();
-                posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
-            }
+            return new IncomingSegment(posix, version, path, byteSize, filling);
         } catch (LarderException e) {
-            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, e) : e;
+            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, 0, e) : e;
         }
     }
 
-    private static LarderException full(IncomingVersion version, Path path, long byteSize, LarderException cause) {
-        return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
-                .with("dataset", version.dataset())
-                .with("file", path.getFileName())
-                .with("needed", byteSize)
-                .with("reason", cause.getMessage())
-                .cause(cause)
-                .remedy("evict datasets, or use a larger mount");
+    /** Asks for huge pages where whole ones fit, and for small ones in the rest, so that a file takes what it is long. */
+    private long map() {
+        long start = io.mapWritable(descriptor, byteSize);
+        long huge = byteSize / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+        if (huge > 0) {
+            posix.adviseHugePages(start, huge);
+        }
+        if (huge < byteSize) {
+            io.adviseSmallPages(start + huge, byteSize - huge);
+        }
+        return start;
+    }
+
+    Posix posix() {
+        return posix;
     }
 
     /** Returns how long the file is. */
@@ -89,46 +75,64 @@ public final class IncomingSegment implements AutoCloseable {
         return byteSize;
     }
 
-    /** Writes all of a buffer at a place. */
-    public void write(long offset, ByteBuffer bytes) {
+    /** Starts to fill a stretch. */
+    public SegmentWriter writer(long start, long end) {
+        if (start < 0 || end < start || end > byteSize) {
+            throw new IllegalArgumentException("start=" + start + " end=" + end + " byteSize=" + byteSize);
+        }
+        Window window =
+                address == NOT_MAPPED ? new BufferedWindow(this, io, start, end) : new MappedWindow(this, start, end);
+        return new SegmentWriter(version, window, start, end);
+    }
+
+    /** Gives pages of the mapping their memory, and returns their address. */
+    long populate(long offset, long length) {
+        version.requireNotCancelled();
         try {
-            long at = offset;
-            while (bytes.hasRemaining()) {
-                at += channel.write(bytes, at);
-            }
-        } catch (IOException e) {
-            throw Space.failed("cannot write an array", path, e);
+            io.populate(address + offset, length);
+            return address + offset;
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
         }
     }
 
-    /**
-     * Copies exactly {@code length} bytes from a source to {@code offset}, and returns their CRC32C, computed in the same pass.
-     *
-     * @param data not closed here
-     * @param onBytes told of every step
-     */
-    public int copy(ReadableByteChannel data, long offset, long length, LongConsumer onBytes) throws IOException {
-        ByteBuffer step = STEP.get();
-        CRC32C crc = new CRC32C();
-        long copied = 0;
-        while (copied < length) {
-            version.requireNotCancelled();
-            step.clear().limit((int) Math.min(step.capacity(), length - copied));
-            if (data.read(step) < 0) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "source ends early")
-                        .with("dataset", version.dataset())
-                        .with("file", path.getFileName())
-                        .with("offset", copied)
-                        .with("expected", length)
-                        .remedy("it was truncated, or changed while it was read");
-            }
-            int read = step.flip().remaining();
-            crc.update(step.duplicate());
-            write(offset + copied, step);
-            copied += read;
-            onBytes.accept(read);
+    void reserve(long offset, long length) {
+        version.requireNotCancelled();
+        try {
+            posix.reserve(descriptor, offset, length);
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
         }
-        return (int) crc.getValue();
+    }
+
+    void write(long offset, long from, long length) {
+        try {
+            io.write(descriptor, offset, from, length);
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
+        }
+    }
+
+    private static LarderException full(
+            IncomingVersion version, Path path, long byteSize, long offset, LarderException cause) {
+        return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
+                .with("dataset", version.dataset())
+                .with("file", path.getFileName())
+                .with("needed", byteSize)
+                .with("written", offset)
+                .with("free", freeBytes(path))
+                .with("reason", cause.getMessage())
+                .cause(cause)
+                .remedy("something else took its space; evict datasets, or use a larger mount");
+    }
+
+    private static long freeBytes(Path path) {
+        try {
+            Path folder = path.getParent();
+            return folder == null ? 0 : Files.getFileStore(folder).getUsableSpace();
+        } catch (IOException e) {
+            return 0;
+        }
     }
 
     /** Gives the finished file its permissions; nothing may be written after. */
@@ -136,12 +140,17 @@ public final class IncomingSegment implements AutoCloseable {
         posix.changeMode(descriptor, version.fileMode());
     }
 
+    /** Ends descriptor and mapping; must not run while a writer is in use. Idempotent. */
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (!open) {
+            return;
+        }
+        open = false;
         try {
-            channel.close();
-        } catch (IOException e) {
-            throw Space.failed("cannot close an array", path, e);
+            if (address != NOT_MAPPED) {
+                posix.unmap(address, byteSize);
+            }
         } finally {
             posix.close(descriptor);
         }

@@ -4,36 +4,46 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.posix.Posix;
+import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
+import java.util.zip.CRC32C;
 
 /**
  * A version that is being written, invisible to readers until {@link Store#publish}. Closing it without publishing removes
  * every trace. Arrays may be added from several threads at once.
  */
 public final class IncomingVersion implements AutoCloseable {
+    private static final int CHECKSUM_STEP_BYTES = 256 << 10;
+
     private final Posix posix;
     private final String dataset;
     private final List<String> origins;
     private final Path folder;
     private final int fileMode;
+    private final Filling filling;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final List<ArrayEntry> arrays = new ArrayList<>();
     private final List<SourceRecord> sources = new ArrayList<>();
     private boolean published;
 
-    IncomingVersion(Posix posix, String dataset, List<String> origins, Path folder, int fileMode) {
+    IncomingVersion(Posix posix, String dataset, List<String> origins, Path folder, int fileMode, Filling filling) {
         this.posix = posix;
         this.dataset = dataset;
         this.origins = List.copyOf(origins);
         this.folder = folder;
         this.fileMode = fileMode;
+        this.filling = filling;
     }
 
     /** Returns the dataset that this will be a version of. */
@@ -45,7 +55,8 @@ public final class IncomingVersion implements AutoCloseable {
         return origins;
     }
 
-    Path folder() {
+    /** Returns where it is written. */
+    public Path folder() {
         return folder;
     }
 
@@ -54,7 +65,7 @@ public final class IncomingVersion implements AutoCloseable {
         cancelled.set(true);
     }
 
-    /** Makes a file of the version, with all its space, and the folders above it. The caller closes it. */
+    /** Makes a file of the version, and the folders above it. The caller closes it. */
     public IncomingSegment newSegment(String file, long byteSize) {
         Path path = folder.resolve(file);
         try {
@@ -62,7 +73,65 @@ public final class IncomingVersion implements AutoCloseable {
         } catch (IOException e) {
             throw Space.failed("cannot make a folder for an array", path, e);
         }
-        return IncomingSegment.create(posix, this, path, byteSize);
+        return IncomingSegment.create(posix, this, path, byteSize, filling);
+    }
+
+    /**
+     * Makes a file that somebody else wrote a segment of this version: moves it here, and proves that nobody can write to it any
+     * more.
+     *
+     * @param offset where its data starts
+     * @param length how long its data is
+     * @return the CRC32C of the data
+     */
+    public int moveIn(Path written, String file, long offset, long length, LongConsumer onBytes) {
+        Path path = folder.resolve(file);
+        try {
+            makeFolders(folder.relativize(path));
+            Files.move(written, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw Space.failed("cannot take a file over", written, e);
+        }
+        int descriptor = posix.openForReading(path);
+        try {
+            posix.changeMode(descriptor, fileMode);
+            if (posix.hasWriters(descriptor)) {
+                throw Failure.of(ErrorCode.REFUSED, "a file that is to be published is still open for writing")
+                        .with("dataset", dataset)
+                        .with("file", file)
+                        .remedy("close and unmap it before publishing");
+            }
+            if (posix.status(descriptor).byteSize() != offset + length) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "a file changed while it was published")
+                        .with("dataset", dataset)
+                        .with("file", file)
+                        .with("bytes", posix.status(descriptor).byteSize())
+                        .with("expected", offset + length)
+                        .remedy("build it again");
+            }
+        } finally {
+            posix.close(descriptor);
+        }
+        return checksum(path, offset, length, onBytes);
+    }
+
+    private int checksum(Path path, long offset, long length, LongConsumer onBytes) {
+        ByteBuffer step = ByteBuffer.allocateDirect((int) Math.min(CHECKSUM_STEP_BYTES, Math.max(1, length)));
+        CRC32C crc = new CRC32C();
+        try (FileChannel channel = FileChannel.open(path)) {
+            for (long at = offset; at < offset + length; at += step.limit()) {
+                requireNotCancelled();
+                step.clear().limit((int) Math.min(step.capacity(), offset + length - at));
+                if (channel.read(step, at) < 0) {
+                    throw new EOFException("it was cut off");
+                }
+                crc.update(step.flip());
+                onBytes.accept(step.limit());
+            }
+            return (int) crc.getValue();
+        } catch (IOException e) {
+            throw Space.failed("cannot read an array", path, e);
+        }
     }
 
     int fileMode() {
@@ -78,7 +147,9 @@ public final class IncomingVersion implements AutoCloseable {
     /** Adds an array whose bytes are written, and the files it was read from. */
     public synchronized void add(ArrayEntry entry, List<SourceRecord> files) {
         arrays.add(entry);
-        sources.addAll(files);
+        if (!origins.isEmpty()) { // else it was computed, and comes from nowhere that outlives it
+            sources.addAll(files);
+        }
     }
 
     synchronized List<ArrayEntry> arrays() {

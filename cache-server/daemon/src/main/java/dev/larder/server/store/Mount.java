@@ -44,4 +44,9 @@ record Mount(Path point, String type, String options) {
         Matcher word = HUGE.matcher(options);
         return word.matches() ? word.group("word") : NO_HUGE_PAGES;
     }
+
+    /** Tells whether files of this mount may have huge pages. */
+    boolean hasHugePages() {
+        return type.equals("tmpfs") && !hugePages().equals(NO_HUGE_PAGES);
+    }
 }

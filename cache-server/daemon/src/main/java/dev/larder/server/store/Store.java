@@ -3,36 +3,31 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.Digest;
-import dev.larder.layout.IndexWriter;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
+import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +50,7 @@ public final class Store implements AutoCloseable {
     private final StoreLock lock;
     private final Space space;
     private final LeaseProbe leases;
+    private final Filling filling;
     private final AtomicLong incomingCounter = new AtomicLong();
 
     /** Guards what a name leads to: publishing and removing a version of one dataset exclude each other. */
@@ -66,6 +62,7 @@ public final class Store implements AutoCloseable {
         this.lock = lock;
         this.space = space;
         this.leases = new LeaseProbe(posix);
+        this.filling = Filling.of(layout.root(), BulkIo.system());
     }
 
     /**
@@ -202,67 +199,38 @@ public final class Store implements AutoCloseable {
 
     /** Starts a version that is loaded from these paths, invisible to readers. The caller closes it. */
     public IncomingVersion newIncoming(String dataset, List<String> origins) {
-        Path folder = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + dataset);
+        Path folder = newPlace(dataset);
         try {
             Files.createDirectory(folder, folderMode());
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
-        return new IncomingVersion(posix, dataset, origins, folder, FILE_MODE);
+        return new IncomingVersion(posix, dataset, origins, folder, FILE_MODE, filling);
     }
 
-    /** Makes a finished version visible, at once and whole: the rename of its folder is the commit. */
-    public PublishedVersion publish(IncomingVersion incoming, long version, long nowEpochMs) {
+    /**
+     * Makes finished versions visible, each at once and whole: the rename of its folder is the commit. All of them, or none.
+     *
+     * @param nextVersion gives the number of each dataset's next version
+     */
+    public List<PublishedVersion> publish(
+            List<IncomingVersion> incoming, ToLongFunction<String> nextVersion, long nowEpochMs) {
+        Publication publication = new Publication(posix, layout, () -> newPlace("link"));
         try {
-            PublishedVersion published = complete(incoming, version, nowEpochMs);
-            commit(incoming, published);
-            return published;
-        } catch (IOException e) {
-            throw Space.failed("cannot publish a version", incoming.folder(), e);
-        }
-    }
-
-    /** Writes what a version has besides its segments. */
-    private PublishedVersion complete(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
-        List<ArrayEntry> arrays = incoming.arrays().stream()
-                .sorted(Comparator.comparing(ArrayEntry::name))
-                .toList();
-        Map<String, Long> segments = segmentByteSizes(incoming.folder(), arrays);
-        PublishedVersion published = new PublishedVersion(
-                incoming.dataset(),
-                version,
-                layout.version(incoming.dataset(), version),
-                Digest.hex(Digest.of(arrays)),
-                nowEpochMs,
-                storedBytes(posix, incoming.folder(), segments.keySet()),
-                arrays,
-                incoming.origins(),
-                incoming.sources());
-        write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
-        write(incoming, StoreLayout.LEASE, new byte[0]);
-        write(incoming, StoreLayout.MANIFEST, Manifest.write(published).getBytes(StandardCharsets.UTF_8));
-        return published;
-    }
-
-    /** Makes everything that can fail first: what remains are two renames. */
-    private void commit(IncomingVersion incoming, PublishedVersion version) throws IOException {
-        Path link = newLinkTo(version);
-        try {
-            synchronized (names) {
-                Files.createDirectories(layout.dataset(version.dataset()), folderMode());
-                Files.move(incoming.folder(), version.folder(), StandardCopyOption.ATOMIC_MOVE);
-                try {
-                    Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
-                } catch (IOException e) {
-                    new Removal().remove(version.folder());
-                    throw e;
-                }
+            for (IncomingVersion version : incoming) {
+                publication.prepare(version, nextVersion.applyAsLong(version.dataset()), nowEpochMs);
             }
-            incoming.markPublished();
-        } finally {
-            Files.deleteIfExists(link);
-            deleteIfEmpty(layout.dataset(version.dataset()));
+            synchronized (names) {
+                return publication.commit();
+            }
+        } catch (IOException e) {
+            throw Space.failed("cannot publish", layout.data(), e);
         }
+    }
+
+    /** Returns a place where nobody looks. */
+    private Path newPlace(String what) {
+        return layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + what);
     }
 
     /** Sums what segments really occupy. */
@@ -279,29 +247,13 @@ public final class Store implements AutoCloseable {
         return sum;
     }
 
-    private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
-        Map<String, Long> lengths = new TreeMap<>();
-        for (ArrayEntry array : arrays) {
-            lengths.put(array.file(), Files.size(folder.resolve(array.file())));
-        }
-        return lengths;
-    }
-
-    private void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
-        Path file = incoming.folder().resolve(name);
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        Files.write(file, content, StandardOpenOption.WRITE);
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
-    }
-
     /** Makes the link of a dataset name this version, in one step. */
     public void pointCurrentTo(PublishedVersion version) throws IOException {
         Files.move(newLinkTo(version), layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
     }
 
     private Path newLinkTo(PublishedVersion version) throws IOException {
-        Path link = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-link");
-        return Files.createSymbolicLink(link, Path.of(Long.toString(version.version())));
+        return Files.createSymbolicLink(newPlace("link"), Path.of(Long.toString(version.version())));
     }
 
     /**
@@ -321,13 +273,13 @@ public final class Store implements AutoCloseable {
 
     /** Moves a version to where nobody looks, in one step, and returns the place. */
     private Path takeOutOfSight(PublishedVersion version) throws IOException {
-        Path gone = layout.incoming().resolve(incomingCounter.incrementAndGet() + "-gone");
+        Path gone = newPlace("gone");
         synchronized (names) {
             if (isCurrent(version)) {
                 Files.deleteIfExists(layout.current(version.dataset()));
             }
             Files.move(version.folder(), gone, StandardCopyOption.ATOMIC_MOVE);
-            deleteIfEmpty(layout.dataset(version.dataset()));
+            Publication.deleteIfEmpty(layout.dataset(version.dataset()));
         }
         return gone;
     }
@@ -338,14 +290,6 @@ public final class Store implements AutoCloseable {
             return text.toString().equals(Long.toString(version.version()));
         } catch (NoSuchFileException e) {
             return false;
-        }
-    }
-
-    private static void deleteIfEmpty(Path folder) throws IOException {
-        try {
-            Files.deleteIfExists(folder);
-        } catch (DirectoryNotEmptyException e) {
-            return;
         }
     }
 
@@ -412,7 +356,7 @@ public final class Store implements AutoCloseable {
             Files.deleteIfExists(layout.lock());
             lock.close();
         }
-        deleteIfEmpty(layout.root());
+        Publication.deleteIfEmpty(layout.root());
         long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum();
         return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
     }

@@ -2,6 +2,8 @@ package dev.larder.server.control;
 
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.Request;
 import java.time.Duration;
 import java.util.function.BiConsumer;
 
@@ -17,6 +19,16 @@ final class ScriptedHandler implements RequestHandler {
     @Override
     public void load(LoadRequest request, Reply reply) {
         behaviour.accept("load " + request.sources(), reply);
+    }
+
+    @Override
+    public void create(Request.Create request, Reply reply) {
+        behaviour.accept("create " + request.name(), reply);
+    }
+
+    @Override
+    public void publish(PublishRequest request, Reply reply) {
+        behaviour.accept("publish " + request.token(), reply);
     }
 
     @Override

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class LeaseProbeTest {
-    private static final FileStatus FILE = new FileStatus(0, 0x1a, 99, 1, 0, 0100400, 0, 0);
+    private static final FileStatus FILE = new FileStatus(0, 0x1a, 99, 1, 0, 0100400, 0, 0, 0);
 
     private final Posix posix = Posix.system();
     private final LeaseProbe probe = new LeaseProbe(posix);

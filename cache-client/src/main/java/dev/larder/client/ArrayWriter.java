@@ -1,0 +1,191 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+
+/**
+ * Writes one array of a dataset that is being built. What is not written is zeros.
+ *
+ * <p>Its space is reserved from the start, so that filling it cannot find the store full. Belongs to its {@link DatasetBuilder}, which
+ * closes it. Several threads may write different places.
+ */
+public final class ArrayWriter {
+    private static final int WRITABLE = 0600;
+    private static final long RESERVE_STEP_BYTES = 64L << 20;
+    private static final int STEP_BYTES = 64 << 10;
+
+    private final String name;
+    private final NpyHeader header;
+    private final long dataOffset;
+    private final FileChannel channel;
+
+    private ArrayWriter(String name, NpyHeader header, long dataOffset, FileChannel channel) {
+        this.name = name;
+        this.header = header;
+        this.dataOffset = dataOffset;
+        this.channel = channel;
+    }
+
+    static ArrayWriter create(Posix posix, Path folder, String name, NpyHeader header) {
+        ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+        long dataOffset = head.remaining();
+        Path file = folder.resolve(StoreLayout.arrayFile(name));
+        try {
+            Files.createDirectories(file.getParent());
+            reserve(posix, file, dataOffset + header.byteSize());
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+            ArrayWriter writer = new ArrayWriter(name, header, dataOffset, channel);
+            writer.writeAt(0, head);
+            return writer;
+        } catch (IOException e) {
+            throw failed(name, e);
+        }
+    }
+
+    private static void reserve(Posix posix, Path file, long byteSize) {
+        int descriptor = posix.openOrCreate(file, WRITABLE);
+        try {
+            for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
+                posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
+            }
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    private static LarderException failed(String name, IOException cause) {
+        return Failure.of(ErrorCode.UNEXPECTED, "cannot write array")
+                .with("array", name)
+                .with("reason", cause)
+                .cause(cause)
+                .remedy("see whether the daemon still runs: larder status");
+    }
+
+    /** Returns the array's name within its dataset. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns element type, order and shape. */
+    public NpyHeader header() {
+        return header;
+    }
+
+    /** Returns the length of the data in bytes. */
+    public long byteSize() {
+        return header.byteSize();
+    }
+
+    /** Writes what remains in a buffer, as it is in memory, {@code offset} bytes after the start of the data. */
+    public void write(long offset, ByteBuffer bytes) {
+        Objects.checkFromIndexSize(offset, bytes.remaining(), byteSize());
+        try {
+            writeAt(dataOffset + offset, bytes);
+        } catch (IOException e) {
+            throw failed(name, e);
+        }
+    }
+
+    private void writeAt(long position, ByteBuffer bytes) throws IOException {
+        long at = position;
+        while (bytes.hasRemaining()) {
+            at += channel.write(bytes, at);
+        }
+    }
+
+    /** Writes values from element {@code first} on, in the order of memory. The array is {@code float32}. */
+    public void write(long first, float... values) {
+        requireItem("f4");
+        ByteBuffer step = step(values.length, Float.BYTES);
+        for (int i = 0; i < values.length; ) {
+            long at = first + i;
+            step.clear();
+            for (; i < values.length && step.remaining() >= Float.BYTES; i++) {
+                step.putFloat(values[i]);
+            }
+            write(at * Float.BYTES, step.flip());
+        }
+    }
+
+    /** Writes values from element {@code first} on, in the order of memory. The array is {@code float64}. */
+    public void write(long first, double... values) {
+        requireItem("f8");
+        ByteBuffer step = step(values.length, Double.BYTES);
+        for (int i = 0; i < values.length; ) {
+            long at = first + i;
+            step.clear();
+            for (; i < values.length && step.remaining() >= Double.BYTES; i++) {
+                step.putDouble(values[i]);
+            }
+            write(at * Double.BYTES, step.flip());
+        }
+    }
+
+    /** Writes values from element {@code first} on, in the order of memory. The array is {@code int32}. */
+    public void write(long first, int... values) {
+        requireItem("i4");
+        ByteBuffer step = step(values.length, Integer.BYTES);
+        for (int i = 0; i < values.length; ) {
+            long at = first + i;
+            step.clear();
+            for (; i < values.length && step.remaining() >= Integer.BYTES; i++) {
+                step.putInt(values[i]);
+            }
+            write(at * Integer.BYTES, step.flip());
+        }
+    }
+
+    /** Writes values from element {@code first} on, in the order of memory. The array is {@code int64}. */
+    public void write(long first, long... values) {
+        requireItem("i8");
+        ByteBuffer step = step(values.length, Long.BYTES);
+        for (int i = 0; i < values.length; ) {
+            long at = first + i;
+            step.clear();
+            for (; i < values.length && step.remaining() >= Long.BYTES; i++) {
+                step.putLong(values[i]);
+            }
+            write(at * Long.BYTES, step.flip());
+        }
+    }
+
+    /** Writes values from element {@code first} on, in the order of memory. The elements of the array have one byte. */
+    public void write(long first, byte... values) {
+        if (header.dtype().itemSize() != 1) {
+            throw new IllegalArgumentException("array=" + name + " dtype=" + header.dtype() + " values=bytes");
+        }
+        write(first, ByteBuffer.wrap(values));
+    }
+
+    private ByteBuffer step(int count, int itemSize) {
+        ByteOrder order = header.dtype().isLittleEndian() ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN;
+        return ByteBuffer.allocateDirect((int) Math.min(STEP_BYTES, Math.max(1L, (long) count * itemSize)))
+                .order(order);
+    }
+
+    private void requireItem(String type) {
+        if (!header.dtype().descr().substring(1).equals(type)) {
+            throw new IllegalArgumentException("array=" + name + " dtype=" + header.dtype() + " values=" + type);
+        }
+    }
+
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw failed(name, e);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.larder.client;
+
+import dev.larder.layout.ColumnPart;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A column of raw bytes, such as whole files, whose rows may have names. All methods may be called from any thread; after its
+ * dataset is closed they throw {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
+ */
+public final class BytesColumn implements ColumnView {
+    private static final String NAMES = "/names";
+
+    private final String column;
+    private final RowExtents extents;
+    private final @Nullable StringsColumn names;
+
+    private BytesColumn(String column, RowExtents extents, @Nullable StringsColumn names) {
+        this.column = column;
+        this.extents = extents;
+        this.names = names;
+    }
+
+    static BytesColumn of(Dataset dataset, String column) {
+        RowExtents extents = RowExtents.of(dataset, column, ColumnPart.BYTES_VALUES, ColumnPart.BYTES_OFFSETS);
+        Columns.require(dataset, column, extents.values(), "|u1", 1);
+        StringsColumn names =
+                dataset.has(column + NAMES, ColumnPart.STRINGS_BYTES) ? dataset.strings(column + NAMES) : null;
+        Columns.require(names == null || names.rows() == extents.rows(), dataset, column, "not as many names as rows");
+        return new BytesColumn(column, extents, names);
+    }
+
+    /** Returns the name of the column. */
+    public String name() {
+        return column;
+    }
+
+    /** Returns how many rows there are. */
+    public long rows() {
+        return extents.rows();
+    }
+
+    /** Returns the name of a row, such as a file's path within its folder; fails where the rows have no names. */
+    public String name(long row) {
+        if (names == null) {
+            throw new UnsupportedOperationException("rows of this column have no names: column=" + column);
+        }
+        return names.get(row);
+    }
+
+    /** Returns the length of a row in bytes. */
+    public long byteSize(long row) {
+        return extents.byteSize(row);
+    }
+
+    /** Returns a window on a row, without copying; one above 2 GiB is refused. */
+    public DirectBuffer row(long row) {
+        return extents.window(row);
+    }
+
+    /** Copies a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */
+    public int copy(long row, MutableDirectBuffer target, int targetOffset) {
+        return extents.copy(row, target, targetOffset);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return extents.isOpen() && (names == null || names.isOpen());
+    }
+
+    @Override
+    public String toString() {
+        return "BytesColumn{" + column + " rows=" + rows() + "}";
+    }
+}

@@ -1,0 +1,139 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ColumnKind;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.IndexReader;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** The columns of a dataset: which there are, and the one view of each. */
+final class Columns {
+    private static final int LISTED = 10;
+
+    private final Dataset dataset;
+    private final IndexReader index;
+    private final Map<String, ColumnView> views = new ConcurrentHashMap<>();
+
+    Columns(Dataset dataset, IndexReader index) {
+        this.dataset = dataset;
+        this.index = index;
+    }
+
+    /** Returns all columns, sorted by name. */
+    List<Column> all() {
+        return IntStream.range(0, index.arrayCount())
+                .mapToObj(index::array)
+                .filter(entry -> isFirst(entry.part()))
+                .map(entry -> new Column(entry.part().columnName(entry.name()), kind(entry.part())))
+                .sorted(Comparator.comparing(Column::name))
+                .toList();
+    }
+
+    /** Returns the open view of a column, the same one to every caller. */
+    <T extends ColumnView> T open(String name, ColumnKind kind, Class<T> type) {
+        ColumnView known = views.get(name);
+        if (!type.isInstance(known) || !known.isOpen()) {
+            requireKind(name, kind);
+            known = switch (kind) {
+                case RAGGED -> RaggedColumn.of(dataset, name);
+                case STRINGS -> StringsColumn.of(dataset, name);
+                case INDEX -> IndexColumn.of(dataset, name);
+                case BYTES -> BytesColumn.of(dataset, name);
+            };
+            views.put(name, known);
+        }
+        return type.cast(known);
+    }
+
+    /** Returns the view of the array that plays a part in a column. */
+    static ArrayView part(Dataset dataset, String column, ColumnPart part) {
+        return dataset.array(part.arrayName(column));
+    }
+
+    /** Tells whether a column has an array that not all of its kind have. */
+    boolean has(String column, ColumnPart part) {
+        ArrayEntry entry = index.find(part.arrayName(column));
+        return entry != null && entry.part() == part;
+    }
+
+    /** Refuses a column whose arrays do not fit together. */
+    static void require(boolean sound, Dataset dataset, String column, String problem) {
+        if (!sound) {
+            throw damaged(dataset, column, problem);
+        }
+    }
+
+    /** Refuses a part that is not of the dtype and rank that the format says; a dtype of null is any. */
+    static void require(Dataset dataset, String column, ArrayView part, @Nullable String dtype, int rank) {
+        require(
+                (dtype == null || part.dtype().descr().equals(dtype)) && part.rank() == rank,
+                dataset,
+                column,
+                "array " + part.name() + " is " + part.dtype().descr() + " of rank " + part.rank());
+    }
+
+    static LarderException damaged(Dataset dataset, String column, String problem) {
+        return Failure.of(ErrorCode.CHECKSUM, "column is damaged")
+                .with("dataset", dataset.name())
+                .with("version", dataset.version())
+                .with("column", column)
+                .with("problem", problem)
+                .remedy("load the dataset anew");
+    }
+
+    private void requireKind(String name, ColumnKind wanted) {
+        ColumnKind found = null;
+        for (ColumnPart part : ColumnPart.values()) {
+            if (isFirst(part) && dataset.has(name, part)) {
+                found = kind(part);
+                if (found == wanted) {
+                    return;
+                }
+            }
+        }
+        Failure failure = Failure.of(
+                        found == null ? ErrorCode.NOT_FOUND : ErrorCode.BAD_INPUT,
+                        found == null ? "no such column" : "column is of another kind")
+                .with("dataset", dataset.name())
+                .with("version", dataset.version())
+                .with("column", name);
+        throw found == null
+                ? failure.remedy("it has " + listed())
+                : failure.with("kind", found.word())
+                        .with("asked", wanted.word())
+                        .remedy("open it with Dataset." + found.word() + "(\"" + name + "\")");
+    }
+
+    private String listed() {
+        List<Column> all = dataset.columns();
+        return all.isEmpty()
+                ? "no columns"
+                : all.stream().limit(LISTED).map(Column::toString).collect(Collectors.joining(", "))
+                        + (all.size() > LISTED ? ", … (" + all.size() + ")" : "");
+    }
+
+    /** Every column has exactly one of these parts. */
+    private static boolean isFirst(ColumnPart part) {
+        return switch (part) {
+            case RAGGED_VALUES, STRINGS_BYTES, INDEX_SLOTS, BYTES_VALUES -> true;
+            default -> false;
+        };
+    }
+
+    private static ColumnKind kind(ColumnPart part) {
+        ColumnKind kind = part.kind();
+        if (kind == null) {
+            throw new IllegalArgumentException("part=" + part);
+        }
+        return kind;
+    }
+}

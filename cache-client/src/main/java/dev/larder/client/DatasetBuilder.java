@@ -1,0 +1,165 @@
+package dev.larder.client;
+
+import dev.larder.column.ColumnArray;
+import dev.larder.column.ColumnBuilder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.Names;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.BuildTurn;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.ProgressListener;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
+ * process, it leaves nothing behind, and whoever waits for the same dataset builds it.
+ *
+ * <p>Used by one thread; the writers that it hands out may be used by others until it publishes.
+ */
+public final class DatasetBuilder implements AutoCloseable {
+    private static final int COPY_STEP_BYTES = 256 << 10;
+
+    private final Posix posix;
+    private final String dataset;
+    private final BuildTurn turn;
+    private final Path folder;
+    private final Map<String, ArrayWriter> writers = new LinkedHashMap<>();
+    private final Map<String, ColumnPart> parts = new HashMap<>();
+    private boolean open = true;
+
+    /** Takes the turn over. */
+    DatasetBuilder(Posix posix, String dataset, BuildTurn turn) {
+        this.posix = posix;
+        this.dataset = dataset;
+        this.turn = turn;
+        this.folder = Path.of(turn.folder());
+    }
+
+    /** Returns the name of the dataset. */
+    public String name() {
+        return dataset;
+    }
+
+    /** Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. */
+    public Path folder() {
+        return folder;
+    }
+
+    /** Adds an array of zeros in C order, to be filled. */
+    public ArrayWriter array(String array, Dtype dtype, long... shape) {
+        return array(array, NpyHeader.of(dtype, Order.C, shape));
+    }
+
+    /** Adds an array of zeros, to be filled. */
+    public ArrayWriter array(String array, NpyHeader header) {
+        requireOpen();
+        String objection = Names.arrayObjection(array);
+        if (objection != null) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "bad name for an array")
+                    .with("array", Names.printable(array))
+                    .with("reason", objection)
+                    .remedy("use letters, digits, + . _ - = and / between levels");
+        }
+        if (writers.containsKey(array)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays of one name")
+                    .with("dataset", dataset)
+                    .with("array", array)
+                    .remedy("give them different names");
+        }
+        ArrayWriter writer = ArrayWriter.create(posix, folder, array, header);
+        writers.put(array, writer);
+        return writer;
+    }
+
+    /** Adds an array with the data that a channel delivers, exactly as long as the header says. The channel is not closed. */
+    public void add(String array, NpyHeader header, ReadableByteChannel data) throws IOException {
+        add(array, header, data, ColumnPart.NONE);
+    }
+
+    /** Adds a column with the rows or keys that a builder has taken so far. The builder stays open, and its caller's. */
+    public void add(String column, ColumnBuilder rows) throws IOException {
+        for (ColumnArray array : rows.arrays(column)) {
+            try (array;
+                    ReadableByteChannel data = array.open()) {
+                add(array.name(), array.header(), data, array.part());
+            }
+        }
+    }
+
+    private void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
+        ArrayWriter writer = array(array, header);
+        ByteBuffer step = ByteBuffer.allocateDirect(COPY_STEP_BYTES);
+        long at = 0;
+        while (data.read(step.clear()) >= 0) {
+            step.flip();
+            int length = step.remaining();
+            if (length > header.byteSize() - at) {
+                throw wrongLength(array, "more than " + header.byteSize(), header);
+            }
+            writer.write(at, step);
+            at += length;
+        }
+        if (at < header.byteSize()) {
+            throw wrongLength(array, Long.toString(at), header);
+        }
+        if (part != ColumnPart.NONE) {
+            parts.put(array, part);
+        }
+    }
+
+    private LarderException wrongLength(String array, String found, NpyHeader header) {
+        return Failure.of(ErrorCode.BAD_INPUT, "data does not fit its header")
+                .with("dataset", dataset)
+                .with("array", array)
+                .with("bytes", found)
+                .with("expected", header.byteSize())
+                .remedy("check dtype and shape");
+    }
+
+    /** Makes everything visible at once as the dataset's newest version, and closes this. Writers cannot write any more. */
+    public void publish() {
+        publish(ProgressListener.NONE);
+    }
+
+    /** Publishes as {@link #publish()} does, tells how far that is, and returns the daemon's answer. */
+    public Done publish(ProgressListener listener) {
+        requireOpen();
+        try {
+            writers.values().forEach(ArrayWriter::close);
+            return turn.publish(parts, listener);
+        } finally {
+            close();
+        }
+    }
+
+    private void requireOpen() {
+        if (!open) {
+            throw new IllegalStateException("builder is closed: dataset=" + dataset);
+        }
+    }
+
+    /** Gives up what was not published. Idempotent. */
+    @Override
+    public void close() {
+        if (open) {
+            open = false;
+            try {
+                writers.values().forEach(ArrayWriter::close);
+            } finally {
+                turn.close();
+            }
+        }
+    }
+}

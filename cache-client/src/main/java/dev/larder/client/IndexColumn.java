@@ -1,0 +1,127 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ColumnPart;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A column that leads from keys, all texts or all integers, to rows. A look-up allocates nothing and takes no lock. All methods
+ * may be called from any thread; after its dataset is closed they throw {@link IllegalStateException}. Keys of the other sort
+ * than the column's are {@link UnsupportedOperationException}.
+ */
+public final class IndexColumn implements ColumnView {
+    /** What {@link #find} returns for a key that is not there. */
+    public static final long ABSENT = -1;
+
+    private final Dataset dataset;
+    private final String name;
+    private final @Nullable TextKeys texts;
+    private final @Nullable IntegerKeys integers;
+
+    private IndexColumn(Dataset dataset, String name, @Nullable TextKeys texts, @Nullable IntegerKeys integers) {
+        this.dataset = dataset;
+        this.name = name;
+        this.texts = texts;
+        this.integers = integers;
+    }
+
+    static IndexColumn of(Dataset dataset, String column) {
+        KeySlots slots = new KeySlots(dataset, column);
+        return dataset.has(column, ColumnPart.INDEX_ENTRIES)
+                ? new IndexColumn(dataset, column, null, new IntegerKeys(slots))
+                : new IndexColumn(dataset, column, new TextKeys(slots), null);
+    }
+
+    /** Returns the name of the column. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns how many keys there are. */
+    public long size() {
+        return texts != null ? texts.size() : integers().size();
+    }
+
+    /** Tells whether the keys are integers; else they are texts. */
+    public boolean hasIntegerKeys() {
+        return integers != null;
+    }
+
+    /** Returns the row of a text; {@link #ABSENT} where it is no key. */
+    public long find(String key) {
+        return texts().find(key);
+    }
+
+    /** Returns the row of an integer; {@link #ABSENT} where it is no key. */
+    public long find(long key) {
+        return integers().find(key);
+    }
+
+    /** Returns the row of a text; fails with {@link ErrorCode#NOT_FOUND} where it is no key. */
+    public long row(String key) {
+        long row = texts().find(key);
+        if (row == ABSENT) {
+            throw noSuchKey(key);
+        }
+        return row;
+    }
+
+    /** Returns the row of an integer; fails with {@link ErrorCode#NOT_FOUND} where it is no key. */
+    public long row(long key) {
+        long row = integers().find(key);
+        if (row == ABSENT) {
+            throw noSuchKey(key);
+        }
+        return row;
+    }
+
+    /** Returns the k-th key in the order in which keys were added, as a new string; an integer in decimal. */
+    public String key(long k) {
+        return texts != null ? texts.key(k) : Long.toString(integers().key(k));
+    }
+
+    /** Returns the k-th key of a column of integers. */
+    public long integerKey(long k) {
+        return integers().key(k);
+    }
+
+    /** Returns the row that the k-th key leads to. */
+    public long rowOfKey(long k) {
+        return texts != null ? texts.row(k) : integers().row(k);
+    }
+
+    private TextKeys texts() {
+        if (texts == null) {
+            throw new UnsupportedOperationException("keys of this index are integers: column=" + name);
+        }
+        return texts;
+    }
+
+    private IntegerKeys integers() {
+        if (integers == null) {
+            throw new UnsupportedOperationException("keys of this index are texts: column=" + name);
+        }
+        return integers;
+    }
+
+    private RuntimeException noSuchKey(Object key) {
+        return Failure.of(ErrorCode.NOT_FOUND, "no such key")
+                .with("dataset", dataset.name())
+                .with("version", dataset.version())
+                .with("column", name)
+                .with("key", key)
+                .with("keys", size())
+                .remedy("find(key) returns -1 instead of failing");
+    }
+
+    @Override
+    public boolean isOpen() {
+        return texts != null ? texts.isOpen() : integers().isOpen();
+    }
+
+    @Override
+    public String toString() {
+        return "IndexColumn{" + name + " " + (texts != null ? "texts" : "integers") + " size=" + size() + "}";
+    }
+}

@@ -1,0 +1,59 @@
+package dev.larder.client;
+
+import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.KeyTableDescriptor;
+import dev.larder.posix.RawMemory;
+
+/** The hash table of an index column. Whoever reads it asks afterwards whether it was open. */
+final class KeySlots {
+    private final Dataset dataset;
+    private final String column;
+    private final ArrayView view;
+    private final long base;
+    private final long mask;
+    private final int shift;
+
+    KeySlots(Dataset dataset, String column) {
+        this.dataset = dataset;
+        this.column = column;
+        this.view = part(ColumnPart.INDEX_SLOTS, "<u8", 1);
+        long capacity = view.rows();
+        Columns.require(KeyTableDescriptor.isCapacity(capacity), dataset, column, capacity + " slots");
+        this.base = view.base();
+        this.mask = capacity - 1;
+        this.shift = KeyTableDescriptor.shift(capacity);
+    }
+
+    /** Returns another array of the column, which must be as the format says. */
+    ArrayView part(ColumnPart part, String dtype, int rank) {
+        ArrayView array = Columns.part(dataset, column, part);
+        Columns.require(dataset, column, array, dtype, rank);
+        return array;
+    }
+
+    long mask() {
+        return mask;
+    }
+
+    long first(long hash) {
+        return KeyTableDescriptor.firstSlot(hash, shift);
+    }
+
+    /** Returns what a slot holds; {@code slot} is within the mask. */
+    long at(long slot) {
+        return RawMemory.getLong(base + (slot << KeyTableDescriptor.SLOT_SHIFT));
+    }
+
+    void requireOpen() {
+        view.requireOpen();
+    }
+
+    boolean isOpen() {
+        return view.isOpen();
+    }
+
+    LarderException damaged(String problem) {
+        return Columns.damaged(dataset, column, problem);
+    }
+}

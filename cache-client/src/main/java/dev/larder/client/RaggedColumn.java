@@ -1,0 +1,113 @@
+package dev.larder.client;
+
+import dev.larder.layout.ColumnPart;
+import dev.larder.npy.Dtype;
+import dev.larder.posix.RawMemory;
+import java.util.Objects;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * A column whose rows are arrays of one dtype and number of dimensions, each of its own shape, in C order. All methods may be
+ * called from any thread; after its dataset is closed they throw {@link IllegalStateException}, rows and dimensions out of range
+ * are {@link IndexOutOfBoundsException}.
+ */
+public final class RaggedColumn implements ColumnView {
+    private final Dataset dataset;
+    private final String name;
+    private final RowExtents extents;
+    private final ArrayView shapes;
+    private final int rank;
+
+    private RaggedColumn(Dataset dataset, String name, RowExtents extents, ArrayView shapes) {
+        this.dataset = dataset;
+        this.name = name;
+        this.extents = extents;
+        this.shapes = shapes;
+        this.rank = Math.toIntExact(shapes.shape()[1]);
+    }
+
+    static RaggedColumn of(Dataset dataset, String column) {
+        RowExtents extents = RowExtents.of(dataset, column, ColumnPart.RAGGED_VALUES, ColumnPart.RAGGED_OFFSETS);
+        ArrayView shapes = Columns.part(dataset, column, ColumnPart.RAGGED_SHAPES);
+        Columns.require(dataset, column, shapes, "<i8", 2);
+        Columns.require(shapes.rows() == extents.rows(), dataset, column, "not as many shapes as rows");
+        return new RaggedColumn(dataset, column, extents, shapes);
+    }
+
+    /** Returns the name of the column. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the type of the elements. */
+    public Dtype dtype() {
+        return extents.values().dtype();
+    }
+
+    /** Returns how many rows there are. */
+    public long rows() {
+        return extents.rows();
+    }
+
+    /** Returns how many dimensions each row has. */
+    public int rank() {
+        return rank;
+    }
+
+    /** Returns the shape of a row, as a new array. */
+    public long[] shape(long row) {
+        long[] shape = new long[rank];
+        for (int i = 0; i < rank; i++) {
+            shape[i] = dimension(row, i);
+        }
+        return shape;
+    }
+
+    /** Returns one dimension of a row. Allocates nothing. */
+    public long dimension(long row, int dimension) {
+        Objects.checkIndex(row, extents.rows());
+        Objects.checkIndex(dimension, rank);
+        long size = RawMemory.getLong(shapes.base() + (row * rank + dimension) * Long.BYTES);
+        shapes.requireOpen();
+        if (size < 0) {
+            throw Columns.damaged(dataset, name, "a dimension of row " + row + " is " + size);
+        }
+        return size;
+    }
+
+    /** Returns the length of a row in bytes. */
+    public long byteSize(long row) {
+        return extents.byteSize(row);
+    }
+
+    /** Returns a window on a row's elements, without copying; one above 2 GiB is refused. */
+    public DirectBuffer row(long row) {
+        return extents.window(row);
+    }
+
+    /** Copies a row's elements to {@code targetOffset} and returns their length in bytes. Allocates nothing. */
+    public int copy(long row, MutableDirectBuffer target, int targetOffset) {
+        return extents.copy(row, target, targetOffset);
+    }
+
+    /** Returns the elements of all rows, one after the other: {@code getFloat(firstElement(row) + i)} reads one of a row. */
+    public ArrayView values() {
+        return extents.values();
+    }
+
+    /** Returns where a row begins among {@link #values}, in elements. */
+    public long firstElement(long row) {
+        return extents.begin(row);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return extents.isOpen() && shapes.isOpen();
+    }
+
+    @Override
+    public String toString() {
+        return "RaggedColumn{" + name + " " + dtype() + " rows=" + rows() + " rank=" + rank + "}";
+    }
+}

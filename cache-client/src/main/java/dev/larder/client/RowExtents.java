@@ -1,0 +1,121 @@
+package dev.larder.client;
+
+import dev.larder.layout.ColumnPart;
+import dev.larder.posix.RawMemory;
+import java.util.Objects;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Rows that lie back to back in one array, parted by the offsets in another. Offsets are not trusted: they are compared with the
+ * array's length before anything is read through them.
+ */
+final class RowExtents {
+    private final Dataset dataset;
+    private final String column;
+    private final ArrayView values;
+    private final ArrayView offsets;
+    private final long offsetsBase;
+    private final long rows;
+    private final long elements;
+    private final int itemSize;
+
+    RowExtents(Dataset dataset, String column, ArrayView values, ArrayView offsets) {
+        this.dataset = dataset;
+        this.column = column;
+        this.values = values;
+        this.offsets = offsets;
+        Columns.require(dataset, column, values, null, 1);
+        Columns.require(dataset, column, offsets, "<i8", 1);
+        Columns.require(offsets.rows() > 0, dataset, column, "offsets are empty");
+        this.offsetsBase = offsets.base();
+        this.rows = offsets.rows() - 1;
+        this.elements = values.rows();
+        this.itemSize = values.dtype().itemSize();
+    }
+
+    static RowExtents of(Dataset dataset, String column, ColumnPart values, ColumnPart offsets) {
+        return new RowExtents(
+                dataset, column, Columns.part(dataset, column, values), Columns.part(dataset, column, offsets));
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    long elements() {
+        return elements;
+    }
+
+    ArrayView values() {
+        return values;
+    }
+
+    boolean isOpen() {
+        return values.isOpen() && offsets.isOpen();
+    }
+
+    long byteSize(long row) {
+        return (end(row) - begin(row)) * itemSize;
+    }
+
+    /** Returns a window on a row's bytes, without copying. */
+    DirectBuffer window(long row) {
+        long begin = begin(row);
+        int length = intLength(row, begin);
+        values.requireOpen();
+        return new ViewBuffer(values, values.base() + begin * itemSize, length);
+    }
+
+    /** Copies a row's bytes and returns how many they are. Allocates nothing. */
+    int copy(long row, MutableDirectBuffer target, int targetOffset) {
+        long begin = begin(row);
+        int length = intLength(row, begin);
+        Targets.requireWritable(target, targetOffset, length);
+        Targets.copy(values.base() + begin * itemSize, target, targetOffset, length);
+        values.requireOpen();
+        return length;
+    }
+
+    /** Returns a row's bytes on the heap. */
+    byte[] bytes(long row) {
+        long begin = begin(row);
+        byte[] bytes = new byte[intLength(row, begin)];
+        Targets.copy(values.base() + begin * itemSize, new UnsafeBuffer(bytes), 0, bytes.length);
+        values.requireOpen();
+        return bytes;
+    }
+
+    private int intLength(long row, long begin) {
+        long length = (end(row, begin) - begin) * itemSize;
+        if (length > Integer.MAX_VALUE) {
+            throw new UnsupportedOperationException("row is longer than a DirectBuffer can be: column=" + column
+                    + " row=" + row + " bytes=" + length + " limit=" + Integer.MAX_VALUE);
+        }
+        return (int) length;
+    }
+
+    /** Returns where a row begins among the values, in elements. */
+    long begin(long row) {
+        Objects.checkIndex(row, rows);
+        return offset(row, 0);
+    }
+
+    private long end(long row) {
+        return end(row, begin(row));
+    }
+
+    private long end(long row, long begin) {
+        return offset(row + 1, begin);
+    }
+
+    private long offset(long number, long least) {
+        long offset = RawMemory.getLong(offsetsBase + number * Long.BYTES);
+        offsets.requireOpen();
+        if (offset < least || offset > elements) {
+            throw Columns.damaged(dataset, column, "offset " + number + " is " + offset + " of " + elements);
+        }
+        return offset;
+    }
+}

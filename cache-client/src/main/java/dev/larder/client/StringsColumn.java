@@ -1,0 +1,66 @@
+package dev.larder.client;
+
+import dev.larder.layout.ColumnPart;
+import java.nio.charset.StandardCharsets;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * A column of texts. All methods may be called from any thread; after its dataset is closed they throw
+ * {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
+ */
+public final class StringsColumn implements ColumnView {
+    private final String name;
+    private final RowExtents extents;
+
+    private StringsColumn(String name, RowExtents extents) {
+        this.name = name;
+        this.extents = extents;
+    }
+
+    static StringsColumn of(Dataset dataset, String column) {
+        RowExtents extents = RowExtents.of(dataset, column, ColumnPart.STRINGS_BYTES, ColumnPart.STRINGS_OFFSETS);
+        Columns.require(dataset, column, extents.values(), "|u1", 1);
+        return new StringsColumn(column, extents);
+    }
+
+    /** Returns the name of the column. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns how many texts there are. */
+    public long rows() {
+        return extents.rows();
+    }
+
+    /** Returns the text of a row, as a new string. */
+    public String get(long row) {
+        return new String(extents.bytes(row), StandardCharsets.UTF_8);
+    }
+
+    /** Returns the length of a row's text in bytes of UTF-8. */
+    public long byteSize(long row) {
+        return extents.byteSize(row);
+    }
+
+    /** Returns a window on the UTF-8 of a row, without copying. */
+    public DirectBuffer utf8(long row) {
+        return extents.window(row);
+    }
+
+    /** Copies the UTF-8 of a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */
+    public int copy(long row, MutableDirectBuffer target, int targetOffset) {
+        return extents.copy(row, target, targetOffset);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return extents.isOpen();
+    }
+
+    @Override
+    public String toString() {
+        return "StringsColumn{" + name + " rows=" + rows() + "}";
+    }
+}

@@ -1,0 +1,110 @@
+package dev.larder.client;
+
+import static dev.larder.layout.KeyTableDescriptor.RECORD_ROW_OFFSET;
+import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
+import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
+
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.KeyTableDescriptor;
+import dev.larder.layout.TextHash;
+import dev.larder.posix.RawMemory;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Texts that lead to rows. Nothing in the arrays is trusted: a position is compared with their length before it is read. */
+final class TextKeys {
+    private final KeySlots slots;
+    private final ArrayView records;
+    private final ArrayView positions;
+    private final long base;
+    private final long lastRecord;
+
+    TextKeys(KeySlots slots) {
+        this.slots = slots;
+        this.records = slots.part(ColumnPart.INDEX_RECORDS, "|u1", 1);
+        this.positions = slots.part(ColumnPart.INDEX_POSITIONS, "<i8", 1);
+        this.base = records.base();
+        this.lastRecord = records.byteSize() - RECORD_TEXT_OFFSET;
+    }
+
+    long size() {
+        return positions.rows();
+    }
+
+    long find(String key) {
+        long hash = TextHash.of(key);
+        long fingerprint = KeyTableDescriptor.fingerprint(hash);
+        long slot = slots.first(hash);
+        for (long probes = slots.mask(); probes >= 0; probes--) {
+            long found = slots.at(slot);
+            if (found == KeyTableDescriptor.FREE) {
+                break;
+            }
+            if (found >>> KeyTableDescriptor.FINGERPRINT_SHIFT == fingerprint) {
+                long record = record(KeyTableDescriptor.place(found) << KeyTableDescriptor.RECORD_ALIGNMENT_SHIFT);
+                if (StoredText.equals(record + RECORD_TEXT_OFFSET, textLength(record), key)) {
+                    return rowAt(record);
+                }
+            }
+            slot = (slot + 1) & slots.mask();
+        }
+        requireOpen();
+        return IndexColumn.ABSENT;
+    }
+
+    String key(long k) {
+        long record = recordOf(k);
+        byte[] utf8 = new byte[textLength(record)];
+        Targets.copy(record + RECORD_TEXT_OFFSET, new UnsafeBuffer(utf8), 0, utf8.length);
+        requireOpen();
+        return new String(utf8, StandardCharsets.UTF_8);
+    }
+
+    long row(long k) {
+        return rowAt(recordOf(k));
+    }
+
+    private long recordOf(long k) {
+        Objects.checkIndex(k, size());
+        return record(RawMemory.getLong(positions.base() + k * Long.BYTES));
+    }
+
+    private long rowAt(long record) {
+        long row = RawMemory.getLong(record + RECORD_ROW_OFFSET);
+        requireOpen();
+        if (row < 0) {
+            throw slots.damaged("a key leads to row " + row);
+        }
+        return row;
+    }
+
+    /** Returns the address of a record whose fixed part is there. */
+    private long record(long position) {
+        if (position < 0 || position > lastRecord) {
+            requireOpen();
+            throw slots.damaged("a record stands at " + position + " of " + records.byteSize());
+        }
+        return base + position;
+    }
+
+    /** Returns how long the text of a record is; all of it is there. */
+    private int textLength(long record) {
+        int length = RawMemory.getInt(record + RECORD_TEXT_LENGTH_OFFSET);
+        if (length < 0 || length > base + lastRecord - record) {
+            requireOpen();
+            throw slots.damaged("a key has " + length + " bytes");
+        }
+        return length;
+    }
+
+    private void requireOpen() {
+        positions.requireOpen();
+        records.requireOpen();
+        slots.requireOpen();
+    }
+
+    boolean isOpen() {
+        return positions.isOpen() && records.isOpen() && slots.isOpen();
+    }
+}

@@ -1,0 +1,64 @@
+package dev.larder.column;
+
+import dev.larder.layout.ColumnPart;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes a column of raw bytes, such as whole files, whose rows have names or have none. */
+public final class BytesBuilder extends ColumnBuilder {
+    /** The last level of the column that holds the names of the rows. */
+    public static final String NAMES = "names";
+
+    private final NativeBytes values = new NativeBytes();
+    private final RowOffsets offsets = new RowOffsets();
+    private final StringsBuilder names = new StringsBuilder();
+
+    /** Adds a row: all that remains in the buffer. */
+    public void add(ByteBuffer row) {
+        requireAllOrNone(0);
+        addValue(row);
+    }
+
+    /** Adds a row that has a name. */
+    public void add(String name, ByteBuffer row) {
+        requireAllOrNone(size());
+        names.add(name);
+        addValue(row);
+    }
+
+    private void requireAllOrNone(long expectedNames) {
+        if (names.size() != expectedNames) {
+            throw new IllegalStateException("some rows have names, some have none: rows=" + size());
+        }
+    }
+
+    private void addValue(ByteBuffer row) {
+        int length = row.remaining();
+        values.append(row);
+        offsets.add(length);
+    }
+
+    @Override
+    public long size() {
+        return offsets.size();
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        List<ColumnArray> arrays = new ArrayList<>();
+        arrays.add(ColumnArray.of(column, ColumnPart.BYTES_VALUES, "|u1", values, values.byteSize()));
+        arrays.addAll(offsets.arrays(column));
+        if (names.size() > 0) {
+            arrays.addAll(names.arrays(column + "/" + NAMES));
+        }
+        return List.copyOf(arrays);
+    }
+
+    @Override
+    public void close() {
+        values.close();
+        offsets.close();
+        names.close();
+    }
+}

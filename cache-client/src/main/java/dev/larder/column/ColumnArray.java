@@ -1,0 +1,65 @@
+package dev.larder.column;
+
+import dev.larder.layout.ColumnPart;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import java.nio.channels.ReadableByteChannel;
+
+/** One array of a column, ready to be stored. Its bytes live until it, or the builder that it came from, is closed. */
+public final class ColumnArray implements AutoCloseable {
+    private final String name;
+    private final ColumnPart part;
+    private final NpyHeader header;
+    private final NativeBytes bytes;
+
+    private ColumnArray(String name, ColumnPart part, NpyHeader header, NativeBytes bytes) {
+        this.name = name;
+        this.part = part;
+        this.header = header;
+        this.bytes = bytes;
+    }
+
+    static ColumnArray of(String column, ColumnPart part, String dtype, NativeBytes bytes, long... shape) {
+        return of(column, part, Dtype.parse(dtype), bytes, shape);
+    }
+
+    static ColumnArray of(String column, ColumnPart part, Dtype dtype, NativeBytes bytes, long... shape) {
+        NpyHeader header = NpyHeader.of(dtype, Order.C, shape);
+        if (header.byteSize() != bytes.byteSize()) {
+            throw new IllegalStateException("part=" + part + " header=" + header + " bytes=" + bytes.byteSize());
+        }
+        return new ColumnArray(part.arrayName(column), part, header, bytes);
+    }
+
+    /** Returns the name of the array: that of the column and that of the part. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the part that the array plays. */
+    public ColumnPart part() {
+        return part;
+    }
+
+    /** Returns dtype, order and shape; its {@code byteSize()} is exactly what {@link #open} gives. */
+    public NpyHeader header() {
+        return header;
+    }
+
+    /** Opens the bytes from the start; several channels may read at once. The caller closes the channel. */
+    public ReadableByteChannel open() {
+        return bytes.open();
+    }
+
+    /** Gives the memory back. Idempotent. */
+    @Override
+    public void close() {
+        bytes.close();
+    }
+
+    @Override
+    public String toString() {
+        return "ColumnArray{" + name + " " + header + "}";
+    }
+}

@@ -1,0 +1,59 @@
+package dev.larder.column;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.KeyTableDescriptor;
+import java.util.List;
+
+/** Makes an index of integers: each key leads to a row. */
+public final class IntegerIndexBuilder extends ColumnBuilder {
+    private final NativeBytes entries = new NativeBytes();
+    private final KeySlots slots = new KeySlots();
+
+    /** Adds a key and the row it leads to, which is not negative. */
+    public void add(long key, long row) {
+        KeySlots.requireRow(row);
+        entries.appendLong(key);
+        entries.appendLong(row);
+    }
+
+    @Override
+    public long size() {
+        return entries.byteSize() / KeyTableDescriptor.ENTRY_LENGTH;
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        if (slots.isEmpty()) {
+            fill(column);
+        }
+        return List.of(
+                slots.array(column), ColumnArray.of(column, ColumnPart.INDEX_ENTRIES, "<i8", entries, size(), 2));
+    }
+
+    private void fill(String column) {
+        slots.allocate(size());
+        for (long k = 0; k < size(); k++) {
+            long key = key(k);
+            if (!slots.insert(KeyTableDescriptor.hash(key), k, other -> key(other) == key)) {
+                slots.close();
+                throw Failure.of(ErrorCode.BAD_INPUT, "key stands twice in an index")
+                        .with("column", column)
+                        .with("key", key)
+                        .with("secondPlace", k)
+                        .remedy("make the keys distinct");
+            }
+        }
+    }
+
+    private long key(long place) {
+        return entries.longAt(place * KeyTableDescriptor.ENTRY_LENGTH);
+    }
+
+    @Override
+    public void close() {
+        entries.close();
+        slots.close();
+    }
+}

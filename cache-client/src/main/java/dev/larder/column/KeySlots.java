@@ -1,0 +1,56 @@
+package dev.larder.column;
+
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.KeyTableDescriptor;
+import java.util.function.LongPredicate;
+
+/** The hash table of an index while it is made: one size from the start, as the number of keys is known by then. */
+final class KeySlots implements AutoCloseable {
+    private NativeBytes slots = new NativeBytes();
+    private long mask;
+    private int shift;
+
+    static void requireRow(long row) {
+        if (row < 0) {
+            throw new IllegalArgumentException("row=" + row);
+        }
+    }
+
+    boolean isEmpty() {
+        return slots.byteSize() == 0;
+    }
+
+    void allocate(long keys) {
+        long capacity = KeyTableDescriptor.capacity(keys);
+        slots = NativeBytes.zeros(capacity << KeyTableDescriptor.SLOT_SHIFT);
+        mask = capacity - 1;
+        shift = KeyTableDescriptor.shift(capacity);
+    }
+
+    /** Adds a key; false where there is one already, as {@code isSame} tells of places. */
+    boolean insert(long hash, long place, LongPredicate isSame) {
+        long slot = KeyTableDescriptor.firstSlot(hash, shift);
+        while (true) {
+            long at = slot << KeyTableDescriptor.SLOT_SHIFT;
+            long found = slots.longAt(at);
+            if (found == KeyTableDescriptor.FREE) {
+                slots.putLong(at, KeyTableDescriptor.slot(place, hash));
+                return true;
+            }
+            if (found >>> KeyTableDescriptor.FINGERPRINT_SHIFT == KeyTableDescriptor.fingerprint(hash)
+                    && isSame.test(KeyTableDescriptor.place(found))) {
+                return false;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    ColumnArray array(String column) {
+        return ColumnArray.of(column, ColumnPart.INDEX_SLOTS, "<u8", slots, mask + 1);
+    }
+
+    @Override
+    public void close() {
+        slots.close();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.larder.column;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ColumnPart;
+import dev.larder.npy.Dtype;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Makes a ragged column: rows of one dtype and number of dimensions, each of its own shape. */
+public final class RaggedBuilder extends ColumnBuilder {
+    private final Dtype dtype;
+    private final RowShapes shapes;
+    private final NativeBytes values = new NativeBytes();
+
+    /** Starts a column of rows with {@code rank} dimensions. */
+    public RaggedBuilder(Dtype dtype, int rank) {
+        this.dtype = dtype;
+        this.shapes = new RowShapes(rank);
+    }
+
+    /**
+     * Adds a row: all that remains in the buffer, its elements in C order and in the byte order of the dtype. Fails with
+     * {@link ErrorCode#BAD_INPUT} where that is not what the shape says.
+     */
+    public void add(ByteBuffer row, long... shape) {
+        long expected = dtype.itemSize();
+        for (long dimension : shape) {
+            expected = Math.multiplyExact(expected, dimension);
+        }
+        if (row.remaining() != expected) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "row has the wrong length")
+                    .with("row", size())
+                    .with("bytes", row.remaining())
+                    .with("expected", expected)
+                    .with("shape", Arrays.toString(shape))
+                    .remedy("give as many bytes as shape and dtype say");
+        }
+        shapes.add(shape);
+        values.append(row);
+    }
+
+    @Override
+    public long size() {
+        return shapes.size();
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        List<ColumnArray> arrays = new ArrayList<>();
+        arrays.add(ColumnArray.of(column, ColumnPart.RAGGED_VALUES, dtype, values, shapes.elements()));
+        arrays.addAll(shapes.arrays(column));
+        return List.copyOf(arrays);
+    }
+
+    @Override
+    public void close() {
+        shapes.close();
+        values.close();
+    }
+}

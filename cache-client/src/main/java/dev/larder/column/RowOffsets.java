@@ -1,0 +1,50 @@
+package dev.larder.column;
+
+import dev.larder.layout.ColumnPart;
+import java.util.List;
+
+/** Makes the offsets of a bytes column whose values are stored elsewhere, as the files of a folder are. */
+public final class RowOffsets extends ColumnBuilder {
+    private final ColumnPart part;
+    private final NativeBytes offsets = new NativeBytes();
+    private long end;
+
+    /** Starts a bytes column. */
+    public RowOffsets() {
+        this(ColumnPart.BYTES_OFFSETS);
+    }
+
+    RowOffsets(ColumnPart part) {
+        this.part = part;
+        offsets.appendLong(0);
+    }
+
+    /** Adds a row of some elements; for a bytes column, of bytes. */
+    public void add(long elements) {
+        if (elements < 0) {
+            throw new IllegalArgumentException("elements=" + elements);
+        }
+        end = Math.addExact(end, elements);
+        offsets.appendLong(end);
+    }
+
+    /** Returns the elements of all rows so far. */
+    public long elements() {
+        return end;
+    }
+
+    @Override
+    public long size() {
+        return offsets.byteSize() / Long.BYTES - 1;
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        return List.of(ColumnArray.of(column, part, "<i8", offsets, size() + 1));
+    }
+
+    @Override
+    public void close() {
+        offsets.close();
+    }
+}

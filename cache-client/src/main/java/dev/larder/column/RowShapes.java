@@ -1,0 +1,67 @@
+package dev.larder.column;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ColumnPart;
+import java.util.Arrays;
+import java.util.List;
+
+/** Makes offsets and shapes of a ragged column whose values are stored elsewhere, as files of arrays are. */
+public final class RowShapes extends ColumnBuilder {
+    private final int rank;
+    private final RowOffsets offsets = new RowOffsets(ColumnPart.RAGGED_OFFSETS);
+    private final NativeBytes shapes = new NativeBytes();
+
+    /** Starts a column whose rows all have {@code rank} dimensions. */
+    public RowShapes(int rank) {
+        if (rank < 0) {
+            throw new IllegalArgumentException("rank=" + rank);
+        }
+        this.rank = rank;
+    }
+
+    /** Adds a row; fails with {@link ErrorCode#BAD_INPUT} where it has another number of dimensions. */
+    public void add(long... shape) {
+        if (shape.length != rank) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "row has another number of dimensions")
+                    .with("row", size())
+                    .with("shape", Arrays.toString(shape))
+                    .with("expectedDimensions", rank)
+                    .remedy("give all rows of a column the same number of dimensions");
+        }
+        long elements = 1;
+        for (long dimension : shape) {
+            if (dimension < 0) {
+                throw new IllegalArgumentException("shape=" + Arrays.toString(shape));
+            }
+            elements = Math.multiplyExact(elements, dimension);
+        }
+        offsets.add(elements);
+        for (long dimension : shape) {
+            shapes.appendLong(dimension);
+        }
+    }
+
+    /** Returns the elements of all rows so far. */
+    public long elements() {
+        return offsets.elements();
+    }
+
+    @Override
+    public long size() {
+        return offsets.size();
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        return List.of(
+                offsets.arrays(column).get(0),
+                ColumnArray.of(column, ColumnPart.RAGGED_SHAPES, "<i8", shapes, size(), rank));
+    }
+
+    @Override
+    public void close() {
+        offsets.close();
+        shapes.close();
+    }
+}

@@ -1,0 +1,38 @@
+package dev.larder.column;
+
+import dev.larder.layout.ColumnPart;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Makes a column of texts. */
+public final class StringsBuilder extends ColumnBuilder {
+    private final Utf8 utf8 = new Utf8();
+    private final NativeBytes bytes = new NativeBytes();
+    private final RowOffsets offsets = new RowOffsets(ColumnPart.STRINGS_OFFSETS);
+
+    /** Adds a row; fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} where half of a surrogate pair stands alone. */
+    public void add(CharSequence text) {
+        ByteBuffer encoded = utf8.encode(text);
+        int length = encoded.remaining();
+        bytes.append(encoded);
+        offsets.add(length);
+    }
+
+    @Override
+    public long size() {
+        return offsets.size();
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        return List.of(
+                ColumnArray.of(column, ColumnPart.STRINGS_BYTES, "|u1", bytes, bytes.byteSize()),
+                offsets.arrays(column).get(0));
+    }
+
+    @Override
+    public void close() {
+        bytes.close();
+        offsets.close();
+    }
+}

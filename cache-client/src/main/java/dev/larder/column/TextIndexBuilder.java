@@ -1,0 +1,98 @@
+package dev.larder.column;
+
+import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
+import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.KeyTableDescriptor;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.zip.CRC32;
+
+/** Makes an index of texts: each key leads to a row. */
+public final class TextIndexBuilder extends ColumnBuilder {
+    private final Utf8 utf8 = new Utf8();
+    private final NativeBytes records = new NativeBytes();
+    private final NativeBytes positions = new NativeBytes();
+    private final KeySlots slots = new KeySlots();
+
+    /** Adds a key and the row it leads to, which is not negative. */
+    public void add(CharSequence key, long row) {
+        KeySlots.requireRow(row);
+        ByteBuffer text = utf8.encode(key);
+        long position = records.byteSize();
+        positions.appendLong(position);
+        records.appendLong(row);
+        records.appendInt(text.remaining());
+        long end = position + KeyTableDescriptor.recordLength(text.remaining());
+        records.append(text);
+        records.growTo(end);
+    }
+
+    @Override
+    public long size() {
+        return positions.byteSize() / Long.BYTES;
+    }
+
+    @Override
+    public List<ColumnArray> arrays(String column) {
+        if (slots.isEmpty()) {
+            fill(column);
+        }
+        return List.of(
+                slots.array(column),
+                ColumnArray.of(column, ColumnPart.INDEX_RECORDS, "|u1", records, records.byteSize()),
+                ColumnArray.of(column, ColumnPart.INDEX_POSITIONS, "<i8", positions, size()));
+    }
+
+    private void fill(String column) {
+        slots.allocate(size());
+        CRC32 crc = new CRC32();
+        ByteBuffer text = ByteBuffer.allocate(1 << 10);
+        for (long k = 0; k < size(); k++) {
+            long position = positions.longAt(k * Long.BYTES);
+            text = read(position, text);
+            crc.reset();
+            crc.update(text);
+            ByteBuffer key = text.rewind();
+            long place = position >>> KeyTableDescriptor.RECORD_ALIGNMENT_SHIFT;
+            if (!slots.insert(crc.getValue(), place, other -> isText(other, key))) {
+                slots.close();
+                throw duplicate(column, k, key);
+            }
+        }
+    }
+
+    private ByteBuffer read(long position, ByteBuffer buffer) {
+        int length = records.intAt(position + RECORD_TEXT_LENGTH_OFFSET);
+        ByteBuffer text = length <= buffer.capacity() ? buffer : ByteBuffer.allocate(length);
+        records.read(position + RECORD_TEXT_OFFSET, text.clear().limit(length));
+        return text.flip();
+    }
+
+    private boolean isText(long place, ByteBuffer key) {
+        long position = place << KeyTableDescriptor.RECORD_ALIGNMENT_SHIFT;
+        int length = records.intAt(position + RECORD_TEXT_LENGTH_OFFSET);
+        return length == key.remaining()
+                && key.equals(ByteBuffer.wrap(records.copy(position + RECORD_TEXT_OFFSET, length)));
+    }
+
+    private static LarderException duplicate(String column, long number, ByteBuffer key) {
+        return Failure.of(ErrorCode.BAD_INPUT, "key stands twice in an index")
+                .with("column", column)
+                .with("key", Utf8.shown(StandardCharsets.UTF_8.decode(key)))
+                .with("secondPlace", number)
+                .remedy("make the keys distinct");
+    }
+
+    @Override
+    public void close() {
+        records.close();
+        positions.close();
+        slots.close();
+    }
+}

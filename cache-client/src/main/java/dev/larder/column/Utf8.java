@@ -1,0 +1,40 @@
+package dev.larder.column;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.StandardCharsets;
+
+/** Encodes texts into a buffer that it uses again and again; refuses what is no Unicode. */
+final class Utf8 {
+    private static final int INITIAL_BYTES = 1 << 10;
+
+    private final CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
+    private ByteBuffer buffer = ByteBuffer.allocate(INITIAL_BYTES);
+
+    /** Returns the bytes; the buffer is good until the next text. */
+    ByteBuffer encode(CharSequence text) {
+        int limit = Math.multiplyExact(3, text.length());
+        if (buffer.capacity() < limit) {
+            buffer = ByteBuffer.allocate(limit);
+        }
+        CoderResult result = encoder.reset().encode(CharBuffer.wrap(text), buffer.clear(), true);
+        if (result.isError()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "text is not Unicode")
+                    .with("text", shown(text))
+                    .with("reason", "half of a surrogate pair stands alone")
+                    .remedy("encode it in another way, or store raw bytes");
+        }
+        return buffer.flip();
+    }
+
+    /** Returns what a message can show of a text. */
+    static String shown(CharSequence text) {
+        int length = Math.min(text.length(), 80);
+        String beginning = text.subSequence(0, length).toString();
+        return beginning.replaceAll("[\\p{Cc}\\p{Cs}]", "?") + (length < text.length() ? "..." : "");
+    }
+}

@@ -1,0 +1,47 @@
+package dev.larder.protocol;
+
+import dev.larder.layout.ColumnPart;
+import java.util.Map;
+
+/**
+ * The right to build a dataset, held for as long as a connection to the daemon is open. Whoever gets it closes it; closed before
+ * {@link #publish} has returned, what was written is removed and the next client has its turn. Used by one thread.
+ */
+public final class BuildTurn implements AutoCloseable {
+    private final ControlClient client;
+    private final ControlConnection connection;
+    private final Build build;
+
+    BuildTurn(ControlClient client, ControlConnection connection, Build build) {
+        this.client = client;
+        this.connection = connection;
+        this.build = build;
+        Thread listener = new Thread(this::listen, "larder-build");
+        listener.setDaemon(true);
+        listener.start();
+    }
+
+    /** Returns the folder to write {@code .npy} files into. */
+    public String folder() {
+        return build.folder();
+    }
+
+    /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */
+    public Done publish(Map<String, ColumnPart> parts, ProgressListener listener) {
+        return client.publish(new PublishRequest(build.token(), parts), listener);
+    }
+
+    /** Takes in the daemon's signs of life, so that it does not take us for dead. */
+    private void listen() {
+        try {
+            connection.finish(ProgressListener.NONE, row -> {}, status -> {}, ControlConnection.FOREVER);
+        } catch (RuntimeException e) {
+            return; // closed, or the daemon is gone: publishing will tell
+        }
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

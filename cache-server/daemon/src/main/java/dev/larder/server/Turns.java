@@ -1,0 +1,161 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.Progress;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.protocol.Request;
+import dev.larder.server.control.Reply;
+import dev.larder.server.ingest.Ingest;
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.ingest.Upload;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.PublishedVersion;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The clients that want to build a dataset: one at a time has the turn, the others wait and see how far it is; if the builder
+ * fails or dies, the next one takes over. Thread-safe; nobody polls.
+ */
+final class Turns {
+    private final Daemon daemon;
+    private final Residency residency;
+    private final Loads loads;
+    private final ScheduledExecutorService timer;
+    private final Executor work;
+
+    Turns(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer, Executor work) {
+        this.daemon = daemon;
+        this.residency = residency;
+        this.loads = loads;
+        this.timer = timer;
+        this.work = work;
+    }
+
+    /** Answers when it is the caller's turn, or when the dataset is resident and that is enough. */
+    void await(Request.Create request, Reply reply) {
+        Names.requireDataset(request.name());
+        Turn turn = new Turn(request, reply);
+        ScheduledFuture<?> expiry =
+                timer.schedule(turn::expire, request.timeout().toMillis(), TimeUnit.MILLISECONDS);
+        turn.onSettled = () -> expiry.cancel(false);
+        reply.onDisconnect(turn::leave);
+        turn.tryTake();
+    }
+
+    /** One client that waits. */
+    private final class Turn {
+        private final Request.Create request;
+        private final Reply reply;
+        private final AtomicBoolean settled = new AtomicBoolean();
+        private Runnable onSettled = () -> {};
+        private volatile Runnable noProgress = () -> {};
+
+        Turn(Request.Create request, Reply reply) {
+            this.request = request;
+            this.reply = reply;
+        }
+
+        /** Takes the turn, or waits for whoever has it. */
+        void tryTake() {
+            if (settled.get()) {
+                return;
+            }
+            try {
+                take();
+            } catch (RuntimeException | Error e) {
+                if (settle()) {
+                    reply.problem(e);
+                }
+            }
+        }
+
+        private void take() {
+            Optional<PublishedVersion> resident = residency.find(request.name());
+            if (resident.isPresent() && !request.evenIfResident()) {
+                if (settle()) {
+                    PublishedVersion version = resident.get();
+                    reply.done(Done.of(version.arrays().size(), version.dataBytes(), "resident"));
+                }
+                return;
+            }
+            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes());
+            if (upload.isPresent()) {
+                begin(upload.get());
+                return;
+            }
+            Optional<Ingest> running = loads.find(request.name());
+            if (running.isPresent()) {
+                follow(running.get());
+            } else {
+                work.execute(this::tryTake); // it ended between the two looks
+            }
+        }
+
+        private void begin(Upload upload) {
+            if (!settle()) {
+                upload.cancel(); // too late: the client has left or was told that time is over
+                return;
+            }
+            upload.whenEnded((done, failure) -> {
+                if (failure == null) {
+                    reply.done(done);
+                } else {
+                    reply.problem(failure);
+                }
+            });
+            reply.onDisconnect(upload::cancel);
+            reply.progress(Progress.of(Phase.WAITING, request.name(), "building"));
+            reply.build(upload.build());
+        }
+
+        private void follow(Ingest other) {
+            noProgress = other.listen(reply::progress);
+            other.whenEnded((done, failure) -> {
+                noProgress.run();
+                try {
+                    work.execute(this::tryTake);
+                } catch (RejectedExecutionException e) {
+                    expireBecause(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                            .remedy("start it again with larder serve"));
+                }
+            });
+        }
+
+        private boolean settle() {
+            boolean first = settled.compareAndSet(false, true);
+            if (first) {
+                onSettled.run();
+            }
+            return first;
+        }
+
+        void leave() {
+            settle();
+            noProgress.run();
+        }
+
+        void expire() {
+            expireBecause(Failure.of(ErrorCode.DEADLINE, "somebody else is still building the dataset")
+                    .with("dataset", request.name())
+                    .with("timeoutMs", request.timeout().toMillis())
+                    .remedy("wait longer with --timeout, or see larder ls --all"));
+        }
+
+        private void expireBecause(LarderException reason) {
+            if (settle()) {
+                noProgress.run();
+                reply.problem(reason);
+            }
+        }
+    }
+}

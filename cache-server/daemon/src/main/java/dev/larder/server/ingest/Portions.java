@@ -1,0 +1,115 @@
+package dev.larder.server.ingest;
+
+import dev.larder.server.ingest.LoadPlan.Placement;
+import dev.larder.server.source.FileRegion;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Cuts the arrays of a segment into batches, each worth a thread's trouble: some MiB of a large file, or some hundred small ones.
+ * Makes them one by one, so that a plan of a million files costs no memory. Belongs to one thread at a time.
+ */
+final class Portions {
+    private static final long BATCH_BYTES = 8 << 20;
+    private static final int BATCH_FILES = 256;
+
+    private final List<Placement> placements;
+    private int next;
+    private ArrayCopy copy;
+    private List<FileRegion> regions = List.of();
+    private int region;
+    private long regionOffset;
+    private long offset;
+    private long bytes;
+    private int files;
+
+    Portions(List<Placement> placements) {
+        this.placements = placements;
+        this.copy = new ArrayCopy(placements.get(0));
+        this.regions = copy.array().data().regions();
+    }
+
+    boolean hasNext() {
+        return next < placements.size();
+    }
+
+    /** Returns the next batch, in the order of the segment. */
+    List<Portion> next() {
+        List<Portion> batch = new ArrayList<>();
+        bytes = 0;
+        files = 0;
+        while (hasNext() && bytes < BATCH_BYTES && files < BATCH_FILES) {
+            batch.add(regions.isEmpty() ? stream() : stretch());
+        }
+        return batch;
+    }
+
+    private Portion stream() {
+        Portion all = new Portion(copy, regions, 0, 0, 0, copy.array().byteSize());
+        bytes += all.byteSize();
+        files++;
+        enterNextArray();
+        return all;
+    }
+
+    private Portion stretch() {
+        int firstRegion = region;
+        long firstOffset = regionOffset;
+        long taken = 0;
+        long limit = limit();
+        while (region < regions.size() && (taken == 0 || (taken < limit && files < BATCH_FILES))) {
+            long step = Math.min(regions.get(region).byteSize() - regionOffset, limit - taken);
+            taken += step;
+            regionOffset += step;
+            files++;
+            if (regionOffset == regions.get(region).byteSize()) {
+                region++;
+                regionOffset = 0;
+            }
+        }
+        while (region < regions.size() && regions.get(region).byteSize() == 0) {
+            region++; // what is empty needs no portion of its own
+        }
+        Portion portion = new Portion(copy, regions, firstRegion, firstOffset, offset, taken);
+        offset += taken;
+        bytes += taken;
+        if (region == regions.size()) {
+            requireWhole();
+            enterNextArray();
+        }
+        return portion;
+    }
+
+    /** Returns an upper bound of how many batches placements make. */
+    static long atMost(LoadPlan.Segment segment) {
+        return segment.byteSize() / BATCH_BYTES + segment.placements().size() + 1;
+    }
+
+    /** Cuts large arrays where batches of the segment would begin, so that no two threads share a huge page. */
+    private long limit() {
+        if (bytes > 0) {
+            return Math.max(1, BATCH_BYTES - bytes);
+        }
+        long at = copy.placement().dataOffset() + offset;
+        return BATCH_BYTES - at % BATCH_BYTES;
+    }
+
+    private void requireWhole() {
+        if (offset != copy.array().byteSize()) {
+            throw new IllegalStateException(
+                    "regions do not add up: array=" + copy.array().name() + " bytes=" + offset + " expected="
+                            + copy.array().byteSize());
+        }
+    }
+
+    private void enterNextArray() {
+        next++;
+        region = 0;
+        regionOffset = 0;
+        offset = 0;
+        if (hasNext()) {
+            copy = new ArrayCopy(placements.get(next));
+            regions = copy.array().data().regions();
+        }
+    }
+}

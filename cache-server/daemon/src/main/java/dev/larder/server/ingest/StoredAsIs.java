@@ -1,0 +1,49 @@
+package dev.larder.server.ingest;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.IncomingVersion;
+import java.nio.file.Files;
+import java.util.List;
+
+/** Takes over files that a client wrote just as the store would have. */
+final class StoredAsIs {
+    /** Smaller arrays are copied: it takes no time, and they may share segments. */
+    private static final long SMALLEST_BYTES = 1L << 20;
+
+    private StoredAsIs() {}
+
+    /** Tells whether a file can become a segment by being moved. */
+    static boolean fits(SourceArray array) {
+        List<FileRegion> regions = array.data().regions();
+        return array.byteSize() >= SMALLEST_BYTES
+                && regions.size() == 1
+                && regions.get(0).offset() % StoreLayout.DATA_ALIGNMENT == 0
+                && array.file().getFileName().toString().endsWith(".npy")
+                && !Files.isSymbolicLink(array.file());
+    }
+
+    static void move(SourceArray array, IncomingVersion version, LoadProgress progress) {
+        NpyHeader header = array.header();
+        String name = array.name().array();
+        String file = StoreLayout.arrayFile(name);
+        long offset = array.data().regions().get(0).offset();
+        int crc32c = version.moveIn(array.file(), file, offset, header.byteSize(), progress::addBytes);
+        version.add(
+                new ArrayEntry(
+                        name,
+                        header.dtype().descr(),
+                        header.order().name().charAt(0),
+                        header.shape(),
+                        file,
+                        offset,
+                        header.byteSize(),
+                        crc32c,
+                        array.part()),
+                List.of());
+        progress.addFile();
+    }
+}

@@ -1,0 +1,78 @@
+package dev.larder.server.source;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.Posix;
+
+/**
+ * A source file that is open and proved to be the very file that was scanned. Opening waits for nothing, whatever lies there
+ * meanwhile. Owns a descriptor.
+ */
+public final class SourceReader implements AutoCloseable {
+    private static final Posix POSIX = Posix.system();
+    private static final BulkIo IO = BulkIo.system();
+
+    private final SourceIdentity seen;
+    private final int descriptor;
+
+    private SourceReader(SourceIdentity seen, int descriptor) {
+        this.seen = seen;
+        this.descriptor = descriptor;
+    }
+
+    /** Opens a file; fails with {@link ErrorCode#BAD_INPUT} where it is not what it was. The caller closes the reader. */
+    public static SourceReader open(SourceIdentity seen) {
+        SourceReader reader = new SourceReader(seen, openWithoutWaiting(seen));
+        try {
+            reader.requireUnchanged();
+            return reader;
+        } catch (RuntimeException | Error e) {
+            reader.close();
+            throw e;
+        }
+    }
+
+    private static int openWithoutWaiting(SourceIdentity seen) {
+        try {
+            return IO.openWithoutWaiting(seen.file());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NO_SPACE) {
+                throw e;
+            }
+            String reason = e.code() == ErrorCode.NOT_FOUND
+                    ? "it is gone since it was checked"
+                    : String.valueOf(e.getMessage());
+            throw Refusal.of(seen.file(), 0, reason);
+        }
+    }
+
+    /** Reads from a position to an address; returns how many bytes, 0 at the end. */
+    public long read(long position, long address, long byteSize) {
+        try {
+            return IO.read(descriptor, position, address, byteSize);
+        } catch (LarderException e) {
+            throw Refusal.of(seen.file(), position, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Fails with {@link ErrorCode#BAD_INPUT} if the file was written, truncated or unlinked since it was scanned. */
+    public void requireUnchanged() {
+        FileStatus status = POSIX.status(descriptor);
+        if (!status.isRegularFile()) {
+            throw Refusal.of(seen.file(), 0, "it is no regular file any more");
+        }
+        if (!status.isLinked()
+                || status.inode() != seen.inode()
+                || status.byteSize() != seen.byteSize()
+                || status.modifiedNanos() != seen.modifiedNanos()) {
+            throw Refusal.of(seen.file(), 0, "it changed while it was read");
+        }
+    }
+
+    @Override
+    public void close() {
+        POSIX.close(descriptor);
+    }
+}

@@ -1,0 +1,31 @@
+package dev.larder.server.store;
+
+import dev.larder.posix.BulkIo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** How the bytes of segments get to where they belong; decision 9 has the figures. */
+enum Filling {
+    /** Reads straight into the mapped segment: best where the mount gives huge pages, which only a mapping populates at once. */
+    MAPPED,
+    /** Reads into a buffer that stays in cache, and writes it: best on small pages and on disks. */
+    BUFFERED;
+
+    private static final Path SHARED_HUGE_PAGES = Path.of("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+
+    /** Chooses for the mount that a folder lies on. */
+    static Filling of(Path folder, BulkIo io) {
+        boolean huge = Mount.of(folder).map(Mount::hasHugePages).orElse(false);
+        return huge && !areDenied() && io.canPopulate() ? MAPPED : BUFFERED;
+    }
+
+    /** Tells whether the whole machine goes without, whatever its mounts say. */
+    private static boolean areDenied() {
+        try {
+            return Files.readString(SHARED_HUGE_PAGES).contains("[deny]");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package dev.larder.server.store;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.Digest;
+import dev.larder.layout.IndexWriter;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes versions of several datasets visible, all or none. Everything that may well fail comes first; then folders are renamed,
+ * which nobody sees who asks for the newest version; then the links that name the newest. What fails is taken back.
+ */
+final class Publication {
+    private final Posix posix;
+    private final StoreLayout layout;
+    private final Supplier<Path> newNames;
+    private final List<Step> steps = new ArrayList<>();
+
+    /** One version on its way, and how far it is. */
+    private static final class Step {
+        private final IncomingVersion incoming;
+        private final PublishedVersion version;
+        private @Nullable Path link;
+        private @Nullable Path previous;
+        private boolean moved;
+        private boolean visible;
+
+        Step(IncomingVersion incoming, PublishedVersion version) {
+            this.incoming = incoming;
+            this.version = version;
+        }
+    }
+
+    /** Prepares nothing yet; {@code newNames} gives places in the store where nobody looks. */
+    Publication(Posix posix, StoreLayout layout, Supplier<Path> newNames) {
+        this.posix = posix;
+        this.layout = layout;
+        this.newNames = newNames;
+    }
+
+    /** Writes what a version has besides its segments; nothing is visible after. */
+    void prepare(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
+        List<ArrayEntry> arrays = incoming.arrays().stream()
+                .sorted(Comparator.comparing(ArrayEntry::name))
+                .toList();
+        Map<String, Long> segments = segmentByteSizes(incoming.folder(), arrays);
+        PublishedVersion complete = new PublishedVersion(
+                incoming.dataset(),
+                version,
+                layout.version(incoming.dataset(), version),
+                Digest.hex(Digest.of(arrays)),
+                nowEpochMs,
+                Store.storedBytes(posix, incoming.folder(), segments.keySet()),
+                arrays,
+                incoming.origins(),
+                incoming.sources());
+        write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
+        write(incoming, StoreLayout.LEASE, new byte[0]);
+        write(incoming, StoreLayout.MANIFEST, Manifest.write(complete).getBytes(StandardCharsets.UTF_8));
+        steps.add(new Step(incoming, complete));
+    }
+
+    /** Makes all that was prepared visible; fails with nothing visible. */
+    List<PublishedVersion> commit() throws IOException {
+        try {
+            for (Step step : steps) {
+                step.link = newLinkTo(step.version);
+                step.previous = currentOf(step.version);
+                Files.createDirectories(layout.dataset(step.version.dataset()), Store.folderMode());
+            }
+            for (Step step : steps) {
+                Files.move(step.incoming.folder(), step.version.folder(), StandardCopyOption.ATOMIC_MOVE);
+                step.moved = true;
+            }
+            for (Step step : steps) {
+                point(step, step.link);
+                step.visible = true;
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            takeBack(e);
+            throw e;
+        }
+        steps.forEach(step -> step.incoming.markPublished());
+        return steps.stream().map(step -> step.version).toList();
+    }
+
+    /** Puts everything back where it was, the last thing first; what cannot be is added to the failure. */
+    private void takeBack(Throwable failure) {
+        List<Step> backwards = new ArrayList<>(steps);
+        Collections.reverse(backwards);
+        for (Step step : backwards) {
+            try {
+                takeBack(step);
+            } catch (IOException | RuntimeException e) {
+                failure.addSuppressed(e);
+            }
+        }
+    }
+
+    private void takeBack(Step step) throws IOException {
+        if (step.visible && step.previous == null) {
+            Files.deleteIfExists(layout.current(step.version.dataset()));
+        } else if (step.visible) {
+            point(step, Files.createSymbolicLink(newNames.get(), step.previous));
+        }
+        if (step.moved) {
+            Files.move(step.version.folder(), step.incoming.folder(), StandardCopyOption.ATOMIC_MOVE);
+        }
+        if (step.link != null) {
+            Files.deleteIfExists(step.link);
+        }
+        deleteIfEmpty(layout.dataset(step.version.dataset()));
+    }
+
+    private void point(Step step, @Nullable Path link) throws IOException {
+        if (link != null) {
+            Files.move(link, layout.current(step.version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    private Path newLinkTo(PublishedVersion version) throws IOException {
+        return Files.createSymbolicLink(newNames.get(), Path.of(Long.toString(version.version())));
+    }
+
+    private @Nullable Path currentOf(PublishedVersion version) throws IOException {
+        try {
+            return Files.readSymbolicLink(layout.current(version.dataset()));
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    static void deleteIfEmpty(Path folder) throws IOException {
+        try {
+            Files.deleteIfExists(folder);
+        } catch (DirectoryNotEmptyException e) {
+            return;
+        }
+    }
+
+    private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
+        Map<String, Long> lengths = new TreeMap<>();
+        for (ArrayEntry array : arrays) {
+            if (!lengths.containsKey(array.file())) {
+                lengths.put(array.file(), Files.size(folder.resolve(array.file())));
+            }
+        }
+        return lengths;
+    }
+
+    private static void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
+        Path file = incoming.folder().resolve(name);
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.write(file, content, StandardOpenOption.WRITE);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+    }
+}

@@ -1,0 +1,275 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.larder.client.ArrayBuilder;
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
+import dev.larder.column.RaggedBuilder;
+import dev.larder.column.StringsBuilder;
+import dev.larder.column.TextIndexBuilder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.testing.ChildJvm;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Datasets that clients build. */
+class UploadTest {
+    private static final Dtype FLOAT = Dtype.parse("<f4");
+    private static final Dtype BYTE = Dtype.parse("|u1");
+    private static final int LARGE = 5 << 20;
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private ServedStore served;
+    private Larder larder;
+
+    @BeforeEach
+    void start() {
+        served = ServedStore.create();
+        served.start();
+        larder = Larder.connect(served.root());
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        larder.close();
+        served.close();
+        threads.shutdownNow();
+        assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void whatIsCreatedIsSeenWholeWhenItIsPublishedAndNotBefore() {
+        try (ArrayBuilder builder = larder.create("made", Dtype.parse(">f8"), 3, 2)) {
+            builder.writer().write(2, 0.5, -1.25);
+            assertThat(code(() -> served.control().info("made"))).isEqualTo(ErrorCode.NOT_FOUND);
+
+            builder.publish();
+        }
+
+        try (ArrayView made = larder.open("made")) {
+            assertThat(made.name()).isEqualTo("data");
+            assertThat(made.shape()).containsExactly(3, 2);
+            assertThat(made.getDouble(1, 0)).isEqualTo(0.5);
+            assertThat(made.getDouble(1, 1)).isEqualTo(-1.25);
+            assertThat(made.getDouble(2, 1)).isZero();
+        }
+        assertNothingIncoming();
+    }
+
+    @Test
+    void arraysOfEverySizeAndTypeArriveAsTheyWereWritten() throws IOException {
+        byte[] large = new byte[LARGE];
+        for (int i = 0; i < LARGE; i++) {
+            large[i] = (byte) (i % 251);
+        }
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.array("ints", Dtype.parse("<i4"), 2).write(0, 7, -8);
+            builder.array("longs", Dtype.parse(">i8"), 2).write(1, 1L << 40);
+            builder.array("deep/floats", FLOAT, 2).write(0, 1.5f, Float.NaN);
+            builder.add(
+                    "large", NpyHeader.of(BYTE, Order.C, LARGE), Channels.newChannel(new ByteArrayInputStream(large)));
+            builder.publish();
+        }
+
+        try (Dataset made = larder.dataset("made")) {
+            assertThat(made.array("ints").getInt(1)).isEqualTo(-8);
+            assertThat(made.array("longs").getLong(1)).isEqualTo(1L << 40);
+            assertThat(made.array("deep/floats").getFloat(1)).isNaN();
+            assertThat(made.array("large").getInt(LARGE - 1)).isEqualTo((LARGE - 1) % 251);
+        }
+        assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(4);
+    }
+
+    @Test
+    void columnsAreBuiltAndRead() throws IOException {
+        try (DatasetBuilder builder = larder.build("made");
+                StringsBuilder paths = new StringsBuilder();
+                TextIndexBuilder scenes = new TextIndexBuilder();
+                RaggedBuilder features = new RaggedBuilder(FLOAT, 1)) {
+            paths.add("größe/数.jpg");
+            scenes.add("scene0685_01", 0);
+            features.add(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putFloat(4, 2.5f), 2);
+            builder.add("path", paths);
+            builder.add("scene", scenes);
+            builder.add("obj_feat", features);
+            builder.publish();
+        }
+
+        try (Dataset made = larder.dataset("made")) {
+            long row = made.index("scene").row("scene0685_01");
+            assertThat(made.strings("path").get(row)).isEqualTo("größe/数.jpg");
+            assertThat(made.ragged("obj_feat").shape(row)).containsExactly(2);
+            assertThat(made.ragged("obj_feat").row(row).getFloat(4)).isEqualTo(2.5f);
+        }
+    }
+
+    @Test
+    void aSecondBuildIsTheNextVersion() {
+        for (int version = 1; version <= 2; version++) {
+            try (ArrayBuilder builder = larder.create("made", FLOAT, 1)) {
+                builder.writer().write(0, (float) version);
+                builder.publish();
+            }
+        }
+
+        try (Dataset made = larder.dataset("made")) {
+            assertThat(made.version()).isEqualTo(2);
+            assertThat(made.array("data").getFloat(0)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void ofManyCallersOneBuildsAndAllReadTheSame() {
+        AtomicInteger builds = new AtomicInteger();
+        List<CompletableFuture<Float>> answers = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            answers.add(CompletableFuture.supplyAsync(() -> readOrBuild(builds), threads));
+        }
+
+        assertThat(answers.stream().map(CompletableFuture::join)).containsOnly(1f);
+        assertThat(builds).hasValue(1);
+    }
+
+    private float readOrBuild(AtomicInteger builds) {
+        try (Dataset made = larder.getOrCreate(
+                "made", builder -> builder.array("data", FLOAT, 1).write(0, (float) builds.incrementAndGet()))) {
+            return made.array("data").getFloat(0);
+        }
+    }
+
+    @Test
+    void whereABuilderThrowsTheNextCallerBuilds() throws InterruptedException {
+        CountDownLatch building = new CountDownLatch(1);
+        CountDownLatch mayFail = new CountDownLatch(1);
+        CompletableFuture<Dataset> failing = CompletableFuture.supplyAsync(
+                () -> larder.getOrCreate("made", builder -> {
+                    building.countDown();
+                    join(mayFail);
+                    throw new IllegalStateException("no luck");
+                }),
+                threads);
+        building.await();
+        AtomicInteger builds = new AtomicInteger();
+        CompletableFuture<Float> next = CompletableFuture.supplyAsync(() -> readOrBuild(builds), threads);
+        mayFail.countDown();
+
+        assertThat(next.join()).isEqualTo(1f);
+        assertThatThrownBy(failing::join).hasRootCauseMessage("no luck");
+        assertNothingIncoming();
+    }
+
+    @Test
+    void whereABuilderIsKilledTheNextCallerBuilds() {
+        try (ChildJvm builder = ChildJvm.start(BuildProgram.class, served.root().toString(), "made")) {
+            builder.awaitLine(BuildProgram.BUILDING);
+            AtomicInteger builds = new AtomicInteger();
+            CompletableFuture<Float> next = CompletableFuture.supplyAsync(() -> readOrBuild(builds), threads);
+            builder.kill();
+
+            assertThat(next.join()).isEqualTo(1f);
+        }
+        assertNothingIncoming();
+    }
+
+    @Test
+    void aBuildThatIsClosedLeavesNothing() {
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.array("half", FLOAT, 1 << 20).write(0, 1.5f);
+        }
+
+        assertNothingIncoming();
+        assertThat(code(() -> larder.dataset("made"))).isEqualTo(ErrorCode.NOT_FOUND);
+    }
+
+    @Test
+    void whatSomebodyCouldStillWriteToIsNotPublished() throws IOException {
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.array("large", BYTE, LARGE);
+            Path file = builder.folder().resolve("large.npy");
+            try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                assertThat(writer.isOpen()).isTrue();
+                assertThatThrownBy(builder::publish).hasMessageContaining("still open for writing");
+            }
+        }
+        assertNothingIncoming();
+    }
+
+    @Test
+    void filesThatAreNoArraysRefuseTheBuildWithTheReason() throws IOException {
+        try (DatasetBuilder builder = larder.build("made")) {
+            Files.write(builder.folder().resolve("bad.npy"), new byte[] {1, 2, 3});
+
+            assertThat(code(builder::publish)).isEqualTo(ErrorCode.BAD_INPUT);
+        }
+        assertNothingIncoming();
+    }
+
+    @Test
+    void dataThatDoesNotFitItsHeaderIsRefused() {
+        try (DatasetBuilder builder = larder.build("made")) {
+            NpyHeader header = NpyHeader.of(BYTE, Order.C, 4);
+
+            for (int length : new int[] {3, 5}) {
+                assertThat(code(() -> builder.add("a" + length, header, channel(length))))
+                        .isEqualTo(ErrorCode.BAD_INPUT);
+            }
+            assertThatThrownBy(() -> builder.array("b", FLOAT, 1).write(1, 0f))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> builder.array("c", FLOAT, 1).write(0, 1L))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    private static ReadableByteChannel channel(int length) {
+        return Channels.newChannel(new ByteArrayInputStream(new byte[length]));
+    }
+
+    private void assertNothingIncoming() {
+        Awaitility.await()
+                .untilAsserted(
+                        () -> assertThat(ServedStore.entries(served.layout().incoming()))
+                                .isEmpty());
+    }
+
+    private static ErrorCode code(ThrowingCallable call) {
+        return catchThrowableOfType(LarderException.class, call).code();
+    }
+
+    private static void join(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
