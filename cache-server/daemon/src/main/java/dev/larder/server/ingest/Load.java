@@ -14,7 +14,6 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Store;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -124,8 +123,7 @@ public final class Load implements Ingest {
         SourceOptions options = SourceOptions.of(request.options());
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
-        for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), options);
+        for (Source scanned : Source.scanAll(request.sources(), options)) {
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
         }

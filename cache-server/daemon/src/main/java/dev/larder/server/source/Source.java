@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.LoadRequest;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -24,6 +25,31 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
     /** Keeps its own copy. */
     public Source {
         arrays = List.copyOf(arrays);
+    }
+
+    /** Scans every source of a load; what is bad in any of them is listed at once. */
+    public static List<Source> scanAll(List<LoadRequest.Source> requested, SourceOptions options) {
+        List<Source> scanned = new ArrayList<>();
+        List<LarderException> refusals = new ArrayList<>();
+        for (LoadRequest.Source source : requested) {
+            try {
+                scanned.add(scan(source.name(), Path.of(source.path()), options));
+            } catch (LarderException e) {
+                requireBadInput(e);
+                refusals.add(e);
+            }
+        }
+        if (!refusals.isEmpty()) {
+            scanned.forEach(source -> source.arrays().forEach(SourceArray::release));
+            throw Refusal.all(requested.get(0).name(), Path.of(requested.get(0).path()), refusals);
+        }
+        return scanned;
+    }
+
+    private static void requireBadInput(LarderException e) {
+        if (e.code() != ErrorCode.BAD_INPUT) {
+            throw e;
+        }
     }
 
     /**
@@ -65,9 +91,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
             try {
                 arrays.addAll(file.check(name, options));
             } catch (LarderException e) {
-                if (e.code() != ErrorCode.BAD_INPUT) {
-                    throw e;
-                }
+                requireBadInput(e);
                 refusals.add(e);
             }
         }

@@ -3,13 +3,13 @@ package dev.larder.server.source;
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -54,23 +54,32 @@ final class TableFormat implements SourceFormat {
                         .fieldSeparator(file.fileName().contains(".tsv") ? '\t' : ',')
                         .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
                         .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                        .allowUnclosedQuote(false)
                         .detectBomHeader(true)
                         .build(reader, unpacked, StandardCharsets.UTF_8)) {
             csv.forEach(row -> {});
             NumberTable table = reader.table();
             finished = true;
             return table;
-        } catch (CsvParseException e) {
-            throw Refusal.of(file.path(), 0, "it is no proper table (" + e.getMessage() + ")");
-        } catch (UncheckedIOException e) {
-            throw e.getCause() instanceof MalformedInputException
-                    ? new IOException("it is no UTF-8 text", e.getCause())
-                    : e.getCause();
+        } catch (CsvParseException | UncheckedIOException e) {
+            throw explained(file, e);
         } finally {
             if (!finished) {
                 reader.abandon();
             }
         }
+    }
+
+    /** Returns what a failure while reading comes from: the library wraps what our reader and the disk say. */
+    private static LarderException explained(SourceFile file, RuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof LarderException ours) {
+                return ours;
+            } else if (cause instanceof IOException io) {
+                return Refusal.unreadable(file.path(), 0, io);
+            }
+        }
+        return Refusal.of(file.path(), 0, "it is no proper table (" + failure.getMessage() + ")");
     }
 
     private static NumberFormat wanted(SourceFile file, SourceOptions options) {

@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import java.io.IOException;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.zip.ZipEntry;
-import java.util.zip.ZipException;
 import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
 import org.apache.commons.compress.archivers.zip.ZipFile;
 
@@ -36,11 +36,25 @@ final class ZipDirectory {
             return new ZipDirectory(file, fileBytes).members(zip);
         } catch (LarderException e) {
             throw e;
-        } catch (ZipException e) {
-            throw Refusal.of(file, 0, "it is no ZIP archive that can be read (" + e.getMessage() + ")");
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (IOException e) {
+            throw Refusal.of(
+                    file,
+                    0,
+                    "it is no ZIP archive that can be read (" + firstCause(e).getMessage() + ")");
         } catch (RuntimeException e) { // what the library makes of directories that contradict themselves
             throw Refusal.of(file, 0, "its ZIP directory is malformed (" + e + ")");
         }
+    }
+
+    /** The library wraps what went wrong in words about its channel. */
+    private static Throwable firstCause(Throwable failure) {
+        Throwable first = failure;
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            first = cause;
+        }
+        return first;
     }
 
     private List<ZipMember> members(ZipFile zip) throws IOException {
