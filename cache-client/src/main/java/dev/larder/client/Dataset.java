@@ -186,7 +186,7 @@ public final class Dataset implements AutoCloseable {
                     .with("array", array)
                     .remedy("it has " + firstNames());
         }
-        Mapping mapping = resources.map(entry.file(), entry.offset() + entry.byteSize());
+        Mapping mapping = resources.map(entry.file(), index.segmentByteSizeOf(array));
         try {
             return new ArrayView(entry, mapping, onViewClose);
         } catch (RuntimeException | Error e) {
@@ -254,7 +254,7 @@ public final class Dataset implements AutoCloseable {
             this.lease = lease;
         }
 
-        /** Maps a segment, or counts one more user of it. */
+        /** Maps a whole segment, or counts one more user of it. */
         Mapping map(String file, long byteSize) {
             SharedMapping shared = mappings.get(file);
             if (shared == null) {
@@ -265,9 +265,10 @@ public final class Dataset implements AutoCloseable {
             return shared.mapping;
         }
 
+        /** Counts one user less. A pack stays mapped for those of its arrays that are opened next. */
         void unmap(String file) {
             @Nullable SharedMapping shared = mappings.get(file);
-            if (shared != null && --shared.users == 0) {
+            if (shared != null && --shared.users == 0 && !StoreLayout.isPack(file)) {
                 mappings.remove(file);
                 shared.mapping.close();
             }

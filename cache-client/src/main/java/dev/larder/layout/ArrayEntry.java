@@ -1,5 +1,7 @@
 package dev.larder.layout;
 
+import java.util.HexFormat;
+
 /**
  * Describes one array of a version, as index and manifest hold it.
  *
@@ -32,6 +34,6 @@ public record ArrayEntry(
 
     /** Returns the checksum as manifests and listings show it: eight hex digits. */
     public String crc32cHex() {
-        return String.format("%08x", crc32c);
+        return HexFormat.of().toHexDigits(crc32c);
     }
 }

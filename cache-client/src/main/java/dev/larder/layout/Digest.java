@@ -3,12 +3,9 @@ package dev.larder.layout;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 
 /**
  * Identifies the contents of a version: the same arrays have the same digest on any machine.
@@ -20,8 +17,8 @@ public final class Digest {
     /** The length of a digest in bytes. */
     public static final int LENGTH = 32;
 
-    private static final Comparator<ArrayEntry> BY_NAME_BYTES = (a, b) -> Arrays.compareUnsigned(
-            a.name().getBytes(StandardCharsets.UTF_8), b.name().getBytes(StandardCharsets.UTF_8));
+    private static final Comparator<ArrayEntry> BY_NAME_BYTES =
+            Comparator.comparing(ArrayEntry::name, Digest::compareUtf8);
 
     private Digest() {}
 
@@ -37,11 +34,34 @@ public final class Digest {
         return HexFormat.of().formatHex(digest);
     }
 
+    /** Compares texts as their UTF-8 bytes compare, which is by code points: surrogates come after all other chars. */
+    private static int compareUtf8(String a, String b) {
+        int length = Math.min(a.length(), b.length());
+        for (int i = 0; i < length; i++) {
+            char left = a.charAt(i);
+            char right = b.charAt(i);
+            if (left != right) {
+                boolean isSurrogate = Character.isSurrogate(left);
+                return isSurrogate == Character.isSurrogate(right)
+                        ? Character.compare(left, right)
+                        : Boolean.compare(isSurrogate, !isSurrogate);
+            }
+        }
+        return Integer.compare(a.length(), b.length());
+    }
+
     private static byte[] line(ArrayEntry array) {
-        String shape = LongStream.of(array.shape()).mapToObj(Long::toString).collect(Collectors.joining(","));
-        String line = String.join(
-                "\0", array.name(), array.dtype(), shape, Character.toString(array.order()), array.crc32cHex());
-        return (line + "\n").getBytes(StandardCharsets.UTF_8);
+        StringBuilder line = new StringBuilder(array.name()).append('\0').append(array.dtype());
+        char separator = '\0';
+        for (long dimension : array.shape()) {
+            line.append(separator).append(dimension);
+            separator = ',';
+        }
+        if (separator == '\0') {
+            line.append(separator); // before the empty shape of a single value
+        }
+        line.append('\0').append(array.order()).append('\0').append(array.crc32cHex());
+        return line.append('\n').toString().getBytes(StandardCharsets.UTF_8);
     }
 
     private static MessageDigest sha256() {

@@ -20,6 +20,9 @@ public final class IndexReader {
     private final int segments;
     private final int segmentCount;
 
+    /** Names that were asked for: arrays of one pack share one text. Filled by whoever comes first. */
+    private final @Nullable String[] segmentFiles;
+
     /**
      * Wraps the bytes of an index and checks magic, format version, length and checksum.
      *
@@ -31,6 +34,7 @@ public final class IndexReader {
         this.arrayCount = index.getInt(IndexDescriptor.ARRAY_COUNT_OFFSET);
         this.slotMask = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET) - 1;
         this.segmentCount = index.getInt(IndexDescriptor.SEGMENT_COUNT_OFFSET);
+        this.segmentFiles = new @Nullable String[segmentCount];
         this.slots = (int) index.getLong(IndexDescriptor.SLOTS_OFFSET_OFFSET);
         this.entries = (int) index.getLong(IndexDescriptor.ENTRIES_OFFSET_OFFSET);
         this.segments = (int) index.getLong(IndexDescriptor.SEGMENTS_OFFSET_OFFSET);
@@ -108,22 +112,37 @@ public final class IndexReader {
 
     /** Finds an array by name; null where there is none. */
     public @Nullable ArrayEntry find(String name) {
+        int entry = entryOf(name);
+        return entry < 0 ? null : read(entry);
+    }
+
+    /** Returns the length of the segment that holds an array; fails with an {@link IllegalArgumentException} if there is none. */
+    public long segmentByteSizeOf(String name) {
+        int entry = entryOf(name);
+        if (entry < 0) {
+            throw new IllegalArgumentException("no such array: " + name);
+        }
+        return segmentByteSize(index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET));
+    }
+
+    /** Returns where the entry of an array stands; -1 where there is none. */
+    private int entryOf(String name) {
         byte[] utf8 = IndexDescriptor.utf8(name);
         long hash = IndexDescriptor.hash(utf8);
         int slot = (int) hash & slotMask;
         for (int probes = 0; probes <= slotMask; probes++) {
             int number = index.getInt(slots + slot * Integer.BYTES);
             if (number == 0) {
-                return null;
+                return -1;
             }
             int entry = entryAt(number - 1);
             if (index.getLong(entry + IndexDescriptor.ENTRY_HASH_OFFSET) == hash
                     && Arrays.equals(textBytes(entry + IndexDescriptor.ENTRY_NAME_OFFSET), utf8)) {
-                return read(entry);
+                return entry;
             }
             slot = (slot + 1) & slotMask;
         }
-        return null;
+        return -1;
     }
 
     /** Returns the array with this number; arrays are sorted by name. */
@@ -133,7 +152,13 @@ public final class IndexReader {
 
     /** Returns the file of a segment, relative to the version's folder. */
     public String segmentFile(int segment) {
-        return text(segmentAt(segment) + IndexDescriptor.SEGMENT_FILE_OFFSET);
+        int at = segmentAt(segment);
+        String known = segmentFiles[segment];
+        if (known == null) {
+            known = text(at + IndexDescriptor.SEGMENT_FILE_OFFSET);
+            segmentFiles[segment] = known;
+        }
+        return known;
     }
 
     /** Returns the length of a segment's file. */

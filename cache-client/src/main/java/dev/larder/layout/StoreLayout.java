@@ -1,6 +1,7 @@
 package dev.larder.layout;
 
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 /**
  * Names the files of a store.
@@ -26,6 +27,11 @@ public record StoreLayout(Path root) {
 
     /** Where array data starts in its file: a page, as devices want it. */
     public static final int DATA_ALIGNMENT = 4096;
+
+    /** Where images and data of arrays that share a segment start, counted from its start: a cache line. */
+    public static final int PACK_ALIGNMENT = 64;
+
+    private static final Pattern PACK = Pattern.compile("pack-[0-9]{4,}");
 
     public static final String MANIFEST = "manifest.json";
     public static final String INDEX = "index";
@@ -85,8 +91,18 @@ public record StoreLayout(Path root) {
         return (taken ? "@" : "") + array + ".npy";
     }
 
+    /** Returns the file name of a segment that many arrays share, relative to its version's folder. */
+    public static String packFile(int number) {
+        return String.format("pack-%04d", number);
+    }
+
+    /** Tells whether a segment is one that many arrays share, by its file relative to its version's folder. */
+    public static boolean isPack(String file) {
+        return PACK.matcher(file).matches();
+    }
+
     /** Tells whether a version's own files take this name, so that a folder must not. */
     private static boolean isReserved(String name) {
-        return name.equals(MANIFEST) || name.equals(INDEX) || name.equals(LEASE) || name.equals(PINNED);
+        return name.equals(MANIFEST) || name.equals(INDEX) || name.equals(LEASE) || name.equals(PINNED) || isPack(name);
     }
 }

@@ -22,16 +22,22 @@ public record FileStatus(
         long byteSize,
         long storedBytes,
         long modifiedNanos) {
-    private static final int TYPE_MASK = 0170000;
-    private static final int REGULAR_FILE = 0100000;
+    private static final int TYPE = 0170000;
+    private static final int REGULAR = 0100000;
+    private static final int FOLDER = 0040000;
+
+    /** Returns whether it is a file of bytes: no folder, pipe, device or socket. */
+    public boolean isRegular() {
+        return (mode & TYPE) == REGULAR;
+    }
+
+    /** Returns whether it is a folder. */
+    public boolean isFolder() {
+        return (mode & TYPE) == FOLDER;
+    }
 
     /** Returns whether a name still leads to the file. */
     public boolean isLinked() {
         return links > 0;
-    }
-
-    /** Returns whether it is neither a folder nor a pipe, device or socket. */
-    public boolean isRegularFile() {
-        return (mode & TYPE_MASK) == REGULAR_FILE;
     }
 }

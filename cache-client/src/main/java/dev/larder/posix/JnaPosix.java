@@ -9,7 +9,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
@@ -31,11 +30,11 @@ final class JnaPosix implements Posix {
     private static final int STATX_INODE_OFFSET = 32;
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
-    private static final int STATX_MODIFIED_SECONDS_OFFSET = 112;
-    private static final int STATX_MODIFIED_NANOS_OFFSET = 120;
+    private static final int STATX_MODIFIED_OFFSET = 112;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private JnaPosix() {}
 
@@ -118,8 +117,8 @@ final class JnaPosix implements Posix {
                 fields.getShort(STATX_MODE_OFFSET) & 0xffff,
                 fields.getLong(STATX_SIZE_OFFSET),
                 fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES,
-                TimeUnit.SECONDS.toNanos(fields.getLong(STATX_MODIFIED_SECONDS_OFFSET))
-                        + fields.getInt(STATX_MODIFIED_NANOS_OFFSET));
+                fields.getLong(STATX_MODIFIED_OFFSET) * NANOS_PER_SECOND
+                        + fields.getInt(STATX_MODIFIED_OFFSET + Long.BYTES));
     }
 
     @Override

@@ -103,6 +103,7 @@ public final class ResponseCodec {
                 .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
                 .code(problem.rawCode())
                 .message(cut(problem.message(), LONG))
+                .trace(cut(problem.trace(), LONG))
                 .limit();
     }
 
@@ -194,7 +195,10 @@ public final class ResponseCodec {
     private static Response problem(MessageReader reader) {
         ProblemDecoder decoder = new ProblemDecoder();
         decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(ProblemDecoder.BLOCK_LENGTH), reader.version());
-        return new Problem(decoder.code(), reader.text("message", LONG, decoder::limit, decoder::skipMessage));
+        return new Problem(
+                decoder.code(),
+                reader.text("message", LONG, decoder::limit, decoder::skipMessage),
+                reader.text("trace", LONG, decoder::limit, decoder::skipTrace));
     }
 
     private static Response done(MessageReader reader) {

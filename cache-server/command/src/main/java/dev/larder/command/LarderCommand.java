@@ -56,7 +56,10 @@ public final class LarderCommand implements Runnable {
     @Nullable
     Path store;
 
-    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Show the stack trace of a failure.")
+    @Option(
+            names = "--debug",
+            scope = ScopeType.INHERIT,
+            description = "Show the stack trace of a failure, also the daemon's; load with one thread.")
     boolean debug;
 
     @Option(

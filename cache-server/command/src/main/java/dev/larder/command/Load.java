@@ -44,7 +44,7 @@ final class Load implements Callable<Integer> {
     public Integer call() {
         Done done;
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            done = larder.client().load(options.request(sources), display);
+            done = larder.client().load(options.request(sources, larder.debug), display);
         }
         Outcome.note(done, larder.err());
         larder.err().println("larder: loaded: " + Outcome.counted(done));

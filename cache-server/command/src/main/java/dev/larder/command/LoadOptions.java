@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.protocol.LoadRequest;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What {@code load} and {@code serve --load} share. */
@@ -22,6 +23,29 @@ final class LoadOptions {
     int workers;
 
     @Option(
+            names = "--as",
+            paramLabel = "KIND",
+            defaultValue = "arrays",
+            converter = AsConverter.class,
+            description = {
+                "What becomes of the files: arrays (the default);",
+                "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
+                "strings: .tsv, .csv, .jsonl and .txt files are columns of texts;",
+                "index: their first column, or those of --keys, leads to row numbers;",
+                "bytes: any files are the rows of one column of raw bytes."
+            })
+    dev.larder.protocol.LoadOptions.As as;
+
+    @Option(
+            names = "--pack-below",
+            paramLabel = "SIZE",
+            converter = Units.SizeConverter.class,
+            description =
+                    "Let all arrays below this share files; 0: none. Default: below 1m where there are more than 64 such.")
+    @Nullable
+    Long packBelowBytes;
+
+    @Option(
             names = "--dtype",
             paramLabel = "D",
             defaultValue = "",
@@ -37,9 +61,14 @@ final class LoadOptions {
                     "Shape of raw binary files, as in --shape -1,28,28: one number may be -1. Default: one dimension.")
     String shape;
 
-    LoadRequest request(List<LoadRequest.Source> sources) {
-        dev.larder.protocol.LoadOptions options =
-                dev.larder.protocol.LoadOptions.none().withKeys(keys).withElements(dtype, shape);
-        return new LoadRequest(StandardInput.expand(sources), options, workers);
+    /** Asks for a load, by a single thread where somebody looks for a bug. */
+    LoadRequest request(List<LoadRequest.Source> sources, boolean debug) {
+        long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
+        dev.larder.protocol.LoadOptions options = dev.larder.protocol.LoadOptions.none()
+                .withKeys(keys)
+                .withAs(as)
+                .withElements(dtype, shape)
+                .withPackBelowBytes(packBelow);
+        return new LoadRequest(StandardInput.expand(sources), options, debug ? 1 : workers);
     }
 }

@@ -91,7 +91,7 @@ final class Serve implements Callable<Integer> {
         }
         Done done;
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            done = daemon.load(options.request(sources), display);
+            done = daemon.load(options.request(sources, larder.debug), display);
         }
         Outcome.note(done, larder.err());
     }

@@ -8,6 +8,7 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -123,16 +124,20 @@ public final class Load implements Ingest {
         SourceOptions options = SourceOptions.of(request.options());
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
-        for (Source scanned : Source.scanAll(request.sources(), options)) {
+        long hidden = 0;
+        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, checked -> {});
+        for (Source scanned : Source.scanAll(request.sources(), options, scanning)) {
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
+            hidden += scanned.hiddenFiles();
         }
+        arrays = List.copyOf(found); // to be released, whatever comes next
         requireDistinctNames(found);
-        arrays = List.copyOf(found);
         long bytes =
                 found.stream().mapToLong(array -> array.header().byteSize()).sum();
         Map<String, LoadPlan> plans = new LinkedHashMap<>();
-        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset))));
+        PackRule packs = PackRule.of(request.options(), store.hugePages());
+        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset), packs)));
         long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
         store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
         progress.expect(bytes, found.size());
@@ -156,7 +161,18 @@ public final class Load implements Ingest {
                 store.releaseSpace(stored);
             }
         }
-        return Done.of(found.size(), bytes, skipped == 0 ? "" : "skipped " + skipped + " files of no known kind");
+        return Done.of(found.size(), bytes, note(skipped, hidden));
+    }
+
+    private static String note(long skipped, long hidden) {
+        List<String> notes = new ArrayList<>();
+        if (skipped > 0) {
+            notes.add("skipped " + skipped + " files of no known kind");
+        }
+        if (hidden > 0) {
+            notes.add("skipped " + hidden + " hidden files and folders");
+        }
+        return String.join("; ", notes);
     }
 
     private static void requireDistinctNames(List<SourceArray> arrays) {

@@ -7,6 +7,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says where in which segment of a new version every array goes. Everything is known before the first byte is written.
@@ -37,24 +39,38 @@ record LoadPlan(List<Segment> segments) {
      *
      * @param headOffset where its {@code .npy} header goes
      * @param dataOffset where its data goes, right after the header
+     * @param sharedHead the bytes of the header where other arrays have the same; null where they are made when asked for
      */
-    record Placement(SourceArray array, long headOffset, long dataOffset) {
+    record Placement(
+            SourceArray array,
+            long headOffset,
+            long dataOffset,
+            @Nullable ByteBuffer sharedHead) {
         /** Returns the bytes of the header. */
         ByteBuffer head() {
-            return array.header().encode((int) Math.min(StoreLayout.DATA_ALIGNMENT, dataOffset - headOffset));
+            if (sharedHead != null) {
+                return sharedHead.duplicate();
+            }
+            return array.header().encode((int) (dataOffset - headOffset));
         }
     }
 
-    /** Lays the arrays of one dataset out. */
-    static LoadPlan of(List<SourceArray> arrays) {
-        List<Segment> segments = new ArrayList<>();
-        for (SourceArray array : arrays) {
-            long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
-            Placement placement = new Placement(array, 0, dataOffset);
-            String file = StoreLayout.arrayFile(array.name().array());
-            segments.add(new Segment(file, dataOffset + array.byteSize(), List.of(placement)));
-        }
+    /** Lays the arrays of one dataset out: what the rule says goes into packs, in the order of names, all else into own files. */
+    static LoadPlan of(List<SourceArray> arrays, PackRule rule) {
+        Predicate<SourceArray> isPacked = rule.packed(arrays);
+        List<SourceArray> packed = arrays.stream()
+                .filter(isPacked)
+                .sorted(Comparator.comparing(array -> array.name().array()))
+                .toList();
+        List<Segment> segments = new ArrayList<>(Packing.of(packed, rule));
+        arrays.stream().filter(isPacked.negate()).map(LoadPlan::alone).forEach(segments::add);
         segments.sort(Comparator.comparingLong(Segment::byteSize).reversed());
         return new LoadPlan(segments);
+    }
+
+    private static Segment alone(SourceArray array) {
+        long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
+        String file = StoreLayout.arrayFile(array.name().array());
+        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset, null)));
     }
 }

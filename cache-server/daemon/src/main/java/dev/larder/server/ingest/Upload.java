@@ -5,9 +5,11 @@ import dev.larder.error.Failure;
 import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -21,6 +23,8 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -153,10 +157,10 @@ public final class Upload implements Ingest {
     private Done publishAll(Map<String, ColumnPart> parts) {
         progress.enter(Phase.SCANNING);
         arrays = found(parts);
-        List<SourceArray> moved = arrays.stream().filter(StoredAsIs::fits).toList();
-        List<SourceArray> copied = new ArrayList<>(arrays);
-        copied.removeAll(moved);
-        LoadPlan plan = LoadPlan.of(copied);
+        PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
+        Predicate<SourceArray> isMoved = packs.packed(arrays).negate().and(StoredAsIs::fits);
+        List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
+        LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
         long bytes = arrays.stream().mapToLong(SourceArray::byteSize).sum();
         long stored = plan.storedBytes()
                 + moved.stream()
@@ -186,12 +190,13 @@ public final class Upload implements Ingest {
 
     private List<SourceArray> found(Map<String, ColumnPart> parts) {
         List<SourceArray> found = new ArrayList<>();
-        for (SourceArray array :
-                Source.scan(dataset, folder.folder(), SourceOptions.none()).arrays()) {
+        ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
+        for (SourceArray array : Source.scan(dataset, folder.folder(), SourceOptions.none(), scanning)
+                .arrays()) {
             ColumnPart part = parts.getOrDefault(array.name().array(), ColumnPart.NONE);
             found.add(new SourceArray(array.name(), array.header(), array.data(), array.files(), part));
         }
-        List<String> names = found.stream().map(array -> array.name().array()).toList();
+        Set<String> names = found.stream().map(array -> array.name().array()).collect(Collectors.toSet());
         for (String named : parts.keySet()) {
             if (!names.contains(named)) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "a part of a column was not written")

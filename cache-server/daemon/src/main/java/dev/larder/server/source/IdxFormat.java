@@ -12,7 +12,9 @@ final class IdxFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        long fileBytes = look.identity().byteSize();
         NpyHeader header = header(file);
         long dataOffset = IdxHeader.length(header);
         if (file.isGzip()) {

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -17,53 +18,53 @@ import org.jspecify.annotations.Nullable;
 final class KeyFilter {
     private static final int LISTED = 10;
 
+    /** Each key with the {@code _} before it. */
     private final List<String> longestFirst;
 
     KeyFilter(List<String> keys) {
         this.longestFirst = keys.stream()
+                .map(key -> "_" + key)
                 .sorted(Comparator.comparingInt(String::length).reversed())
                 .toList();
     }
 
-    /** Returns the files of the keys; all of them if there are no keys. */
-    List<SourceFile> keep(List<SourceFile> files) {
-        return longestFirst.isEmpty()
-                ? files
-                : files.stream()
-                        .filter(file -> file.hasMembers() || keyOf(file.arrayName()) != null)
-                        .toList();
-    }
-
-    /** Returns whether an array is wanted by its own name. */
-    boolean keeps(SourceArray array) {
-        return longestFirst.isEmpty() || keyOf(array.name().array()) != null;
+    /** Tells whether an array is of one of the keys; all are if there are no keys. */
+    boolean isWanted(String arrayName) {
+        return longestFirst.isEmpty() || suffixOf(arrayName) != null;
     }
 
     /** Returns the longest key that a name ends in; null if there is none. */
     @Nullable
     String keyOf(String arrayName) {
-        return longestFirst.stream()
-                .filter(key -> arrayName.endsWith("_" + key))
-                .findFirst()
-                .orElse(null);
+        String suffix = suffixOf(arrayName);
+        return suffix == null ? null : suffix.substring(1);
+    }
+
+    private @Nullable String suffixOf(String arrayName) {
+        for (String suffix : longestFirst) {
+            if (arrayName.endsWith(suffix)) {
+                return suffix;
+            }
+        }
+        return null;
     }
 
     /** Returns the failure that lists what is missing; null if every scene has every key. */
     @Nullable
-    LarderException incomplete(Path path, List<SourceFile> kept) {
+    LarderException incomplete(Path path, Collection<String> arrayNames) {
         Map<String, Set<String>> scenes = new TreeMap<>();
-        for (SourceFile file : kept) {
-            String key = file.hasMembers() ? null : keyOf(file.arrayName());
-            if (key != null) {
-                String scene = file.arrayName().substring(0, file.arrayName().length() - key.length() - 1);
-                scenes.computeIfAbsent(scene, s -> new HashSet<>()).add(key);
+        for (String name : arrayNames) {
+            String suffix = suffixOf(name);
+            if (suffix != null) {
+                String scene = name.substring(0, name.length() - suffix.length());
+                scenes.computeIfAbsent(scene, s -> new HashSet<>()).add(suffix);
             }
         }
         List<String> missing = new ArrayList<>();
-        scenes.forEach((scene, keys) -> longestFirst.stream()
-                .filter(key -> !keys.contains(key))
+        scenes.forEach((scene, suffixes) -> longestFirst.stream()
+                .filter(suffix -> !suffixes.contains(suffix))
                 .sorted()
-                .forEach(key -> missing.add(scene + "_" + key)));
+                .forEach(suffix -> missing.add(scene + suffix)));
         return missing.isEmpty() ? null : failure(path, scenes.size(), missing);
     }
 

@@ -4,9 +4,7 @@ import dev.larder.npy.NpyHeader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
 
@@ -15,8 +13,10 @@ final class NpyFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
-        NpyHeader header = file.isGzip() ? packedHeader(file) : plainHeader(file);
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        long fileBytes = look.identity().byteSize();
+        NpyHeader header = file.isGzip() ? packedHeader(file) : probe.npyHeader(file.path(), look);
         if (file.isGzip()) {
             SourceFile.requirePlausible(file.path(), "its ", header.byteSize(), fileBytes);
         } else {
@@ -24,12 +24,6 @@ final class NpyFormat implements SourceFormat {
         }
         FileRegion region = new FileRegion(file.path(), header.dataOffset(), header.byteSize());
         return List.of(new Member("", header, new FileData(region, file.isGzip())));
-    }
-
-    private static NpyHeader plainHeader(SourceFile file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
-            return NpyHeader.read(channel, file.path().toString());
-        }
     }
 
     private static NpyHeader packedHeader(SourceFile file) throws IOException {

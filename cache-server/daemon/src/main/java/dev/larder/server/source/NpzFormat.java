@@ -18,7 +18,9 @@ final class NpzFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        long fileBytes = look.identity().byteSize();
         List<Member> members = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             for (ZipMember member : ZipDirectory.read(file.path(), channel, fileBytes)) {

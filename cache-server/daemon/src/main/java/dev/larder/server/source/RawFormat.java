@@ -10,7 +10,8 @@ import java.util.List;
 /** Bytes without a header: the options say what they are. */
 final class RawFormat implements SourceFormat {
     @Override
-    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) {
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+        long fileBytes = look.identity().byteSize();
         if (options.dtype().isEmpty()) {
             throw Refusal.of(file.path(), 0, "it does not say what its bytes are: give --dtype and --shape");
         }

@@ -17,6 +17,11 @@ import java.util.zip.ZipException;
 
 /** Words every reason not to read a file: the file, the byte, why, and what to do. */
 final class Refusal {
+    /** Up to so many bad files are all listed; of more only the first few are, for people to read. */
+    private static final int MOST_LISTED = 60;
+
+    private static final int FIRST_LISTED = 10;
+
     private Refusal() {}
 
     static LarderException of(Path file, long offset, String reason) {
@@ -56,7 +61,11 @@ final class Refusal {
             return refusals.get(0);
         }
         StringBuilder lines = new StringBuilder();
-        refusals.forEach(refusal -> lines.append("\n  ").append(refusal.getMessage()));
+        int listed = refusals.size() <= MOST_LISTED ? refusals.size() : FIRST_LISTED;
+        refusals.subList(0, listed).forEach(refusal -> lines.append("\n  ").append(refusal.getMessage()));
+        if (listed < refusals.size()) {
+            lines.append("\n  and ").append(refusals.size() - listed).append(" more");
+        }
         return Failure.of(ErrorCode.BAD_INPUT, "cannot read source")
                 .with("name", name)
                 .with("path", path)

@@ -29,7 +29,9 @@ final class SafetensorsFormat implements SourceFormat {
     static final int MAX_HEADER_BYTES = 16 << 20;
 
     @Override
-    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        long fileBytes = look.identity().byteSize();
         byte[] json;
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             json = header(file.path(), channel, fileBytes);

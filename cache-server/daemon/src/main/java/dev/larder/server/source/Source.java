@@ -5,13 +5,16 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What one {@code NAME=PATH} stands for: the arrays of a folder or of a single file, all checked, none read.
@@ -20,35 +23,47 @@ import java.util.Map;
  * @param path where its files lie
  * @param arrays sorted by name; never empty
  * @param skippedFiles how many files of the folder are of no known kind
+ * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
  */
-public record Source(String name, Path path, List<SourceArray> arrays, int skippedFiles) {
+public record Source(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
     /** Keeps its own copy. */
     public Source {
         arrays = List.copyOf(arrays);
     }
 
     /** Scans every source of a load; what is bad in any of them is listed at once. */
-    public static List<Source> scanAll(List<LoadRequest.Source> requested, SourceOptions options) {
+    public static List<Source> scanAll(
+            List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
         List<Source> scanned = new ArrayList<>();
         List<LarderException> refusals = new ArrayList<>();
-        for (LoadRequest.Source source : requested) {
-            try {
-                scanned.add(scan(source.name(), Path.of(source.path()), options));
-            } catch (LarderException e) {
-                requireBadInput(e);
-                refusals.add(e);
+        try {
+            for (LoadRequest.Source source : requested) {
+                scan(source, options, settings, scanned, refusals);
             }
-        }
-        if (!refusals.isEmpty()) {
+            if (!refusals.isEmpty()) {
+                LoadRequest.Source first = requested.get(0);
+                throw Refusal.all(first.name(), Path.of(first.path()), refusals);
+            }
+            return scanned;
+        } catch (RuntimeException | Error e) {
             scanned.forEach(source -> source.arrays().forEach(SourceArray::release));
-            throw Refusal.all(requested.get(0).name(), Path.of(requested.get(0).path()), refusals);
+            throw e;
         }
-        return scanned;
     }
 
-    private static void requireBadInput(LarderException e) {
-        if (e.code() != ErrorCode.BAD_INPUT) {
-            throw e;
+    private static void scan(
+            LoadRequest.Source source,
+            SourceOptions options,
+            ScanSettings settings,
+            List<Source> scanned,
+            List<LarderException> refusals) {
+        try {
+            scanned.add(scan(source.name(), Path.of(source.path()), options, settings));
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            refusals.add(e);
         }
     }
 
@@ -56,47 +71,59 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
      * Finds and checks what a load will read. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
      * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
      */
-    public static Source scan(String name, Path path, SourceOptions options) {
+    public static Source scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
-        SourceWalk walk = SourceWalk.of(path, options);
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return ColumnScan.of(name, path, options, settings);
+        }
+        try {
+            return scan(name, path, options, settings, true);
+        } catch (FolderFound called) { // like a file
+            return scan(name, path, options, settings, false);
+        }
+    }
+
+    /** Scans with the calling thread alone. */
+    static Source scan(String name, Path path, SourceOptions options) {
+        return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));
+    }
+
+    private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
-        List<SourceFile> files = filter.keep(walk.files());
+        SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
+        List<SourceFile> files = walk.files();
+        Scan checked = Scan.of(name, files, options, settings);
+        List<SourceArray> arrays = new ArrayList<>(checked.arrays());
+        arrays.removeIf(array -> !filter.isWanted(array.name().array()));
+        arrays.sort(Comparator.comparing(array -> array.name().array()));
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
-        List<SourceArray> arrays = check(name, files, options, refusals);
-        arrays.removeIf(array -> !filter.keeps(array));
+        refusals.addAll(checked.refusals());
         refuseClashes(arrays, refusals);
-        LarderException incomplete = filter.incomplete(path, files);
+        LarderException incomplete = filter.incomplete(path, names(files, arrays));
         if (incomplete != null) {
             refusals.add(incomplete);
         }
         if (!refusals.isEmpty()) {
-            arrays.forEach(SourceArray::release);
+            checked.arrays().forEach(SourceArray::release);
             throw Refusal.all(name, path, refusals);
         }
         if (arrays.isEmpty()) {
             throw nothing(path, options, walk);
         }
-        return new Source(name, path, arrays, walk.skipped());
+        return new Source(name, path, arrays, walk.skipped(), walk.hidden());
+    }
+
+    /** Returns what the arrays of all files are called, of bad ones too; those of members only their files tell. */
+    private static Set<String> names(List<SourceFile> files, List<SourceArray> arrays) {
+        Set<String> names = new HashSet<>();
+        files.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
+        arrays.forEach(array -> names.add(array.name().array()));
+        return names;
     }
 
     /** Returns how many bytes the data of all arrays takes. */
     public long byteSize() {
         return arrays.stream().mapToLong(SourceArray::byteSize).reduce(0, Math::addExact);
-    }
-
-    private static List<SourceArray> check(
-            String name, List<SourceFile> files, SourceOptions options, List<LarderException> refusals) {
-        List<SourceArray> arrays = new ArrayList<>();
-        for (SourceFile file : files) {
-            try {
-                arrays.addAll(file.check(name, options));
-            } catch (LarderException e) {
-                requireBadInput(e);
-                refusals.add(e);
-            }
-        }
-        arrays.sort(Comparator.comparing(array -> array.name().array()));
-        return arrays;
     }
 
     private static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
@@ -131,8 +158,9 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", path)
-                .with("knownFiles", walk.files().size())
-                .with("skippedFiles", walk.skipped());
+                .with("knownFiles", walk.known())
+                .with("skippedFiles", walk.skipped())
+                .with("hiddenFiles", walk.hidden());
         return options.keys().isEmpty()
                 ? failure.remedy("files of these kinds are read: " + SourceKind.ALL)
                 : failure.with("keys", options.keys()).remedy("no file's stem ends in _ and one of the keys");

@@ -36,18 +36,19 @@ record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembe
     }
 
     /** Reads and checks everything but the data itself. */
-    List<SourceArray> check(String dataset, SourceOptions options) {
-        SourceIdentity identity = SourceIdentity.of(path);
+    List<SourceArray> check(String dataset, SourceOptions options, SourceProbe probe) {
         if (!hasMembers) {
             requireName(arrayName);
         }
+        SourceProbe.Look look = probe.look(path);
+        List<SourceIdentity> files = List.of(look.identity());
         List<SourceArray> arrays = new ArrayList<>();
-        for (Member member : members(identity.byteSize(), options)) {
+        for (Member member : members(probe, look, options)) {
             String name = nameOf(member);
             requireName(name);
-            requireStorable(member.header());
+            requireStorable(member.header(), probe);
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, name), member.header(), member.data(), List.of(identity), ColumnPart.NONE));
+                    new ArrayName(dataset, name), member.header(), member.data(), files, ColumnPart.NONE));
         }
         return arrays;
     }
@@ -80,9 +81,9 @@ record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembe
         }
     }
 
-    private List<Member> members(long fileBytes, SourceOptions options) {
+    private List<Member> members(SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
         try {
-            return kind.format().members(this, fileBytes, options);
+            return kind.format().members(this, probe, look, options);
         } catch (IOException e) {
             throw Refusal.unreadable(path, 0, e);
         }
@@ -103,9 +104,13 @@ record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembe
     }
 
     /** A header may be readable by us and yet too long for numpy where the store would put it. */
-    private void requireStorable(NpyHeader header) {
+    private void requireStorable(NpyHeader header, SourceProbe probe) {
+        if (probe.isStorable(header)) {
+            return;
+        }
         try {
             header.encode(StoreLayout.DATA_ALIGNMENT);
+            probe.noteStorable(header);
         } catch (LarderException e) {
             if (e.code() != ErrorCode.BAD_INPUT) {
                 throw e;

@@ -6,8 +6,9 @@ import java.util.List;
 /** Reads and checks everything in files of one kind but the data itself. Thread-safe. */
 interface SourceFormat {
     /**
-     * Returns the arrays of a regular file of {@code fileBytes} bytes. Whatever is wrong with it is a
+     * Returns the arrays of a regular file that the probe has had a look at. Whatever is wrong with it is a
      * {@link dev.larder.error.ErrorCode#BAD_INPUT} failure that names the file.
      */
-    List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException;
+    List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException;
 }

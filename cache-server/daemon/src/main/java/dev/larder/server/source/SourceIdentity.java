@@ -1,5 +1,7 @@
 package dev.larder.server.source;
 
+import dev.larder.error.LarderException;
+import dev.larder.posix.FileStatus;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,14 +33,25 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
             throw Refusal.unreadable(file, 0, e);
         }
         if (!Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
-            boolean folder = Boolean.TRUE.equals(attributes.get("isDirectory"));
-            throw Refusal.of(file, 0, folder ? "it is a folder" : "it is no regular file but a pipe, device or socket");
+            throw irregular(file, Boolean.TRUE.equals(attributes.get("isDirectory")));
         }
         return new SourceIdentity(
                 file.toAbsolutePath(),
                 number(attributes.get("size")),
                 number(attributes.get("lastModifiedTime")),
                 number(attributes.get("ino")));
+    }
+
+    /** Describes an open file. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is no regular file. */
+    public static SourceIdentity of(Path file, FileStatus status) {
+        if (!status.isRegular()) {
+            throw irregular(file, status.isFolder());
+        }
+        return new SourceIdentity(file.toAbsolutePath(), status.byteSize(), status.modifiedNanos(), status.inode());
+    }
+
+    private static LarderException irregular(Path file, boolean isFolder) {
+        return Refusal.of(file, 0, isFolder ? "it is a folder" : "it is no regular file but a pipe, device or socket");
     }
 
     private static long number(@Nullable Object attribute) {

@@ -60,7 +60,7 @@ public final class SourceReader implements AutoCloseable {
     /** Fails with {@link ErrorCode#BAD_INPUT} if the file was written, truncated or unlinked since it was scanned. */
     public void requireUnchanged() {
         FileStatus status = POSIX.status(descriptor);
-        if (!status.isRegularFile()) {
+        if (!status.isRegular()) {
             throw Refusal.of(seen.file(), 0, "it is no regular file any more");
         }
         if (!status.isLinked()

@@ -2,43 +2,62 @@ package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
 import java.io.IOException;
-import java.nio.file.FileVisitOption;
-import java.nio.file.FileVisitResult;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
 
-/** Finds the files of known kinds in a folder and below, through links; nothing is opened. */
-final class SourceWalk extends SimpleFileVisitor<Path> {
+/**
+ * Finds the files of known kinds in a folder and below, through links; nothing is opened. Hidden files and folders may be
+ * left out.
+ *
+ * <p>A quick walk believes that what is called like a file that is wanted is one, which saves asking the file system about each.
+ */
+final class SourceWalk {
     private final Path root;
     private final SourceOptions options;
+    private final Predicate<String> isWanted;
+    private final boolean takesHidden;
+    private final boolean isQuick;
     private final List<SourceFile> files = new ArrayList<>();
     private final List<LarderException> refusals = new ArrayList<>();
+    private final Set<Object> above = new HashSet<>();
+    private int known;
     private int skipped;
+    private int hidden;
 
-    private SourceWalk(Path root, SourceOptions options) {
+    private SourceWalk(
+            Path root, SourceOptions options, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
         this.root = root;
         this.options = options;
+        this.isWanted = isWanted;
+        this.takesHidden = takesHidden;
+        this.isQuick = isQuick;
     }
 
-    static SourceWalk of(Path root, SourceOptions options) {
-        SourceWalk walk = new SourceWalk(root, options);
-        try {
-            if (Files.isDirectory(root)) {
-                Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, walk);
-            } else {
-                walk.addAlone();
-            }
-        } catch (IOException e) {
-            throw Refusal.unreadable(root, 0, e);
+    /** Finds what is wanted, by the names of arrays; a file with members always is, as only they tell their names. */
+    static SourceWalk of(
+            Path root, SourceOptions options, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
+        SourceWalk walk = new SourceWalk(root, options, isWanted, takesHidden, isQuick);
+        if (Files.isDirectory(root)) {
+            walk.enter(root, "");
+            walk.files.sort(Comparator.comparing(SourceFile::arrayName).thenComparing(SourceFile::path));
+        } else {
+            walk.addAlone();
         }
         return walk;
     }
 
+    /** Returns the files of known kinds that are wanted, sorted by the names of their arrays. */
     List<SourceFile> files() {
         return files;
     }
@@ -48,9 +67,19 @@ final class SourceWalk extends SimpleFileVisitor<Path> {
         return refusals;
     }
 
+    /** Returns how many files are of known kinds, wanted or not. */
+    int known() {
+        return known;
+    }
+
     /** Returns how many files are of no known kind. */
     int skipped() {
         return skipped;
+    }
+
+    /** Returns how many entries of folders are hidden: their names begin with a dot. */
+    int hidden() {
+        return hidden;
     }
 
     private void addAlone() {
@@ -63,26 +92,69 @@ final class SourceWalk extends SimpleFileVisitor<Path> {
         } else if (kind != null && isTyped && !kind.takesDtype()) {
             throw Refusal.of(root, 0, "it says itself what it holds: load it without --dtype");
         }
-        files.add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
+        add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
     }
 
-    @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-        String fileName = String.valueOf(file.getFileName());
+    private void add(SourceFile file) {
+        known++;
+        if (isWanted(file)) {
+            files.add(file);
+        }
+    }
+
+    private boolean isWanted(SourceFile file) {
+        return file.hasMembers() || isWanted.test(file.arrayName());
+    }
+
+    private void enter(Path folder, String level) {
+        try {
+            Object key = Files.readAttributes(folder, BasicFileAttributes.class).fileKey();
+            if (!above.add(key)) {
+                throw new FileSystemLoopException(folder.toString());
+            }
+            for (Path inner : look(folder, level)) {
+                enter(inner, level + inner.getFileName() + "/");
+            }
+            above.remove(key);
+        } catch (IOException e) {
+            refusals.add(Refusal.unreadable(folder, 0, e));
+        }
+    }
+
+    /** Looks at each entry of a folder, and returns the folders among them, sorted. */
+    private List<Path> look(Path folder, String level) throws IOException {
+        List<Path> folders = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            for (Path entry : entries) {
+                if (isFolder(entry, level)) {
+                    folders.add(entry);
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw Objects.requireNonNull(e.getCause());
+        }
+        folders.sort(Comparator.naturalOrder());
+        return folders;
+    }
+
+    /** Tells whether an entry is a folder, and takes note of it if it is not. */
+    private boolean isFolder(Path entry, String level) {
+        String fileName = String.valueOf(entry.getFileName());
+        if (!takesHidden && fileName.startsWith(".")) {
+            hidden++;
+            return false;
+        }
         SourceKind kind = SourceKind.of(fileName, options);
-        if (kind == null) {
+        SourceFile file = kind == null ? null : SourceFile.below(level, entry, kind, options);
+        boolean isBelieved = isQuick && file != null && isWanted(file);
+        if (!isBelieved && Files.isDirectory(entry)) {
+            return true;
+        }
+        if (file == null) {
             skipped++;
         } else {
-            String folder = root.relativize(file.resolveSibling("x")).toString();
-            String level = folder.substring(0, folder.length() - 1);
-            files.add(SourceFile.below(level, file, kind, options));
+            add(file);
         }
-        return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFileFailed(Path file, IOException cause) {
-        refusals.add(Refusal.unreadable(file, 0, cause));
-        return FileVisitResult.CONTINUE;
+        return false;
     }
 }

@@ -25,7 +25,8 @@ final class TableFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 64 << 10;
 
     @Override
-    public List<Member> members(SourceFile file, long fileBytes, SourceOptions options) throws IOException {
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
         NumberFormat wanted = options.dtype().isEmpty() ? null : wanted(file, options);
         TableReader reader = new TableReader(file.path(), wanted);
         NumberTable table = read(file, reader);

@@ -2,10 +2,8 @@ package dev.larder.server.store;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
+import com.google.gson.stream.JsonWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
@@ -13,55 +11,68 @@ import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
 final class Manifest {
-    private static final Gson GSON =
-            new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
+    private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
 
     private Manifest() {}
 
-    static String write(PublishedVersion version) {
-        JsonObject root = new JsonObject();
-        root.addProperty("formatVersion", StoreLayout.FORMAT_VERSION);
-        root.addProperty("dataset", version.dataset());
-        root.addProperty("version", version.version());
-        root.addProperty("digest", version.digest());
-        root.addProperty(
-                "published", Instant.ofEpochMilli(version.publishedEpochMs()).toString());
-        JsonArray arrays = new JsonArray();
-        version.arrays().forEach(array -> arrays.add(toJson(array)));
-        root.add("arrays", arrays);
-        root.add("origins", GSON.toJsonTree(version.origins()));
-        JsonArray sources = new JsonArray();
-        version.sources().forEach(source -> sources.add(GSON.toJsonTree(source)));
-        root.add("sources", sources);
-        return GSON.toJson(root) + "\n";
+    /** Writes one line for each array and each source: a version may have a hundred thousand of them. */
+    static void write(PublishedVersion version, Writer out) throws IOException {
+        out.write("{\"formatVersion\": " + StoreLayout.FORMAT_VERSION);
+        out.write(",\n\"dataset\": " + GSON.toJson(version.dataset()));
+        out.write(",\n\"version\": " + version.version());
+        out.write(",\n\"digest\": " + GSON.toJson(version.digest()));
+        out.write(",\n\"published\": "
+                + GSON.toJson(Instant.ofEpochMilli(version.publishedEpochMs()).toString()));
+        out.write(",\n\"arrays\": [");
+        Map<String, String> dtypes = new HashMap<>();
+        String gap = "\n";
+        for (ArrayEntry array : version.arrays()) {
+            out.write(gap);
+            gap = ",\n";
+            write(
+                    array,
+                    dtypes.computeIfAbsent(
+                            array.dtype(), dtype -> Dtype.parse(dtype).descrJson()),
+                    out);
+        }
+        out.write("],\n\"origins\": " + GSON.toJson(version.origins()));
+        out.write(",\n\"sources\": [");
+        gap = "\n";
+        for (SourceRecord source : version.sources()) {
+            out.write(gap);
+            gap = ",\n";
+            GSON.toJson(source, SourceRecord.class, out);
+        }
+        out.write("]}\n");
     }
 
-    private static JsonObject toJson(ArrayEntry array) {
-        JsonObject json = new JsonObject();
-        json.addProperty("name", array.name());
-        json.addProperty("file", array.file());
-        json.addProperty("offset", array.offset());
-        json.add("dtype", JsonParser.parseString(Dtype.parse(array.dtype()).descrJson()));
-        JsonArray shape = new JsonArray();
+    private static void write(ArrayEntry array, String dtypeJson, Writer out) throws IOException {
+        JsonWriter json = new JsonWriter(out);
+        json.setHtmlSafe(false);
+        json.beginObject().name("name").value(array.name()).name("file").value(array.file());
+        json.name("offset").value(array.offset()).name("dtype").jsonValue(dtypeJson);
+        json.name("shape").beginArray();
         for (long dimension : array.shape()) {
-            shape.add(dimension);
+            json.value(dimension);
         }
-        json.add("shape", shape);
-        json.addProperty("order", Character.toString(array.order()));
-        json.addProperty("bytes", array.byteSize());
-        json.addProperty("crc32c", array.crc32cHex());
+        json.endArray().name("order").value(Character.toString(array.order()));
+        json.name("bytes").value(array.byteSize()).name("crc32c").value(array.crc32cHex());
         if (array.part() != ColumnPart.NONE) {
-            json.addProperty("part", array.part().name().toLowerCase(Locale.ROOT));
+            json.name("part").value(array.part().name().toLowerCase(Locale.ROOT));
         }
-        return json;
+        json.endObject();
     }
 
     /** What of a version only its manifest holds. */
@@ -69,7 +80,10 @@ final class Manifest {
 
     static Provenance readProvenance(Path file) {
         try {
-            Provenance provenance = GSON.fromJson(Files.readString(file), Provenance.class);
+            Provenance provenance;
+            try (Reader reader = Files.newBufferedReader(file)) {
+                provenance = GSON.fromJson(reader, Provenance.class);
+            }
             return new Provenance(List.copyOf(provenance.origins), List.copyOf(provenance.sources));
         } catch (IOException | JsonParseException | NullPointerException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "manifest is damaged")

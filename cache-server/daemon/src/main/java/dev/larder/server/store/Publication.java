@@ -6,6 +6,7 @@ import dev.larder.layout.IndexWriter;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
@@ -70,10 +71,12 @@ final class Publication {
                 Store.storedBytes(posix, incoming.folder(), segments.keySet()),
                 arrays,
                 incoming.origins(),
-                incoming.sources());
+                incoming.sources().stream()
+                        .sorted(Comparator.comparing(SourceRecord::array))
+                        .toList());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);
-        write(incoming, StoreLayout.MANIFEST, Manifest.write(complete).getBytes(StandardCharsets.UTF_8));
+        writeManifest(incoming, complete);
         steps.add(new Step(incoming, complete));
     }
 
@@ -165,9 +168,22 @@ final class Publication {
         return lengths;
     }
 
-    private static void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
+    private static void writeManifest(IncomingVersion incoming, PublishedVersion version) throws IOException {
+        Path file = newFile(incoming, StoreLayout.MANIFEST);
+        try (Writer writer = Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE)) {
+            Manifest.write(version, writer);
+        }
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+    }
+
+    private static Path newFile(IncomingVersion incoming, String name) throws IOException {
         Path file = incoming.folder().resolve(name);
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return Files.createFile(
+                file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    }
+
+    private static void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
+        Path file = newFile(incoming, name);
         Files.write(file, content, StandardOpenOption.WRITE);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
     }

@@ -277,7 +277,8 @@ class HostileArchiveTest {
                 new dev.larder.protocol.LoadRequest.Source("a", zip("twice").toString()),
                 new dev.larder.protocol.LoadRequest.Source("a", zip("short").toString()));
 
-        assertThatThrownBy(() -> Source.scanAll(bad, SourceOptions.none()))
+        assertThatThrownBy(() ->
+                        Source.scanAll(bad, SourceOptions.none(), new ScanSettings(2, false, () -> false, n -> {})))
                 .hasMessageContaining("badFiles=2")
                 .hasMessageContaining("twice.npz")
                 .hasMessageContaining("short.npz");

@@ -1,0 +1,148 @@
+package dev.larder.server.source;
+
+import dev.larder.error.LarderException;
+import dev.larder.npy.NpyHeader;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.Posix;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at thousands of files with as few system calls as it takes: open, status, one read, close. No pipe, device or socket can
+ * hang it. Headers that occur again are parsed once. Thread-safe.
+ */
+final class SourceProbe {
+    /** Holds nearly every header of a {@code .npy} file, which are 128 bytes long if their type is simple. */
+    private static final int BEGINNING_BYTES = 512;
+
+    private static final Posix POSIX = Posix.system();
+    private static final BulkIo IO = BulkIo.system();
+
+    /** Goes with the thread; scans make their own. */
+    private static final ThreadLocal<ByteBuffer> BEGINNING =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BEGINNING_BYTES));
+
+    private static final int CACHED_HEADERS = 4096;
+    private static final int VERSION_OFFSET = 6;
+    private static final int LENGTH_OFFSET = 8;
+
+    private final Map<ByteBuffer, NpyHeader> headers = new ConcurrentHashMap<>();
+    private final Set<NpyHeader> storable = ConcurrentHashMap.newKeySet();
+
+    /**
+     * What one look at a file gave.
+     *
+     * @param identity the file as it was then
+     * @param beginning its first bytes, all of them if there are few
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Look(SourceIdentity identity, byte[] beginning) {}
+
+    /** Looks at a file, through links. Fails with a refusal where it cannot be read or is no regular file. */
+    Look look(Path file) {
+        int descriptor;
+        try {
+            descriptor = IO.openWithoutWaiting(file);
+        } catch (LarderException e) {
+            throw refusal(file, e);
+        }
+        try {
+            FileStatus status = POSIX.status(descriptor);
+            if (status.isFolder()) {
+                throw new FolderFound(file);
+            }
+            SourceIdentity identity = SourceIdentity.of(file, status);
+            return new Look(identity, read(file, descriptor, status.byteSize()));
+        } finally {
+            POSIX.close(descriptor);
+        }
+    }
+
+    private static byte[] read(Path file, int descriptor, long byteSize) {
+        ByteBuffer direct = BEGINNING.get().clear().limit((int) Math.min(BEGINNING_BYTES, byteSize));
+        try {
+            if (IO.read(descriptor, 0, IO.addressOf(direct), direct.limit()) < direct.limit()) {
+                throw Refusal.of(file, 0, "it changed while it was read");
+            }
+        } catch (LarderException e) {
+            throw refusal(file, e);
+        }
+        byte[] beginning = new byte[direct.limit()];
+        direct.get(beginning);
+        return beginning;
+    }
+
+    /** Words why a file cannot be opened or read as the JDK does, which knows more of the reason. */
+    private static RuntimeException refusal(Path file, LarderException failure) {
+        SourceIdentity.of(file);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            channel.read(ByteBuffer.allocate(1));
+            return failure;
+        } catch (IOException e) {
+            return Refusal.unreadable(file, 0, e);
+        }
+    }
+
+    /** Returns the header of a {@code .npy} file that was looked at. */
+    NpyHeader npyHeader(Path file, Look look) {
+        ByteBuffer encoded = headerOf(look.beginning);
+        if (encoded == null) {
+            return readWhole(file);
+        }
+        NpyHeader known = headers.get(encoded);
+        if (known != null) {
+            return known;
+        }
+        NpyHeader header = NpyHeader.read(
+                Channels.newChannel(new ByteArrayInputStream(look.beginning, 0, encoded.limit())), file.toString());
+        if (headers.size() < CACHED_HEADERS) {
+            NpyHeader faster = headers.putIfAbsent(encoded, header);
+            return faster == null ? header : faster;
+        }
+        return header;
+    }
+
+    /** Tells whether a header is known to be one that the store can write. */
+    boolean isStorable(NpyHeader header) {
+        return storable.contains(header);
+    }
+
+    /** Remembers that the store can write a header. */
+    void noteStorable(NpyHeader header) {
+        if (storable.size() < CACHED_HEADERS) {
+            storable.add(header);
+        }
+    }
+
+    /** Returns the bytes of a header that looks whole; null where another reader has to say what is wrong. */
+    private static @Nullable ByteBuffer headerOf(byte[] beginning) {
+        ByteBuffer bytes = ByteBuffer.wrap(beginning).order(ByteOrder.LITTLE_ENDIAN);
+        if (beginning.length < LENGTH_OFFSET + Integer.BYTES) {
+            return null;
+        }
+        boolean isShort = bytes.get(VERSION_OFFSET) == 1;
+        long length = isShort
+                ? LENGTH_OFFSET + Short.BYTES + (bytes.getShort(LENGTH_OFFSET) & 0xffffL)
+                : LENGTH_OFFSET + Integer.BYTES + (bytes.getInt(LENGTH_OFFSET) & 0xffffffffL);
+        return length <= beginning.length ? bytes.limit((int) length) : null;
+    }
+
+    private static NpyHeader readWhole(Path file) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            return NpyHeader.read(channel, file.toString());
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
+        }
+    }
+}
