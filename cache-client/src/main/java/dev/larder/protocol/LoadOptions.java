@@ -59,6 +59,11 @@ public record LoadOptions(
         return new LoadOptions(wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
     }
 
+    /** Returns the same, for files that do not say what their bytes are. */
+    public LoadOptions withElements(String wantedDtype, String wantedShape) {
+        return new LoadOptions(keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+    }
+
     /** Returns the same, made into something else. */
     public LoadOptions withAs(As wanted) {
         return new LoadOptions(keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);

@@ -48,7 +48,7 @@ public final class RequestCodec {
     private static final int NAME = NameTextDecoder.lengthMaxValue();
 
     /** More could not stand in a request, however short they are. */
-    private static final int MAX_ELEMENTS = Protocol.MAX_REQUEST_LENGTH / 4;
+    private static final int MAX_ELEMENTS = 65_534; // what numInGroup can count
 
     private final MessageWriter writer = new MessageWriter(Protocol.MAX_REQUEST_LENGTH);
 

@@ -184,8 +184,7 @@ public final class Load implements Ingest {
         long skipped = 0;
         long hidden = 0;
         ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, progress::addFiles);
-        for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), SourceOptions.of(options), scanning);
+        for (Source scanned : Source.scanAll(request.sources(), SourceOptions.of(options), scanning)) {
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
             hidden += scanned.hiddenFiles();
