@@ -26,8 +26,9 @@ def main():
             start = time.perf_counter()
             names = sorted(os.listdir(source))
             pool.map(copy, [(os.path.join(source, n), os.path.join(target, n)) for n in names], chunksize=CHUNK)
-            print(time.perf_counter() - start, flush=True)
+            seconds = time.perf_counter() - start
             shutil.rmtree(target)
+            print(seconds, flush=True)
 
 
 if __name__ == "__main__":

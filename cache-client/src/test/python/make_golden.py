@@ -7,6 +7,9 @@ Made with numpy 1.24 (whose arrays have at most 32 dimensions). The same numpy g
 from one seeded generator. Each line of index.tsv holds, parted by tabs: file, descr, shape, fortran_order, itemsize,
 bytes of data, offset of the data, format version, and whether numpy itself wrote the header ("numpy") or this script
 did, as older or other writers do ("foreign").
+
+Each line of values.tsv holds, parted by tabs, a file and what numpy says its elements are, in C order: whole numbers, dates and
+booleans as digits, floats and the parts of complex numbers (with a space between) in hexadecimal, texts as x and the hexadecimal digits of their UTF-8.
 """
 
 import struct
@@ -94,9 +97,26 @@ def foreign_files():
     yield "foreign-at-4096", foreign(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }".ljust(4085) + "\n", data)
 
 
+def shown(value):
+    """Returns the text of one element; None where Java has no accessor for it."""
+    kind, size = value.dtype.kind, value.dtype.itemsize
+    if kind in "biu":
+        return str(int(value))
+    elif kind in "mM":
+        return str(int(value.astype("i8")))
+    elif kind == "f" and size <= 8:
+        return float(value).hex()
+    elif kind == "c" and size <= 16:
+        return float(value.real).hex() + " " + float(value.imag).hex()
+    elif kind == "S":
+        return "x" + bytes(value).decode("utf-8", "replace").encode().hex()
+    return "x" + str(value).encode().hex() if kind == "U" else None
+
+
 def main(folder):
     warnings.simplefilter("ignore")
     lines = []
+    values = []
 
     def add(name, writer, by):
         path = folder / (name + ".npy")
@@ -109,6 +129,9 @@ def main(folder):
             offset = file.tell()
         array = np.load(path, allow_pickle=False)
         assert array.dtype == dtype and array.shape == shape and offset + array.nbytes == path.stat().st_size, name
+        texts = [shown(array[place]) for place in np.ndindex(array.shape)] if array.size < 100 else []
+        if texts and None not in texts:
+            values.append("\t".join([path.name] + texts))
         lines.append("\t".join([
             path.name, str(npy.dtype_to_descr(dtype)), ",".join(map(str, shape)), str(fortran), str(dtype.itemsize),
             str(array.nbytes), str(offset), str(major), by]))
@@ -133,6 +156,8 @@ def main(folder):
 
     text = "".join(line + "\n" for line in lines)
     (folder / "index.tsv").write_text("# numpy " + np.__version__ + "\n" + text, encoding="utf-8")
+    text = "".join(line + "\n" for line in values)
+    (folder / "values.tsv").write_text("# numpy " + np.__version__ + "\n" + text, encoding="utf-8")
     print(len(lines), "files,", sum(p.stat().st_size for p in folder.glob("*.npy")), "bytes, numpy", np.__version__)
 
 

@@ -8,10 +8,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A read-only, zero-copy view of one array in shared memory.
@@ -213,6 +215,36 @@ public final class ArrayView implements AutoCloseable {
         return intAt(address(index));
     }
 
+    /** Returns the real part of one element of a complex array. */
+    public double getReal(long... index) {
+        return partAt(address(index), 0);
+    }
+
+    /** Returns the imaginary part of one element of a complex array. */
+    public double getImaginary(long... index) {
+        return partAt(address(index), dtype.itemSize() / 2);
+    }
+
+    /**
+     * Returns one element of an array of texts of fixed length, without the zeros that fill it up: of dtype {@code U}, or of dtype
+     * {@code S}, whose bytes are taken as UTF-8. What is no proper text becomes U+FFFD; its bytes are in {@link #row}.
+     */
+    public String getString(long... index) {
+        String value = Texts.read(dtype, address(index));
+        requireOpen();
+        return value;
+    }
+
+    /**
+     * Returns one element of an array of dates, cut to whole nanoseconds; null where it is numpy's NaT. A date without a unit or
+     * beyond what an {@link Instant} can hold is an {@link ArithmeticException}; {@link #getLong} gives the bare count.
+     */
+    public @Nullable Instant getInstant(long... index) {
+        Dates.requireDates(dtype);
+        long count = longAt(address(index));
+        return count == Dates.NOT_A_TIME ? null : Dates.instant(dtype, count);
+    }
+
     /**
      * Returns a window on one row, without copying. Rows of a Fortran-ordered array with several dimensions are not contiguous
      * and are refused, as are rows above 1 GiB.
@@ -238,6 +270,17 @@ public final class ArrayView implements AutoCloseable {
                     + " limit=" + Integer.MAX_VALUE);
         }
         ByteBuffer buffer = mapping.byteBuffer(entry.offset() + firstRow * rowByteSize, (int) length, this);
+        requireOpen();
+        return buffer.order(dtype.byteOrder());
+    }
+
+    /**
+     * Returns a read-only buffer over a stretch of the data as it lies in memory, whatever its order, without copying, in the byte
+     * order of the elements. It stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     */
+    public ByteBuffer dataBuffer(long position, int size) {
+        Objects.checkFromIndexSize(position, size, entry.byteSize());
+        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + position, size, this);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }
@@ -367,6 +410,13 @@ public final class ArrayView implements AutoCloseable {
         double value = plainCode == Elements.PLAIN_FLOAT64
                 ? Double.longBitsToDouble(RawMemory.getLong(address))
                 : Elements.toDouble(kind, address, swapped);
+        requireOpen();
+        return value;
+    }
+
+    private double partAt(long address, int offset) {
+        Elements.Kind part = Elements.partOf(dtype);
+        double value = Elements.toDouble(part, address + offset, swapped);
         requireOpen();
         return value;
     }

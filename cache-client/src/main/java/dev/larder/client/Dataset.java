@@ -8,6 +8,7 @@ import dev.larder.layout.ColumnKind;
 import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexDescriptor;
 import dev.larder.layout.IndexReader;
+import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.lang.ref.Cleaner;
@@ -61,6 +62,7 @@ public final class Dataset implements AutoCloseable {
             Path file = folder.resolve(StoreLayout.INDEX);
             Mapping mapping = resources.map(StoreLayout.INDEX, indexByteSize(posix, lease, file));
             IndexReader index = new IndexReader(mapping.byteBuffer(0, (int) mapping.byteSize(), mapping), file);
+            resources.rememberOutside(index);
             return new Dataset(name, resources, index, onClose);
         } catch (RuntimeException | Error e) {
             resources.close();
@@ -216,6 +218,18 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
+    /**
+     * Fails with {@link dev.larder.error.ErrorCode#CHECKSUM} where a file that is mapped in place was written or replaced since it
+     * was loaded, as views show what such a file holds now. Each view asks once, when it is opened. What was copied into the
+     * store cannot change.
+     */
+    public void requireSourcesUnchanged() {
+        synchronized (views) {
+            requireOpen();
+            resources.requireSourcesUnchanged();
+        }
+    }
+
     /** Closes every view, ends the mappings, then the lease. Idempotent. */
     @Override
     public void close() {
@@ -246,6 +260,7 @@ public final class Dataset implements AutoCloseable {
         private final Path folder;
         private final Lease lease;
         private final Map<String, SharedMapping> mappings = new HashMap<>();
+        private final Map<String, SegmentFile> outside = new HashMap<>();
         private boolean closed;
 
         Resources(Posix posix, Path folder, Lease lease) {
@@ -258,7 +273,10 @@ public final class Dataset implements AutoCloseable {
         Mapping map(String file, long byteSize) {
             SharedMapping shared = mappings.get(file);
             if (shared == null) {
-                shared = new SharedMapping(Mapping.of(posix, lease, folder.resolve(file), byteSize));
+                shared = new SharedMapping(
+                        SegmentFile.isOutside(file)
+                                ? Mapping.ofSource(posix, outside(file), byteSize)
+                                : Mapping.of(posix, lease, folder.resolve(file), byteSize));
                 mappings.put(file, shared);
             }
             shared.users++;
@@ -272,6 +290,27 @@ public final class Dataset implements AutoCloseable {
                 mappings.remove(file);
                 shared.mapping.close();
             }
+        }
+
+        /** Tells what the index says of the files outside the store; none before it was read. */
+        void rememberOutside(IndexReader index) {
+            for (int segment = 0; segment < index.segmentCount(); segment++) {
+                if (SegmentFile.isOutside(index.segmentFile(segment))) {
+                    outside.put(index.segmentFile(segment), index.segment(segment));
+                }
+            }
+        }
+
+        private SegmentFile outside(String file) {
+            SegmentFile segment = outside.get(file);
+            if (segment == null) {
+                throw new IllegalStateException("index does not describe a file: file=" + file);
+            }
+            return segment;
+        }
+
+        void requireSourcesUnchanged() {
+            outside.values().forEach(source -> Mapping.requireUnchanged(posix, source));
         }
 
         boolean isClosed() {

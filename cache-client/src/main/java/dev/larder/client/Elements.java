@@ -52,6 +52,14 @@ final class Elements {
         };
     }
 
+    /** Returns what the two halves of a complex number are. */
+    static Kind partOf(Dtype dtype) {
+        if (dtype.kind() != dev.larder.npy.Kind.COMPLEX || dtype.itemSize() > 2 * Double.BYTES) {
+            throw new UnsupportedOperationException("elements are no complex numbers of 8 or 16 bytes: dtype=" + dtype);
+        }
+        return dtype.itemSize() == 2 * Float.BYTES ? Kind.FLOAT32 : Kind.FLOAT64;
+    }
+
     static double toDouble(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case FLOAT64 -> Double.longBitsToDouble(int64(address, swapped));
@@ -85,7 +93,8 @@ final class Elements {
                 throw new UnsupportedOperationException("a floating-point array is read with getFloat or getDouble");
             case OTHER ->
                 throw new UnsupportedOperationException(
-                        "elements of this dtype are not single numbers; read their bytes with row(…) or byteBuffer(…)");
+                        "elements of this dtype are not single numbers; read them with getReal, getImaginary or getString,"
+                                + " or their bytes with row(…) or byteBuffer(…)");
         };
     }
 

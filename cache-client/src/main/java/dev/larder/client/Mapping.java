@@ -3,6 +3,8 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.SegmentFile;
+import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -10,6 +12,7 @@ import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -68,6 +71,61 @@ final class Mapping implements AutoCloseable {
             }
         } finally {
             posix.close(descriptor);
+        }
+    }
+
+    /**
+     * Maps the first {@code byteSize} bytes of a file that lies outside the store, as long as it is the very file that was loaded.
+     */
+    static Mapping ofSource(Posix posix, SegmentFile source, long byteSize) {
+        int descriptor = openSource(posix, source);
+        try {
+            long address = withRoom(() -> posix.mapReadOnly(descriptor, byteSize));
+            try {
+                return new Mapping(posix, address, byteSize);
+            } catch (RuntimeException | Error e) {
+                posix.unmap(address, byteSize);
+                throw e;
+            }
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /** Fails where a file outside the store is not any more what was loaded. */
+    static void requireUnchanged(Posix posix, SegmentFile source) {
+        posix.close(openSource(posix, source));
+    }
+
+    private static int openSource(Posix posix, SegmentFile source) {
+        int descriptor;
+        try {
+            descriptor = posix.openForReading(Path.of(source.file()));
+        } catch (LarderException e) {
+            throw e.code() != ErrorCode.NOT_FOUND
+                    ? e
+                    : Failure.of(ErrorCode.BAD_INPUT, "file of an array that is mapped in place is missing")
+                            .with("file", source.file())
+                            .cause(e)
+                            .remedy("bring it back, or load the dataset from elsewhere");
+        }
+        try {
+            FileStatus found = posix.status(descriptor);
+            if (found.inode() != source.inode()
+                    || found.byteSize() != source.byteSize()
+                    || found.modifiedNanos() != source.modifiedNanos()) {
+                throw Failure.of(ErrorCode.CHECKSUM, "file of an array that is mapped in place has changed")
+                        .with("file", source.file())
+                        .with("bytes", found.byteSize())
+                        .with("loadedBytes", source.byteSize())
+                        .with("modified", Instant.EPOCH.plusNanos(found.modifiedNanos()))
+                        .with("loadedModified", Instant.EPOCH.plusNanos(source.modifiedNanos()))
+                        .remedy("larder reload makes what it holds now the next version");
+            }
+            return descriptor;
+        } catch (RuntimeException | Error e) {
+            posix.close(descriptor);
+            throw e;
         }
     }
 

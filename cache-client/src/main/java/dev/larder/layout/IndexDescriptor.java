@@ -30,7 +30,8 @@ import java.nio.charset.StandardCharsets;
  *  slots     int32 each, a power of two of them, at least twice the arrays: 0 = free, else entry number + 1;
  *            linear probing from {@link #hash} of the name
  *  entries   {@link #ENTRY_LENGTH} bytes each, sorted by name
- *  segments  {@link #SEGMENT_LENGTH} bytes each
+ *  segments  {@link #SEGMENT_LENGTH} bytes each; a file outside the store has its absolute path, its time of last
+ *            writing in nanoseconds since the epoch, and its inode, by which readers know it again; others zeros
  *  shapes    int64 per dimension
  *  text      UTF-8 of names, dtypes and segment files
  * </pre>
@@ -79,7 +80,9 @@ public final class IndexDescriptor {
     public static final int SEGMENT_BYTE_SIZE_OFFSET = 0;
     public static final int SEGMENT_FILE_OFFSET = SEGMENT_BYTE_SIZE_OFFSET + Long.BYTES;
     public static final int SEGMENT_FILE_LENGTH_OFFSET = SEGMENT_FILE_OFFSET + Integer.BYTES;
-    public static final int SEGMENT_LENGTH = SEGMENT_FILE_LENGTH_OFFSET + Integer.BYTES;
+    public static final int SEGMENT_MODIFIED_OFFSET = SEGMENT_FILE_LENGTH_OFFSET + Integer.BYTES;
+    public static final int SEGMENT_INODE_OFFSET = SEGMENT_MODIFIED_OFFSET + Long.BYTES;
+    public static final int SEGMENT_LENGTH = SEGMENT_INODE_OFFSET + Long.BYTES;
 
     private static final long FNV_OFFSET_BASIS = 0xcbf2_9ce4_8422_2325L;
     private static final long FNV_PRIME = 0x0000_0100_0000_01b3L;

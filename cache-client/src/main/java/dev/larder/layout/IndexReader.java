@@ -161,6 +161,16 @@ public final class IndexReader {
         return known;
     }
 
+    /** Returns everything known of a segment. */
+    public SegmentFile segment(int segment) {
+        int at = segmentAt(segment);
+        return new SegmentFile(
+                segmentFile(segment),
+                segmentByteSize(segment),
+                index.getLong(at + IndexDescriptor.SEGMENT_MODIFIED_OFFSET),
+                index.getLong(at + IndexDescriptor.SEGMENT_INODE_OFFSET));
+    }
+
     /** Returns the length of a segment's file. */
     public long segmentByteSize(int segment) {
         return index.getLong(segmentAt(segment) + IndexDescriptor.SEGMENT_BYTE_SIZE_OFFSET);

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,16 +35,30 @@ public final class IndexWriter {
     }
 
     /**
-     * Returns the bytes of an index.
+     * Returns the bytes of an index of arrays that all lie in the store.
      *
      * @param segmentByteSizes the length of each segment file named by the arrays
      */
     public static byte[] write(
             List<ArrayEntry> arrays, Map<String, Long> segmentByteSizes, long version, long publishedEpochMs) {
-        return new IndexWriter(arrays).write(segmentByteSizes, version, publishedEpochMs);
+        List<SegmentFile> files = new ArrayList<>();
+        segmentByteSizes.forEach((file, byteSize) -> files.add(SegmentFile.inStore(file, byteSize)));
+        return write(arrays, files, version, publishedEpochMs);
     }
 
-    private byte[] write(Map<String, Long> segmentByteSizes, long version, long publishedEpochMs) {
+    /**
+     * Returns the bytes of an index.
+     *
+     * @param segmentFiles describes each segment named by the arrays
+     */
+    public static byte[] write(
+            List<ArrayEntry> arrays, List<SegmentFile> segmentFiles, long version, long publishedEpochMs) {
+        Map<String, SegmentFile> byFile = new HashMap<>();
+        segmentFiles.forEach(segment -> byFile.put(segment.file(), segment));
+        return new IndexWriter(arrays).write(byFile, version, publishedEpochMs);
+    }
+
+    private byte[] write(Map<String, SegmentFile> segmentFiles, long version, long publishedEpochMs) {
         int slots = IndexDescriptor.HEADER_LENGTH;
         int entries = aligned(slots + slotCount * Integer.BYTES);
         int segmentsAt = entries + Math.multiplyExact(arrays.size(), IndexDescriptor.ENTRY_LENGTH);
@@ -74,21 +89,23 @@ public final class IndexWriter {
         index.putLong(IndexDescriptor.SHAPES_OFFSET_OFFSET, shapes);
         index.putLong(IndexDescriptor.TEXT_OFFSET_OFFSET, text);
         textOffsets.forEach((string, offset) -> index.put(text + offset, IndexDescriptor.utf8(string)));
-        writeSegments(index, segmentsAt, text, segmentByteSizes);
+        writeSegments(index, segmentsAt, text, segmentFiles);
         writeEntries(index, entries, shapes, text);
         writeSlots(index, slots, entries);
         index.putInt(IndexDescriptor.CRC32C_OFFSET, checksum(index));
         return index.array();
     }
 
-    private void writeSegments(ByteBuffer index, int at, int text, Map<String, Long> byteSizes) {
+    private void writeSegments(ByteBuffer index, int at, int text, Map<String, SegmentFile> segmentFiles) {
         segments.forEach((file, number) -> {
             int segment = at + number * IndexDescriptor.SEGMENT_LENGTH;
-            Long byteSize = byteSizes.get(file);
-            if (byteSize == null) {
+            SegmentFile described = segmentFiles.get(file);
+            if (described == null) {
                 throw new IllegalArgumentException("no length given for segment " + file);
             }
-            index.putLong(segment + IndexDescriptor.SEGMENT_BYTE_SIZE_OFFSET, byteSize);
+            index.putLong(segment + IndexDescriptor.SEGMENT_BYTE_SIZE_OFFSET, described.byteSize());
+            index.putLong(segment + IndexDescriptor.SEGMENT_MODIFIED_OFFSET, described.modifiedNanos());
+            index.putLong(segment + IndexDescriptor.SEGMENT_INODE_OFFSET, described.inode());
             putText(index, segment + IndexDescriptor.SEGMENT_FILE_OFFSET, text, file);
         });
     }

@@ -16,8 +16,9 @@ final class DtypeParser {
     private static final Pattern SIMPLE = Pattern.compile("([<>|])([biufcSUVMm])([0-9]{0,10})(\\[[^\\[\\]]{1,16}])?");
     private static final Pattern OBJECT = Pattern.compile("[<>|=]?(O[0-9]*|object)");
     private static final Pattern UNIT = Pattern.compile("\\[([0-9]{0,10})(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as|generic)]");
-    private static final String OBJECT_REMEDY = "convert it before saving: text with a.astype('U'), numbers with"
-            + " a.astype('f4') or another fixed type, rows of different lengths as one array of values and one of offsets";
+    private static final String OBJECT_REMEDY = "convert it before saving: text with a.astype('U') (or a text"
+            + " file, loaded with --as strings), numbers with a.astype('f4') or another fixed type, rows of different lengths as"
+            + " one file each (loaded with --as ragged)";
 
     private int fieldCount;
 

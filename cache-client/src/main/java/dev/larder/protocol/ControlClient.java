@@ -106,7 +106,19 @@ public final class ControlClient {
 
     /** Computes checksums again and compares; the empty name means everything. */
     public Done verify(String name, ProgressListener listener) {
-        return exchange(new Request.Verify(name), listener);
+        return exchange(new Request.Verify(name, false), listener);
+    }
+
+    /**
+     * Computes checksums again, reads the sources too, and compares: CHECKSUM names what differs, BAD_INPUT what is missing.
+     */
+    public Done verifyAgainstSources(String name, ProgressListener listener) {
+        return exchange(new Request.Verify(name, true), listener);
+    }
+
+    /** Loads a dataset again, from where and in the way it was loaded, however its sources look. */
+    public Done reload(String name, ProgressListener listener) {
+        return exchange(new Request.Reload(name), listener);
     }
 
     /** Returns totals. */

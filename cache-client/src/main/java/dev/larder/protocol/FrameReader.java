@@ -10,7 +10,7 @@ import java.nio.channels.ReadableByteChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a stream of bytes into frames. Memory grows with the frame that has been announced, never beyond the limit.
+ * Cuts a stream of bytes into frames. Memory grows with what has come of a frame, never beyond the limit.
  *
  * <pre>
  *   +---------------+------------------------------------------+
@@ -57,7 +57,7 @@ public final class FrameReader {
                     .remedy("only larder's own client should talk to the control socket");
         }
         if (available < LENGTH_BYTES + length) {
-            reserve(LENGTH_BYTES + length);
+            reserve(Math.min(LENGTH_BYTES + length, 2 * available));
             return null;
         }
         ByteBuffer frame = buffer.slice(start + LENGTH_BYTES, length).order(ByteOrder.LITTLE_ENDIAN);

@@ -1,6 +1,7 @@
 package dev.larder.protocol;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * How sources are read and kept; recorded with what they gave, so that it can be loaded again in the same way.
@@ -58,9 +59,38 @@ public record LoadOptions(
         return new LoadOptions(wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
     }
 
+    /** Returns the same, for files that do not say what their bytes are. */
+    public LoadOptions withElements(String wantedDtype, String wantedShape) {
+        return new LoadOptions(keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+    }
+
     /** Returns the same, made into something else. */
     public LoadOptions withAs(As wanted) {
         return new LoadOptions(keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+    }
+
+    /** Returns the same, with sources compared by every byte, or not. */
+    public LoadOptions withStrict(boolean wanted) {
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, wanted, inPlace, evenIfUnchanged);
+    }
+
+    /** Returns the same, with files mapped where they lie, or not. */
+    public LoadOptions withInPlace(boolean wanted) {
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, wanted, evenIfUnchanged);
+    }
+
+    /** Returns the same, with sources read again that look as they did, or not. */
+    public LoadOptions withEvenIfUnchanged(boolean wanted) {
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, wanted);
+    }
+
+    /** Tells whether the same sources give the same version with both; how sources are compared does not matter for that. */
+    public boolean givesSameAs(LoadOptions other) {
+        return Set.copyOf(keys).equals(Set.copyOf(other.keys))
+                && withKeys(List.of())
+                        .withStrict(false)
+                        .withEvenIfUnchanged(false)
+                        .equals(other.withKeys(List.of()).withStrict(false).withEvenIfUnchanged(false));
     }
 
     /** Returns the same, with arrays below this length packed. */

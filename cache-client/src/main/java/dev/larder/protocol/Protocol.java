@@ -16,8 +16,8 @@ public final class Protocol {
     /** Changes when something is added that an older peer can do without: the version of the schema. */
     public static final int MINOR = HelloEncoder.SCHEMA_VERSION;
 
-    /** The longest request in bytes, without the length in front. */
-    public static final int MAX_REQUEST_LENGTH = 64 * 1024;
+    /** The longest request in bytes, without the length in front: a list of some 50,000 paths. */
+    public static final int MAX_REQUEST_LENGTH = 4 * 1024 * 1024;
 
     /** The longest response in bytes, without the length in front. */
     public static final int MAX_RESPONSE_LENGTH = 1024 * 1024;

@@ -14,7 +14,8 @@ public sealed interface Request
                 Request.Evict,
                 Request.Verify,
                 Request.Status,
-                Request.Stop {
+                Request.Stop,
+                Request.Reload {
 
     /** Opens every connection. The process id is for people: the kernel's word on the peer is what counts. */
     record Hello(int protocolMajor, int protocolMinor, long pid, String clientVersion) implements Request {}
@@ -49,8 +50,15 @@ public sealed interface Request
     /** Removes the newest version of a dataset. */
     record Evict(String name) implements Request {}
 
-    /** Computes the checksums of a dataset or an array again; the empty name means everything. */
-    record Verify(String name) implements Request {}
+    /**
+     * Computes the checksums of a dataset or an array again; the empty name means everything.
+     *
+     * @param againstSources whether to read the sources too, and compare with them
+     */
+    record Verify(String name, boolean againstSources) implements Request {}
+
+    /** Loads a dataset again, from where and in the way it was loaded. */
+    record Reload(String name) implements Request {}
 
     /** Asks for totals. */
     record Status() implements Request {}

@@ -25,6 +25,8 @@ import dev.larder.protocol.sbe.NameTextDecoder;
 import dev.larder.protocol.sbe.PathTextDecoder;
 import dev.larder.protocol.sbe.PublishDecoder;
 import dev.larder.protocol.sbe.PublishEncoder;
+import dev.larder.protocol.sbe.ReloadDecoder;
+import dev.larder.protocol.sbe.ReloadEncoder;
 import dev.larder.protocol.sbe.ShortTextDecoder;
 import dev.larder.protocol.sbe.StatusDecoder;
 import dev.larder.protocol.sbe.StatusEncoder;
@@ -46,7 +48,7 @@ public final class RequestCodec {
     private static final int NAME = NameTextDecoder.lengthMaxValue();
 
     /** More could not stand in a request, however short they are. */
-    private static final int MAX_ELEMENTS = Protocol.MAX_REQUEST_LENGTH / 4;
+    private static final int MAX_ELEMENTS = 65_534; // what numInGroup can count
 
     private final MessageWriter writer = new MessageWriter(Protocol.MAX_REQUEST_LENGTH);
 
@@ -68,6 +70,7 @@ public final class RequestCodec {
             case VerifyDecoder.TEMPLATE_ID -> verify(reader);
             case StatusDecoder.TEMPLATE_ID -> new Request.Status();
             case StopDecoder.TEMPLATE_ID -> stop(reader);
+            case ReloadDecoder.TEMPLATE_ID -> reload(reader);
             case CreateDecoder.TEMPLATE_ID -> create(reader);
             case PublishDecoder.TEMPLATE_ID -> publish(reader);
             default -> throw reader.malformed("request", reader.templateId());
@@ -107,7 +110,12 @@ public final class RequestCodec {
             return encoder.name(name(evict.name())).limit();
         } else if (request instanceof Request.Verify verify) {
             VerifyEncoder encoder = new VerifyEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
-            return encoder.name(name(verify.name())).limit();
+            return encoder.againstSources(flag(verify.againstSources()))
+                    .name(name(verify.name()))
+                    .limit();
+        } else if (request instanceof Request.Reload reload) {
+            ReloadEncoder encoder = new ReloadEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.name(name(reload.name())).limit();
         } else if (request instanceof Request.Stop stop) {
             StopEncoder encoder = new StopEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.keep(flag(stop.keep())).limit();
@@ -298,7 +306,14 @@ public final class RequestCodec {
     private static Request verify(MessageReader reader) {
         VerifyDecoder decoder = new VerifyDecoder();
         decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(VerifyDecoder.BLOCK_LENGTH), reader.version());
-        return new Request.Verify(reader.text("name", NAME, decoder::limit, decoder::skipName));
+        boolean againstSources = decoder.againstSources() == Flag.YES;
+        return new Request.Verify(reader.text("name", NAME, decoder::limit, decoder::skipName), againstSources);
+    }
+
+    private static Request reload(MessageReader reader) {
+        ReloadDecoder decoder = new ReloadDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(ReloadDecoder.BLOCK_LENGTH), reader.version());
+        return new Request.Reload(reader.text("name", NAME, decoder::limit, decoder::skipName));
     }
 
     private static Request stop(MessageReader reader) {

@@ -210,6 +210,16 @@ class ArrayViewTest {
     }
 
     @Test
+    void dataIsReadAsItLiesWhateverTheOrder() {
+        ByteBuffer data = dataset.array("cube").dataBuffer(8, 8);
+
+        assertThat(data.getFloat(0)).isEqualTo(2f);
+        assertThat(data.isReadOnly()).isTrue();
+        assertThatThrownBy(() -> dataset.array("cube").dataBuffer(Long.MAX_VALUE, 8))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
     void byteBuffersHaveTheByteOrderOfTheElements() {
         assertThat(dataset.array("big").byteBuffer(0, 3).getInt(4)).isEqualTo(-2);
         assertThat(dataset.array("cube").byteBuffer(1, 1).getFloat(0)).isEqualTo(12f);

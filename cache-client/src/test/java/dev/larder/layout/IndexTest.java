@@ -115,6 +115,16 @@ class IndexTest {
     }
 
     @Test
+    void filesOutsideTheStoreKeepWhatTheyAreKnownBy() {
+        ArrayEntry array = new ArrayEntry("a", "|u1", 'C', new long[] {5}, "/data/a.npy", 80, 5, 1);
+        SegmentFile file = new SegmentFile("/data/a.npy", 85, 1_767_225_600_123_456_789L, -2);
+        IndexReader index = read(IndexWriter.write(List.of(array), List.of(file), 1, 0));
+
+        assertSame(index.find("a"), array);
+        assertThat(index.segment(0)).isEqualTo(file);
+    }
+
+    @Test
     void arraysMayShareASegment() {
         ArrayEntry first = new ArrayEntry("a", "|u1", 'C', new long[] {5}, "pack-0000", 64, 5, 1);
         ArrayEntry second = new ArrayEntry("b", "|u1", 'C', new long[] {7}, "pack-0000", 128, 7, 2);

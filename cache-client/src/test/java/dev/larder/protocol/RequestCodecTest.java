@@ -46,7 +46,9 @@ class RequestCodecTest {
                 new Request.ListArrays("mn", true),
                 new Request.Info("mnist"),
                 new Request.Evict("a".repeat(1024)),
-                new Request.Verify(""),
+                new Request.Verify("", false),
+                new Request.Verify("d/a", true),
+                new Request.Reload("d"),
                 new Request.Status(),
                 new Request.Stop(true),
                 new Request.Stop(false));
@@ -119,9 +121,9 @@ class RequestCodecTest {
 
     @Test
     void moreSourcesThanARequestHoldsAreRefusedWithTheRemedy() {
-        LoadRequest.Source source = new LoadRequest.Source("n", "/p");
+        LoadRequest.Source source = new LoadRequest.Source("n", "/a-path-that-is-not-too-short" + "/deeper".repeat(20));
 
-        for (int count : new int[] {10_000, 20_000, 70_000}) {
+        for (int count : new int[] {30_000, 60_000, 70_000}) {
             LoadRequest request = new LoadRequest(Collections.nCopies(count, source), List.of(), 0);
             assertThatThrownBy(() -> codec.encode(request))
                     .isInstanceOf(LarderException.class)

@@ -30,9 +30,11 @@ import picocli.CommandLine.Spec;
             Wait.class,
             Ls.class,
             Info.class,
+            Show.class,
             ShowPath.class,
             Evict.class,
             Verify.class,
+            Reload.class,
             Status.class,
             Stop.class,
             Completion.class

@@ -13,9 +13,19 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "load",
         description = {
-            "Load sources into the running daemon, and return when all of them are resident.",
-            "A source is a folder of .npy files, a .npy file or an IDX file (plain or .gz). A folder gives arrays"
-                    + " NAME/<relative path without suffix>, a file NAME/<name without suffix>."
+            "Load sources into the running daemon, and return when all of them are resident. Sources that are resident and"
+                    + " have not changed are left alone; changed ones become the next version of their dataset.",
+            "A source is a folder, or a file of one of these kinds:",
+            "  .npy, .npy.gz               one array;",
+            "  .npz                        one array for each member;",
+            "  .safetensors                one array for each tensor (BF16 as uint16, F8 as uint8);",
+            "  -idxN-ubyte[.gz]            one array, as of MNIST;",
+            "  .csv, .tsv[.gz]             numbers under a line of names: one array for each column, one matrix for"
+                    + " columns that are numbered (x0, x1, …), all of it one matrix with --dtype;",
+            "  .bin, .raw, .dat, any file  raw bytes, with --dtype and --shape;",
+            "  -                           paths on standard input, one a line.",
+            "A folder gives arrays NAME/<relative path without suffix>, a file NAME/<name without suffix>, a file with"
+                    + " several arrays NAME/<member>."
         })
 final class Load implements Callable<Integer> {
     @ParentCommand
@@ -31,14 +41,17 @@ final class Load implements Callable<Integer> {
     @Mixin
     LoadOptions options;
 
+    @Mixin
+    Events events;
+
     @Override
     public Integer call() {
-        Done done;
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            done = larder.client().load(options.request(sources, larder.debug), display);
-        }
-        Outcome.note(done, larder.err());
-        larder.err().println("larder: loaded: " + Outcome.counted(done));
-        return 0;
+        return events.follow(larder, "load", display -> {
+            Done done = larder.client().load(options.request(sources, larder.debug), display);
+            display.done(done);
+            if (done.files() > 0 && !events.json) {
+                larder.err().println("larder: loaded: " + Outcome.counted(done));
+            }
+        });
     }
 }

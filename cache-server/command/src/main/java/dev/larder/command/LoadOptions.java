@@ -37,6 +37,19 @@ final class LoadOptions {
     dev.larder.protocol.LoadOptions.As as;
 
     @Option(
+            names = "--strict",
+            description =
+                    "Tell whether sources have changed by every byte of them, not by size, time, inode and samples.")
+    boolean strict;
+
+    @Option(
+            names = "--in-place",
+            description =
+                    "Copy nothing: map local files where they lie, for what is larger than memory. They must not be"
+                            + " changed while they are loaded.")
+    boolean inPlace;
+
+    @Option(
             names = "--pack-below",
             paramLabel = "SIZE",
             converter = Units.SizeConverter.class,
@@ -45,12 +58,32 @@ final class LoadOptions {
     @Nullable
     Long packBelowBytes;
 
+    @Option(
+            names = "--dtype",
+            paramLabel = "D",
+            defaultValue = "",
+            description =
+                    "Element type of raw binary files (uint8, float32, >i2, …); a table becomes one matrix of it.")
+    String dtype;
+
+    @Option(
+            names = "--shape",
+            paramLabel = "N,M,…",
+            defaultValue = "",
+            description =
+                    "Shape of raw binary files, as in --shape -1,28,28: one number may be -1. Default: one dimension.")
+    String shape;
+
     /** Asks for a load, by a single thread where somebody looks for a bug. */
     LoadRequest request(List<LoadRequest.Source> sources, boolean debug) {
         long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
-        return new LoadRequest(
-                sources,
-                dev.larder.protocol.LoadOptions.none().withKeys(keys).withAs(as).withPackBelowBytes(packBelow),
-                debug ? 1 : workers);
+        dev.larder.protocol.LoadOptions options = dev.larder.protocol.LoadOptions.none()
+                .withKeys(keys)
+                .withAs(as)
+                .withElements(dtype, shape)
+                .withPackBelowBytes(packBelow)
+                .withStrict(strict)
+                .withInPlace(inPlace);
+        return new LoadRequest(StandardInput.expand(sources), options, debug ? 1 : workers);
     }
 }

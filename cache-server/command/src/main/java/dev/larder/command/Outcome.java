@@ -27,9 +27,7 @@ final class Outcome {
 
     /** Passes on what the daemon has to say beyond numbers. */
     static void note(Done done, PrintWriter err) {
-        if (!done.message().isEmpty()) {
-            err.println("larder: " + done.message());
-        }
+        done.message().lines().forEach(line -> err.println("larder: " + line));
     }
 
     private static String freed(long files, long bytes, long held, String holders) {

@@ -1,11 +1,11 @@
 package dev.larder.command;
 
+import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** Prints a line for each new phase and message, and in long phases one every few seconds. */
 final class ProgressLines implements ProgressDisplay {
@@ -13,7 +13,8 @@ final class ProgressLines implements ProgressDisplay {
 
     private final PrintWriter err;
     private final LongSupplier nanoClock;
-    private Progress.@Nullable Phase phase;
+    private final Rate rate;
+    private String lastPhase = "";
     private long phaseBegan;
     private long lastPrinted;
     private String lastMessage = "";
@@ -25,14 +26,16 @@ final class ProgressLines implements ProgressDisplay {
     ProgressLines(PrintWriter err, LongSupplier nanoClock) {
         this.err = err;
         this.nanoClock = nanoClock;
+        this.rate = new Rate(nanoClock);
     }
 
     @Override
     public void progress(Progress progress) {
         long now = nanoClock.getAsLong();
-        boolean newPhase = progress.phase() != phase;
+        rate.update(progress);
+        boolean newPhase = !ProgressDisplay.phase(progress).equals(lastPhase);
         if (newPhase) {
-            phase = progress.phase();
+            lastPhase = ProgressDisplay.phase(progress);
             phaseBegan = now;
         }
         if (!progress.message().isEmpty() && !progress.message().equals(lastMessage)) {
@@ -46,13 +49,18 @@ final class ProgressLines implements ProgressDisplay {
     }
 
     @Override
+    public void done(Done done) {
+        Outcome.note(done, err);
+    }
+
+    @Override
     public void close() {
         err.flush();
     }
 
-    private static String amounts(Progress progress, long nanos) {
+    private String amounts(Progress progress, long nanos) {
         if (progress.bytesTotal() <= 0) {
-            return progress.bytesDone() > 0 ? ": " + Units.size(progress.bytesDone()) : "";
+            return progress.bytesDone() > 0 ? ": " + Units.size(progress.bytesDone()) : found(progress);
         }
         String amounts = String.format(
                 Locale.ROOT,
@@ -60,8 +68,19 @@ final class ProgressLines implements ProgressDisplay {
                 Units.size(progress.bytesDone()),
                 Units.size(progress.bytesTotal()),
                 percent(progress));
-        double seconds = nanos / 1e9;
-        return seconds < 1 ? amounts : amounts + ", " + Units.size((long) (progress.bytesDone() / seconds)) + "/s";
+        if (nanos < Duration.ofSeconds(1).toNanos()) {
+            return amounts;
+        }
+        String files = progress.filesTotal() > 1
+                ? ", " + progress.filesDone() + " of " + progress.filesTotal() + " files"
+                : "";
+        double eta = rate.etaSeconds();
+        String left = eta < 0 ? "" : ", " + Units.duration(Duration.ofMillis((long) (eta * 1000))) + " left";
+        return amounts + files + ", " + Units.size((long) rate.bytesPerSecond()) + "/s" + left;
+    }
+
+    private static String found(Progress progress) {
+        return progress.filesDone() > 0 ? ": " + progress.filesDone() + " files" : "";
     }
 
     private static long percent(Progress progress) {

@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import java.io.PrintWriter;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
@@ -34,7 +35,17 @@ final class ProgressOnTerminal implements ProgressDisplay {
             close();
             bar = start(ProgressDisplay.describe(progress));
         }
+        if (progress.filesDone() > 0) {
+            String total = progress.filesTotal() < 0 ? "" : " of " + progress.filesTotal();
+            bar.setExtraMessage(progress.filesDone() + total + " files");
+        }
         bar.maxHint(progress.bytesTotal()).stepTo(progress.bytesDone());
+    }
+
+    @Override
+    public void done(Done done) {
+        close();
+        Outcome.note(done, err);
     }
 
     @Override

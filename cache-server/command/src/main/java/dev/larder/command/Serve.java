@@ -3,7 +3,6 @@ package dev.larder.command;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
-import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
@@ -53,6 +52,12 @@ final class Serve implements Callable<Integer> {
     @Option(names = "--detach", description = "Return when everything is loaded, and serve in the background.")
     boolean detach;
 
+    @Option(names = "--json", description = "Tell progress of --load as one JSON object a line, on standard error.")
+    boolean json;
+
+    /** Whether a failure is on standard error already, as an event. */
+    private boolean reported;
+
     @Override
     public Integer call() {
         if (detach && !DetachedProcess.isThisOne()) {
@@ -76,7 +81,9 @@ final class Serve implements Callable<Integer> {
             cleanUp = daemon.awaitStop();
         } catch (RuntimeException | Error failure) {
             cleanUp = daemon.stop(keep);
-            if (!isStop(failure)) {
+            if (reported && failure instanceof LarderException known) {
+                return known.rawCode();
+            } else if (!isStop(failure)) {
                 throw failure;
             }
         }
@@ -89,11 +96,14 @@ final class Serve implements Callable<Integer> {
         if (sources.isEmpty()) {
             return;
         }
-        Done done;
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            done = daemon.load(options.request(sources, larder.debug), display);
+        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json)) {
+            try {
+                display.done(daemon.load(options.request(sources, larder.debug), display));
+            } catch (LarderException e) {
+                reported = !isStop(e) && display.problem(e);
+                throw e;
+            }
         }
-        Outcome.note(done, larder.err());
     }
 
     /** A load of our own finds the daemon gone, or is ended by it, only where somebody stops it. */

@@ -15,7 +15,15 @@ final class SourceConverter implements ITypeConverter<LoadRequest.Source> {
         if (split <= 0 || split == text.length() - 1) {
             throw new TypeConversionException("not a source: '" + text + "' (a source is NAME=PATH)");
         }
-        return new LoadRequest.Source(text.substring(0, split), absolute(text.substring(split + 1)));
+        String path = text.substring(split + 1);
+        return path.equals(StandardInput.PATH)
+                ? new LoadRequest.Source(text.substring(0, split), path)
+                : source(text.substring(0, split), path);
+    }
+
+    /** Returns the source that a path of this process stands for. */
+    static LoadRequest.Source source(String name, String path) {
+        return new LoadRequest.Source(name, absolute(path));
     }
 
     /** Tidies a path, except where that could lead past a symbolic link. */

@@ -3,6 +3,8 @@ package dev.larder.command;
 import dev.larder.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
@@ -19,13 +21,22 @@ final class Verify implements Callable<Integer> {
             description = "A dataset, or dataset/array; everything if absent.")
     String name;
 
+    @Option(
+            names = "--source",
+            description = "Read the sources too, and name what differs from what was loaded, or is missing.")
+    boolean source;
+
+    @Mixin
+    Events events;
+
     @Override
     public Integer call() {
-        Done done;
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            done = larder.client().verify(name, display);
-        }
-        larder.out().println("Verified: " + Outcome.counted(done));
-        return 0;
+        return events.follow(larder, "verify", display -> {
+            Done done = source
+                    ? larder.client().verifyAgainstSources(name, display)
+                    : larder.client().verify(name, display);
+            display.done(done);
+            larder.out().println("Verified" + (source ? " with sources: " : ": ") + Outcome.counted(done));
+        });
     }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -35,15 +36,17 @@ final class Wait implements Callable<Integer> {
             description = "How long to wait (default: 10m).")
     Duration timeout;
 
+    @Mixin
+    Events events;
+
     @Override
     public Integer call() {
-        long begin = System.nanoTime();
-        awaitDaemon(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS);
-        Duration left = timeout.minusNanos(System.nanoTime() - begin);
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            larder.client().awaitEvenIfUnknown(name, left.isNegative() ? Duration.ZERO : left, display);
-        }
-        return 0;
+        return events.follow(larder, "wait", display -> {
+            long begin = System.nanoTime();
+            awaitDaemon(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS);
+            Duration left = timeout.minusNanos(System.nanoTime() - begin);
+            display.done(larder.client().awaitEvenIfUnknown(name, left.isNegative() ? Duration.ZERO : left, display));
+        });
     }
 
     /** Gives a daemon that was started just before the time to come up. */

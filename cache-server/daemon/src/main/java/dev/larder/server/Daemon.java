@@ -149,14 +149,18 @@ public final class Daemon implements AutoCloseable {
             throw new IllegalStateException("load failed", e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            load.cancel();
+            load.leave();
             throw Failure.of(ErrorCode.INTERRUPTED, "load was interrupted").exception();
         }
     }
 
-    /** Starts a load, and counts and reports how it ends. */
-    Load startLoad(LoadRequest request) {
+    /** Starts a load, and counts and reports how it ends; a request for what is being loaded just so joins that load. */
+    synchronized Load startLoad(LoadRequest request) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
+        Optional<Load> joined = loads.join(request);
+        if (joined.isPresent()) {
+            return joined.get();
+        }
         Load load = loads.start(request);
         watch(load);
         return load;
@@ -177,17 +181,36 @@ public final class Daemon implements AutoCloseable {
         });
     }
 
+    /** Starts to load a dataset again, from where and in the way it was loaded. */
+    Load startReload(String name) {
+        requireDataset(name, "loaded again", "reload");
+        PublishedVersion version = residency.require(name);
+        if (version.origins().isEmpty()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so there is nothing to load it from")
+                    .with("dataset", name)
+                    .remedy("compute it again");
+        }
+        List<LoadRequest.Source> sources = version.origins().stream()
+                .map(path -> new LoadRequest.Source(name, path))
+                .toList();
+        return startLoad(new LoadRequest(sources, version.provenance().options().withEvenIfUnchanged(true), 0));
+    }
+
     /** Removes the current version of a dataset; the name of one of its arrays is refused, as versions leave whole. */
     PublishedVersion evict(String name) {
-        if (name.indexOf('/') >= 0) {
-            throw Failure.of(ErrorCode.USAGE, "only a whole dataset can be evicted")
-                    .with("name", name)
-                    .remedy("larder evict " + ArrayName.parse(name).dataset());
-        }
+        requireDataset(name, "evicted", "evict");
         PublishedVersion evicted = residency.evict(name);
         counters.increment(Counter.EVICTIONS);
         afterChange();
         return evicted;
+    }
+
+    private static void requireDataset(String name, String what, String command) {
+        if (name.indexOf('/') >= 0) {
+            throw Failure.of(ErrorCode.USAGE, "only a whole dataset can be " + what)
+                    .with("name", name)
+                    .remedy("larder " + command + " " + ArrayName.parse(name).dataset());
+        }
     }
 
     /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */

@@ -46,7 +46,7 @@ final class Listing {
         for (PublishedVersion version : current) {
             addRows(
                     version,
-                    State.RESIDENT,
+                    version.isInPlace() ? State.MAPPED : State.RESIDENT,
                     holders.getOrDefault(version.folder(), List.of()).size(),
                     isWanted,
                     rows);

@@ -13,6 +13,7 @@ import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
+import dev.larder.server.ingest.SourceComparison;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
@@ -62,9 +63,21 @@ final class Requests implements RequestHandler {
 
     @Override
     public void load(LoadRequest request, Reply reply) {
-        Load load = daemon.startLoad(request);
-        load.listen(reply::progress);
-        reply.onDisconnect(load::cancel);
+        follow(daemon.startLoad(request), reply);
+    }
+
+    @Override
+    public void reload(String name, Reply reply) {
+        follow(daemon.startReload(name), reply);
+    }
+
+    /** Tells a client of a load how far it is and how it ends. */
+    private static void follow(Load load, Reply reply) {
+        Runnable noProgress = load.listen(reply::progress);
+        reply.onDisconnect(() -> {
+            noProgress.run();
+            load.leave();
+        });
         load.whenEnded((done, failure) -> {
             if (failure == null) {
                 reply.done(done);
@@ -145,7 +158,7 @@ final class Requests implements RequestHandler {
     }
 
     @Override
-    public void verify(String name, Reply reply) {
+    public void verify(String name, boolean againstSources, Reply reply) {
         run(verification, reply, () -> {
             Optional<PublishedVersion> version = residency.find(dataset(name));
             if (!name.isEmpty() && version.isEmpty()) {
@@ -157,8 +170,18 @@ final class Requests implements RequestHandler {
             if (done.files() == 0 && !array.isEmpty()) {
                 throw unknown(name);
             }
-            reply.done(done);
+            reply.done(againstSources ? compareWithSources(versions, array, reply) : done);
         });
+    }
+
+    private static Done compareWithSources(List<PublishedVersion> versions, String array, Reply reply) {
+        if (versions.size() == 1 && versions.get(0).origins().isEmpty()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so it has no source")
+                    .with("dataset", versions.get(0).dataset())
+                    .remedy("verify it without --source");
+        }
+        int workers = Runtime.getRuntime().availableProcessors();
+        return new SourceComparison(array, workers, reply::progress, reply::isConnected).run(versions);
     }
 
     @Override

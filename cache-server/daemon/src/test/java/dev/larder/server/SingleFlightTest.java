@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -52,34 +51,55 @@ class SingleFlightTest {
     }
 
     @Test
-    void ofSeveralLoadsOfOneDatasetOneWinsAndTheOthersAreRefused() {
+    void equalLoadsOfOneDatasetJoinAndAllSeeItsProgress() {
         Path source = ServedStore.writeHole(sources.resolve("a.npy"), LARGE);
         List<CompletableFuture<Done>> loads = new ArrayList<>();
+        List<Recorder> recorders = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            loads.add(CompletableFuture.supplyAsync(() -> served.load("d", source), threads));
+            Recorder recorder = new Recorder();
+            recorders.add(recorder);
+            loads.add(CompletableFuture.supplyAsync(
+                    () -> served.control().load(ServedStore.request("d", source), recorder), threads));
         }
 
-        long won = loads.stream().filter(load -> succeeds(load)).count();
+        loads.forEach(CompletableFuture::join);
 
-        assertThat(won).isEqualTo(1);
+        assertThat(recorders).allSatisfy(Recorder::awaitFirst);
         assertThat(served.control().list("", true)).hasSize(1);
         assertThat(ServedStore.entries(served.layout().dataset("d"))).containsExactly("1", "current");
     }
 
-    private static boolean succeeds(CompletableFuture<Done> load) {
-        try {
-            load.join();
-            return true;
-        } catch (CompletionException e) {
-            assertThat(e)
-                    .cause()
-                    .isInstanceOfSatisfying(
-                            LarderException.class,
-                            refusal -> assertThat(refusal.code()).isEqualTo(ErrorCode.REFUSED))
-                    .hasMessageContaining("being loaded already")
-                    .hasMessageContaining("larder wait d");
-            return false;
-        }
+    @Test
+    void aLoadOfADatasetThatIsLoadedFromElsewhereIsRefused() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), LARGE);
+        Path other = ServedStore.writeInts(sources.resolve("b.npy"), 1);
+        Recorder loading = new Recorder();
+        CompletableFuture<Done> load = CompletableFuture.supplyAsync(
+                () -> served.control().load(ServedStore.request("d", source), loading), threads);
+        loading.awaitFirst();
+
+        assertFails(() -> served.load("d", other), ErrorCode.REFUSED, "larder wait d");
+
+        assertThat(load.join().files()).isEqualTo(1);
+    }
+
+    @Test
+    void aLoadGoesOnForThoseWhoJoinedWhenItsFirstClientLeaves() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), 2 * LARGE);
+        Recorder first = new Recorder();
+        Recorder second = new Recorder();
+        Thread client = new Thread(() -> assertFails(
+                () -> served.control().load(ServedStore.request("d", source), first), ErrorCode.INTERRUPTED, ""));
+        client.start();
+        first.awaitFirst();
+        CompletableFuture<Done> joined = CompletableFuture.supplyAsync(
+                () -> served.control().load(ServedStore.request("d", source), second), threads);
+        second.awaitFirst();
+
+        client.interrupt();
+        client.join(10_000);
+
+        assertThat(joined.join().files()).isEqualTo(1);
     }
 
     @Test

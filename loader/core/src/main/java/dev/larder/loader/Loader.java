@@ -76,6 +76,7 @@ public final class Loader implements AutoCloseable {
      * kept. Epochs may be visited in any order, and again.
      */
     public Epoch epoch(long number) {
+        source.dataset().requireSourcesUnchanged();
         Plan plan = new Plan(number, order(number), settings.batchSize(), settings.dropLast());
         ring.start(plan);
         return new Epoch(this, ring, plan);

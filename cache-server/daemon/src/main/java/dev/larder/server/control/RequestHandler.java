@@ -35,8 +35,11 @@ public interface RequestHandler {
     /** Removes the newest version of a dataset. */
     void evict(String name, Reply reply);
 
-    /** Computes checksums again; the empty name means everything. */
-    void verify(String name, Reply reply);
+    /** Computes checksums again, and where asked to those of the sources as well; the empty name means everything. */
+    void verify(String name, boolean againstSources, Reply reply);
+
+    /** Loads a dataset again, from where and in the way it was loaded; done when it is known to be up to date. */
+    void reload(String name, Reply reply);
 
     /** Answers with totals, then is done. */
     void status(Reply reply);

@@ -111,7 +111,9 @@ final class Requests {
         } else if (request instanceof Request.Evict evict) {
             handler.evict(evict.name(), reply);
         } else if (request instanceof Request.Verify verify) {
-            handler.verify(verify.name(), reply);
+            handler.verify(verify.name(), verify.againstSources(), reply);
+        } else if (request instanceof Request.Reload reload) {
+            handler.reload(reload.name(), reply);
         } else if (request instanceof Request.Status) {
             handler.status(reply);
         } else if (request instanceof Request.Stop stop) {

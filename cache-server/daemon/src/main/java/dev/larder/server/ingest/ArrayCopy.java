@@ -5,10 +5,8 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.store.SourceRecord;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -71,16 +69,5 @@ final class ArrayCopy {
                 header.byteSize(),
                 crc32c(),
                 array().part());
-    }
-
-    List<SourceRecord> sources() {
-        return array().files().stream()
-                .map(file -> new SourceRecord(
-                        array().name().array(),
-                        file.file().toString(),
-                        file.byteSize(),
-                        file.modifiedNanos(),
-                        file.inode()))
-                .toList();
     }
 }

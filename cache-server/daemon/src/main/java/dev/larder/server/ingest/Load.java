@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
@@ -13,23 +14,30 @@ import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * One load: scans every source, reserves space for all of it, copies with several threads and publishes. All datasets of a
- * request become visible, or none; whatever was written before a failure is removed.
+ * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
+ * and publishes. All datasets of a request become visible, or none; whatever was written before a failure is removed.
  */
 public final class Load implements Ingest {
     private final LoadRequest request;
@@ -39,8 +47,15 @@ public final class Load implements Ingest {
     private final LoadProgress progress;
     private final CompletableFuture<Done> outcome = new CompletableFuture<>();
     private final List<IncomingVersion> incoming = new ArrayList<>();
+    private final Reuse reuse;
+    private final List<String> notes = new ArrayList<>();
+    private final AtomicInteger clients = new AtomicInteger(1);
+    private final List<SourceArray> found = new ArrayList<>();
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
+
+    /** What is to be loaded, and where it is written. */
+    private record Loading(Candidate candidate, IncomingVersion version) {}
 
     Load(LoadRequest request, int workers, Store store, Residency residency) {
         this.request = request;
@@ -48,6 +63,12 @@ public final class Load implements Ingest {
         this.store = store;
         this.residency = residency;
         this.progress = new LoadProgress(String.join(",", datasets()));
+        this.reuse = new Reuse(
+                store,
+                residency,
+                new LoadRequest(request.sources(), request.options(), workers),
+                progress,
+                () -> !cancelled);
     }
 
     @Override
@@ -69,6 +90,23 @@ public final class Load implements Ingest {
     @Override
     public Runnable listen(ProgressListener listener) {
         return progress.listen(listener);
+    }
+
+    /** Tells whether this loads what the other asks for, in the way it asks for. */
+    boolean isFor(LoadRequest other) {
+        return request.sources().equals(other.sources()) && request.options().equals(other.options());
+    }
+
+    /** Counts one more client that wants the outcome; false where this is being cancelled, as nobody wanted it any more. */
+    boolean join() {
+        return clients.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+    }
+
+    /** Counts one client less; with the last one the load ends. */
+    public void leave() {
+        if (clients.decrementAndGet() == 0) {
+            cancel();
+        }
     }
 
     @Override
@@ -116,65 +154,115 @@ public final class Load implements Ingest {
         try {
             return loadAll();
         } finally {
-            arrays.forEach(SourceArray::release);
+            found.forEach(SourceArray::release);
         }
     }
 
     private Done loadAll() throws IOException {
+        List<Candidate> changed = new ArrayList<>();
+        for (Candidate candidate : scan()) {
+            Optional<String> unchanged = reuse.unchanged(candidate);
+            unchanged.ifPresentOrElse(notes::add, () -> changed.add(candidate));
+        }
+        arrays = changed.stream()
+                .flatMap(candidate -> candidate.arrays().stream())
+                .toList();
+        long files = 0;
+        long bytes = 0;
+        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : load(changed)) {
+            files += loaded.arrays().size();
+            bytes += loaded.dataBytes();
+        }
+        return Done.of(files, bytes, String.join("\n", notes));
+    }
+
+    /** Finds everything before anything is read. */
+    private List<Candidate> scan() throws IOException {
         progress.enter(Phase.SCANNING);
-        SourceOptions options = SourceOptions.of(request.options());
-        List<SourceArray> found = new ArrayList<>();
+        long foundEpochNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+        LoadOptions options = request.options();
         long skipped = 0;
         long hidden = 0;
-        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, checked -> {});
-        for (LoadRequest.Source source : request.sources()) {
-            Source scanned = Source.scan(source.name(), Path.of(source.path()), options, scanning);
+        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, progress::addFiles);
+        for (Source scanned : Source.scanAll(request.sources(), SourceOptions.of(options), scanning)) {
             found.addAll(scanned.arrays());
-            arrays = List.copyOf(found); // to be released, whatever comes next
             skipped += scanned.skippedFiles();
             hidden += scanned.hiddenFiles();
         }
-        requireDistinctNames(found);
-        long bytes =
-                found.stream().mapToLong(array -> array.header().byteSize()).sum();
-        Map<String, LoadPlan> plans = new LinkedHashMap<>();
-        PackRule packs = PackRule.of(request.options(), store.hugePages());
-        datasets().forEach(dataset -> plans.put(dataset, LoadPlan.of(arraysOf(dataset), packs)));
-        long stored = plans.values().stream().mapToLong(LoadPlan::storedBytes).sum();
-        store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
-        progress.expect(bytes, found.size());
-        progress.enter(Phase.LOADING);
-        List<IncomingVersion> versions = new ArrayList<>();
-        try {
-            try (Copying copying = new Copying(workers, progress)) {
-                plans.forEach((dataset, plan) -> {
-                    IncomingVersion version = open(dataset);
-                    versions.add(version);
-                    copying.add(version, plan);
-                });
-                copying.start();
-                copying.await();
-            }
-            publishAll(versions);
-        } finally {
-            try {
-                versions.forEach(IncomingVersion::close);
-            } finally {
-                store.releaseSpace(stored);
-            }
-        }
-        return Done.of(found.size(), bytes, note(skipped, hidden));
-    }
-
-    private static String note(long skipped, long hidden) {
-        List<String> notes = new ArrayList<>();
         if (skipped > 0) {
             notes.add("skipped " + skipped + " files of no known kind");
         }
         if (hidden > 0) {
             notes.add("skipped " + hidden + " hidden files and folders");
         }
-        return String.join("; ", notes);
+        requireDistinctNames(found);
+        Map<Path, String> samples = Candidate.samples(found, workers);
+        List<Candidate> candidates = new ArrayList<>();
+        for (String dataset : datasets()) {
+            List<SourceArray> own = found.stream()
+                    .filter(array -> array.name().dataset().equals(dataset))
+                    .toList();
+            List<SourceRecord> records = Candidate.records(own, samples, foundEpochNanos, options.inPlace()).stream()
+                    .sorted(Comparator.comparing(SourceRecord::array))
+                    .toList();
+            candidates.add(new Candidate(
+                    dataset, own, new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records)));
+        }
+        return candidates;
+    }
+
+    /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
+    private List<Candidate> load(List<Candidate> changed) throws IOException {
+        if (request.options().inPlace()) {
+            return loadInPlace(changed);
+        }
+        PackRule packs = PackRule.of(request.options(), store.hugePages());
+        List<LoadPlan> plans = changed.stream()
+                .map(candidate -> LoadPlan.of(candidate.arrays(), packs))
+                .toList();
+        long stored = plans.stream().mapToLong(LoadPlan::storedBytes).sum();
+        store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
+        progress.begin(
+                Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
+        List<Loading> versions = new ArrayList<>();
+        try {
+            try (Copying copying = new Copying(workers, progress)) {
+                for (int i = 0; i < plans.size(); i++) {
+                    versions.add(open(changed.get(i)));
+                    copying.add(versions.get(i).version, plans.get(i));
+                }
+                copying.start();
+                copying.await();
+            }
+            return publishAll(versions);
+        } finally {
+            try {
+                versions.forEach(loading -> loading.version.close());
+            } finally {
+                store.releaseSpace(stored);
+            }
+        }
+    }
+
+    private List<Candidate> loadInPlace(List<Candidate> changed) {
+        InPlace.requireMappable(arrays, store.layout().root());
+        progress.begin(
+                Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
+        Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
+        List<Loading> versions = new ArrayList<>();
+        try {
+            for (Candidate candidate : changed) {
+                Loading loading = open(candidate);
+                versions.add(loading);
+                Parallel.forEach(candidate.arrays(), workers, array -> {
+                    InPlace.add(array, loading.version, checksums);
+                    progress.addFile();
+                });
+            }
+            return publishAll(versions);
+        } finally {
+            versions.forEach(loading -> loading.version.close());
+        }
     }
 
     private static void requireDistinctNames(List<SourceArray> arrays) {
@@ -189,12 +277,6 @@ public final class Load implements Ingest {
         }
     }
 
-    private List<SourceArray> arraysOf(String dataset) {
-        return arrays.stream()
-                .filter(array -> array.name().dataset().equals(dataset))
-                .toList();
-    }
-
     private List<String> origins(String dataset) {
         return request.sources().stream()
                 .filter(source -> source.name().equals(dataset))
@@ -202,22 +284,39 @@ public final class Load implements Ingest {
                 .toList();
     }
 
-    private IncomingVersion open(String dataset) {
-        IncomingVersion version = store.newIncoming(dataset, origins(dataset));
+    private Loading open(Candidate candidate) {
+        IncomingVersion version = store.newIncoming(candidate.dataset(), candidate.provenance());
         synchronized (incoming) {
             incoming.add(version);
             if (cancelled) {
                 version.cancel();
             }
         }
-        return version;
+        return new Loading(candidate, version);
     }
 
-    private void publishAll(List<IncomingVersion> versions) {
+    private List<Candidate> publishAll(List<Loading> versions) {
         if (cancelled) {
             throw new CancellationException("cancelled before publishing");
         }
         progress.enter(Phase.PUBLISHING);
-        residency.publish(versions);
+        List<Loading> changed = new ArrayList<>();
+        for (Loading loading : versions) {
+            Optional<String> unchanged = reuse.unchanged(loading.candidate, loading.version.digest());
+            unchanged.ifPresentOrElse(notes::add, () -> changed.add(loading));
+        }
+        Map<String, PublishedVersion> previous = new HashMap<>();
+        datasets().forEach(dataset -> residency.find(dataset).ifPresent(version -> previous.put(dataset, version)));
+        for (PublishedVersion version :
+                residency.publish(changed.stream().map(Loading::version).toList())) {
+            PublishedVersion replaced = previous.get(version.dataset());
+            if (replaced != null) {
+                notes.add(version.dataset()
+                        + (replaced.digest().equals(version.digest()) ? " was loaded anew" : " has changed")
+                        + ": version=" + version.version() + " replaces=" + replaced.version()
+                        + "; readers of the old one keep it");
+            }
+        }
+        return changed.stream().map(Loading::candidate).toList();
     }
 }

@@ -34,9 +34,15 @@ final class LoadProgress {
         return () -> listeners.remove(listener);
     }
 
-    void expect(long bytes, long files) {
-        bytesTotal = bytes;
-        filesTotal = files;
+    /** Starts to count from zero what a phase is to do. */
+    void begin(Phase next, long bytes, long files) {
+        synchronized (this) {
+            bytesDone.set(0);
+            filesDone.set(0);
+            bytesTotal = bytes;
+            filesTotal = files;
+        }
+        enter(next);
     }
 
     void enter(Phase next) {
@@ -46,6 +52,15 @@ final class LoadProgress {
 
     void addBytes(long bytes) {
         bytesDone.addAndGet(bytes);
+        tellIfDue();
+    }
+
+    void addFiles(long files) {
+        filesDone.addAndGet(files);
+        tellIfDue();
+    }
+
+    private void tellIfDue() {
         long due = nextNs.get();
         long now = System.nanoTime();
         if (now - due >= 0 && nextNs.compareAndSet(due, now + INTERVAL_NS)) {

@@ -34,7 +34,16 @@ public final class Loads {
         this.defaultWorkers = defaultWorkers;
     }
 
-    /** Starts a load on a thread of its own; refuses a dataset that is being loaded already. */
+    /** Finds the load that does just what a request asks for, and counts its client among those that want it. */
+    public synchronized Optional<Load> join(LoadRequest request) {
+        return running().stream()
+                .filter(Load.class::isInstance)
+                .map(Load.class::cast)
+                .filter(load -> load.isFor(request) && load.join())
+                .findFirst();
+    }
+
+    /** Starts a load on a thread of its own; refuses a dataset that is being loaded already, in another way. */
     public synchronized Load start(LoadRequest request) {
         int workers = request.workers() == 0 ? defaultWorkers : request.workers();
         Load load = new Load(request, workers, store, residency);
@@ -89,7 +98,7 @@ public final class Loads {
         requireOpen(load.datasets());
         for (String dataset : load.datasets()) {
             if (running.containsKey(dataset)) {
-                throw Failure.of(ErrorCode.REFUSED, "dataset is being loaded already")
+                throw Failure.of(ErrorCode.REFUSED, "dataset is being loaded already, from elsewhere or in another way")
                         .with("dataset", dataset)
                         .remedy("wait for it with larder wait " + dataset);
             }

@@ -38,9 +38,9 @@ final class Portions {
         List<Portion> batch = new ArrayList<>();
         bytes = 0;
         files = 0;
-        while (hasNext() && bytes < BATCH_BYTES && files < BATCH_FILES) {
+        do {
             batch.add(regions.isEmpty() ? stream() : stretch());
-        }
+        } while (hasNext() && offset == 0 && bytes < BATCH_BYTES && files < BATCH_FILES);
         return batch;
     }
 

@@ -61,7 +61,7 @@ final class SegmentCopy {
         }
         writer.finish();
         for (ArrayCopy copy : whole) {
-            version.add(copy.entry(plan.file()), copy.sources());
+            version.add(copy.entry(plan.file()));
             progress.addFile();
         }
         endBatch(target);

@@ -32,18 +32,16 @@ final class StoredAsIs {
         String file = StoreLayout.arrayFile(name);
         long offset = array.data().regions().get(0).offset();
         int crc32c = version.moveIn(array.file(), file, offset, header.byteSize(), progress::addBytes);
-        version.add(
-                new ArrayEntry(
-                        name,
-                        header.dtype().descr(),
-                        header.order().name().charAt(0),
-                        header.shape(),
-                        file,
-                        offset,
-                        header.byteSize(),
-                        crc32c,
-                        array.part()),
-                List.of());
+        version.add(new ArrayEntry(
+                name,
+                header.dtype().descr(),
+                header.order().name().charAt(0),
+                header.shape(),
+                file,
+                offset,
+                header.byteSize(),
+                crc32c,
+                array.part()));
         progress.addFile();
     }
 }

@@ -14,6 +14,7 @@ import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
 import java.util.ArrayList;
@@ -70,7 +71,7 @@ public final class Upload implements Ingest {
         this.progress = new LoadProgress(dataset);
         store.reserveSpace(reservedBytes, residency.usedBytes(), residency.leasedBytes());
         try {
-            this.folder = store.newIncoming(dataset, List.of());
+            this.folder = store.newIncoming(dataset, Provenance.computed());
         } catch (RuntimeException | Error e) {
             store.releaseSpace(reservedBytes);
             throw e;
@@ -168,9 +169,8 @@ public final class Upload implements Ingest {
                         .sum();
         long more = Math.max(0, stored - reservedBytes);
         store.reserveSpace(more, residency.usedBytes(), residency.leasedBytes());
-        progress.expect(bytes, arrays.size());
-        progress.enter(Phase.LOADING);
-        try (IncomingVersion version = store.newIncoming(dataset, List.of())) {
+        progress.begin(Phase.LOADING, bytes, arrays.size());
+        try (IncomingVersion version = store.newIncoming(dataset, Provenance.computed())) {
             try (Copying copying = new Copying(workers, progress)) {
                 copying.add(version, plan);
                 copying.start();

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -62,6 +63,19 @@ public final class Residency {
         return versions;
     }
 
+    /** Notes what the sources of a version look like now that they were found to hold what they held. */
+    public void recordSources(PublishedVersion version, Provenance provenance) {
+        PublishedVersion updated = version.withProvenance(provenance);
+        store.rewriteManifest(updated);
+        synchronized (this) {
+            PublishedVersion now = current.get(version.dataset());
+            if (now != null && now.isSameAs(version)) {
+                current.put(version.dataset(), updated);
+                catalog.add(updated);
+            }
+        }
+    }
+
     /** Gives every number once, also where publishing it fails. */
     private synchronized long nextVersion(String dataset) {
         return lastVersions.merge(dataset, 1L, Long::sum);
@@ -93,17 +107,14 @@ public final class Residency {
     }
 
     private synchronized void forget(PublishedVersion version) {
-        current.remove(version.dataset(), version);
-        retired.remove(version);
+        current.computeIfPresent(version.dataset(), (name, other) -> other.isSameAs(version) ? null : other);
+        retired.removeIf(version::isSameAs);
         catalog.remove(version);
     }
 
     /** Removes the current version of a dataset; refuses while anybody leases it. */
     public PublishedVersion evict(String dataset) {
-        PublishedVersion version = find(dataset)
-                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                        .with("dataset", dataset)
-                        .remedy(nearNames(dataset)));
+        PublishedVersion version = require(dataset);
         if (!store.removeUnleased(version)) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is in use")
                     .with("dataset", dataset)
@@ -113,6 +124,14 @@ public final class Residency {
         }
         forget(version);
         return version;
+    }
+
+    /** Returns the current version of a dataset that has to have one. */
+    public PublishedVersion require(String dataset) {
+        return find(dataset)
+                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                        .with("dataset", dataset)
+                        .remedy(nearNames(dataset)));
     }
 
     /** Returns the current version of a dataset. */

@@ -13,14 +13,16 @@ final class DataChannel implements ReadableByteChannel {
     private static final int STEP_BYTES = 64 << 10;
 
     private final FileRegion region;
+    private final String what;
     private final InputStream in;
     private final byte[] step;
     private long delivered;
     private boolean open = true;
 
-    /** Takes over a stream that stands at the data. */
-    DataChannel(FileRegion region, InputStream in) {
+    /** Takes over a stream that stands at the data; {@code what} begins what is said about it, and may be empty. */
+    DataChannel(FileRegion region, String what, InputStream in) {
         this.region = region;
+        this.what = what;
         this.in = in;
         this.step = new byte[(int) Math.min(STEP_BYTES, Math.max(1, region.byteSize()))];
         if (region.byteSize() == 0) {
@@ -42,7 +44,7 @@ final class DataChannel implements ReadableByteChannel {
             throw Refusal.of(
                     region.file(),
                     region.offset() + delivered,
-                    "it ends after " + delivered + " of " + region.byteSize() + " bytes of data");
+                    what + "it ends after " + delivered + " of " + region.byteSize() + " bytes of data");
         }
         delivered += read;
         if (delivered == region.byteSize()) {
@@ -56,7 +58,7 @@ final class DataChannel implements ReadableByteChannel {
         try {
             return in.read(step, 0, length);
         } catch (IOException e) {
-            throw Refusal.unreadable(region.file(), region.offset() + delivered, e);
+            throw Refusal.unreadable(region.file(), region.offset() + delivered, what, e);
         }
     }
 
@@ -66,10 +68,10 @@ final class DataChannel implements ReadableByteChannel {
                 return;
             }
         } catch (IOException e) {
-            throw Refusal.unreadable(region.file(), region.offset() + delivered, e);
+            throw Refusal.unreadable(region.file(), region.offset() + delivered, what, e);
         }
         throw Refusal.of(
-                region.file(), region.offset() + delivered, "more follows the " + delivered + " bytes of data");
+                region.file(), region.offset() + delivered, what + "more follows the " + delivered + " bytes of data");
     }
 
     @Override

@@ -2,8 +2,9 @@ package dev.larder.server.source;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
-import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
 
@@ -24,17 +25,26 @@ record FileData(FileRegion region, boolean isGzip) implements ArrayData {
     @Override
     public ReadableByteChannel open() {
         try {
-            InputStream in = Files.newInputStream(region.file());
+            FileChannel channel = FileChannel.open(region.file(), StandardOpenOption.READ);
             try {
-                InputStream unpacked = isGzip ? new GZIPInputStream(in, UNPACK_BYTES) : in;
-                unpacked.skipNBytes(region.offset());
-                return new DataChannel(region, unpacked);
+                return new DataChannel(region, "", isGzip ? unpacked(channel) : plain(channel));
             } catch (IOException | RuntimeException e) {
-                in.close();
+                channel.close();
                 throw e;
             }
         } catch (IOException e) {
             throw Refusal.unreadable(region.file(), 0, e);
         }
+    }
+
+    private InputStream plain(FileChannel channel) {
+        return new RegionStream(channel, region.offset(), region.byteSize());
+    }
+
+    private InputStream unpacked(FileChannel channel) throws IOException {
+        InputStream packed = new RegionStream(channel, 0, channel.size());
+        InputStream unpacked = new GZIPInputStream(packed, UNPACK_BYTES);
+        unpacked.skipNBytes(region.offset());
+        return unpacked;
     }
 }

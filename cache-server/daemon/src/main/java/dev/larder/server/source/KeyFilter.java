@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -50,12 +51,12 @@ final class KeyFilter {
 
     /** Returns the failure that lists what is missing; null if every scene has every key. */
     @Nullable
-    LarderException incomplete(Path path, List<SourceFile> kept) {
+    LarderException incomplete(Path path, Collection<String> arrayNames) {
         Map<String, Set<String>> scenes = new TreeMap<>();
-        for (SourceFile file : kept) {
-            String suffix = suffixOf(file.arrayName());
+        for (String name : arrayNames) {
+            String suffix = suffixOf(name);
             if (suffix != null) {
-                String scene = file.arrayName().substring(0, file.arrayName().length() - suffix.length());
+                String scene = name.substring(0, name.length() - suffix.length());
                 scenes.computeIfAbsent(scene, s -> new HashSet<>()).add(suffix);
             }
         }

@@ -30,15 +30,29 @@ final class Refusal {
 
     /** Turns a failure to read into words; being interrupted is not the file's fault. */
     static LarderException unreadable(Path file, long offset, IOException cause) {
+        return unreadable(file, offset, "", cause);
+    }
+
+    /** Says the same about a part of a file: {@code what} begins the reason. */
+    static LarderException unreadable(Path file, long offset, String what, IOException cause) {
         if (cause instanceof AsynchronousCloseException) {
             return Failure.of(ErrorCode.INTERRUPTED, "interrupted while reading source")
                     .with("file", file)
                     .cause(cause)
                     .exception();
         }
-        return start(file, offset, reason(file, cause))
+        return start(file, offset, what + reason(file, cause))
                 .cause(cause)
                 .remedy("check that the file is there and readable");
+    }
+
+    /** Says what is wrong with a line of a text file. */
+    static LarderException atLine(Path file, long line, String reason, String remedy) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
+                .with("file", file)
+                .with("line", line)
+                .with("reason", reason)
+                .remedy(remedy);
     }
 
     /** Makes one failure of all that was found, so that a user can repair everything at once. */
@@ -77,7 +91,7 @@ final class Refusal {
         } else if (cause instanceof EOFException) {
             return "it ends too early";
         } else if (cause instanceof ZipException) {
-            return "its gzip data is corrupt (" + cause.getMessage() + ")";
+            return "its compressed data is corrupt (" + cause.getMessage() + ")";
         } else if (cause instanceof FileSystemException failure && failure.getReason() != null) {
             return failure.getReason();
         }

@@ -21,6 +21,7 @@ final class Scan {
 
     private final String dataset;
     private final List<SourceFile> files;
+    private final SourceOptions options;
     private final ScanSettings settings;
     private final SourceProbe probe = new SourceProbe();
     private final @Nullable List<SourceArray>[] arrays;
@@ -29,17 +30,18 @@ final class Scan {
     private final AtomicBoolean ended = new AtomicBoolean();
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of lists
-    private Scan(String dataset, List<SourceFile> files, ScanSettings settings) {
+    private Scan(String dataset, List<SourceFile> files, SourceOptions options, ScanSettings settings) {
         this.dataset = dataset;
         this.files = files;
+        this.options = options;
         this.settings = settings;
         this.arrays = new List[files.size()];
         this.refusals = new LarderException[files.size()];
     }
 
     /** Checks all files; fails with {@link FolderFound} where one of them is a folder. */
-    static Scan of(String dataset, List<SourceFile> files, ScanSettings settings) {
-        Scan scan = new Scan(dataset, files, settings);
+    static Scan of(String dataset, List<SourceFile> files, SourceOptions options, ScanSettings settings) {
+        Scan scan = new Scan(dataset, files, options, settings);
         int threads = Math.min(settings.workers(), (files.size() + BATCH - 1) / BATCH);
         if (threads > 1) {
             scan.runWith(threads);
@@ -109,7 +111,7 @@ final class Scan {
     private void check(int from, int to) {
         for (int i = from; i < to; i++) {
             try {
-                arrays[i] = files.get(i).check(dataset, probe);
+                arrays[i] = files.get(i).check(dataset, options, probe);
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     throw e;

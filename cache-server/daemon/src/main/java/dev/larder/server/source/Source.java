@@ -6,12 +6,15 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.LoadRequest;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What one {@code NAME=PATH} stands for: the arrays of a folder or of a single file, all checked, none read.
@@ -26,6 +29,42 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
     /** Keeps its own copy. */
     public Source {
         arrays = List.copyOf(arrays);
+    }
+
+    /** Scans every source of a load; what is bad in any of them is listed at once. */
+    public static List<Source> scanAll(
+            List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
+        List<Source> scanned = new ArrayList<>();
+        List<LarderException> refusals = new ArrayList<>();
+        try {
+            for (LoadRequest.Source source : requested) {
+                scan(source, options, settings, scanned, refusals);
+            }
+            if (!refusals.isEmpty()) {
+                LoadRequest.Source first = requested.get(0);
+                throw Refusal.all(first.name(), Path.of(first.path()), refusals);
+            }
+            return scanned;
+        } catch (RuntimeException | Error e) {
+            scanned.forEach(source -> source.arrays().forEach(SourceArray::release));
+            throw e;
+        }
+    }
+
+    private static void scan(
+            LoadRequest.Source source,
+            SourceOptions options,
+            ScanSettings settings,
+            List<Source> scanned,
+            List<LarderException> refusals) {
+        try {
+            scanned.add(scan(source.name(), Path.of(source.path()), options, settings));
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            refusals.add(e);
+        }
     }
 
     /**
@@ -51,19 +90,21 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
 
     private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
-        SourceWalk walk = SourceWalk.of(path, filter::isWanted, settings.takesHidden(), isQuick);
+        SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
         List<SourceFile> files = walk.files();
-        Scan checked = Scan.of(name, files, settings);
+        Scan checked = Scan.of(name, files, options, settings);
         List<SourceArray> arrays = new ArrayList<>(checked.arrays());
+        arrays.removeIf(array -> !filter.isWanted(array.name().array()));
         arrays.sort(Comparator.comparing(array -> array.name().array()));
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
         refusals.addAll(checked.refusals());
-        refuseClashes(files, refusals);
-        LarderException incomplete = filter.incomplete(path, files);
+        refuseClashes(arrays, refusals);
+        LarderException incomplete = filter.incomplete(path, names(files, arrays));
         if (incomplete != null) {
             refusals.add(incomplete);
         }
         if (!refusals.isEmpty()) {
+            checked.arrays().forEach(SourceArray::release);
             throw Refusal.all(name, path, refusals);
         }
         if (arrays.isEmpty()) {
@@ -72,34 +113,46 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         return new Source(name, path, arrays, walk.skipped(), walk.hidden());
     }
 
+    /** Returns what the arrays of all files are called, of bad ones too; those of members only their files tell. */
+    private static Set<String> names(List<SourceFile> files, List<SourceArray> arrays) {
+        Set<String> names = new HashSet<>();
+        files.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
+        arrays.forEach(array -> names.add(array.name().array()));
+        return names;
+    }
+
     /** Returns how many bytes the data of all arrays takes. */
     public long byteSize() {
         return arrays.stream().mapToLong(SourceArray::byteSize).reduce(0, Math::addExact);
     }
 
-    private static void refuseClashes(List<SourceFile> files, List<LarderException> refusals) {
-        Map<String, SourceFile> taken = new HashMap<>();
-        for (SourceFile file : files) {
-            SourceFile other = taken.putIfAbsent(StoreLayout.arrayFile(file.arrayName()), file);
+    private static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
+        Map<String, SourceArray> taken = new HashMap<>();
+        for (SourceArray array : arrays) {
+            SourceArray other =
+                    taken.putIfAbsent(StoreLayout.arrayFile(array.name().array()), array);
             if (other != null) {
-                refusals.add(clash(file, other, "has the same name"));
+                refusals.add(clash(array, other, "has the same name"));
             }
         }
-        for (SourceFile file : files) {
-            String folder = file.arrayName();
+        for (SourceArray array : arrays) {
+            String folder = array.name().array();
             for (int slash = folder.lastIndexOf('/'); slash > 0; slash = folder.lastIndexOf('/')) {
                 folder = folder.substring(0, slash);
-                SourceFile other = taken.get(folder);
+                SourceArray other = taken.get(folder);
                 if (other != null) {
-                    refusals.add(clash(file, other, "would be stored where this one needs a folder"));
+                    refusals.add(clash(array, other, "would be stored where this one needs a folder"));
                 }
             }
         }
     }
 
-    private static LarderException clash(SourceFile file, SourceFile other, String how) {
-        return Refusal.of(
-                file.path(), 0, "array " + Names.printable(file.arrayName()) + " clashes: " + other.path() + " " + how);
+    private static LarderException clash(SourceArray array, SourceArray other, String how) {
+        boolean within = array.file().equals(other.file());
+        String what = within
+                ? "array " + other.name().array() + " of the same file"
+                : other.file().toString();
+        return Refusal.of(array.file(), 0, "array " + array.name().array() + " clashes: " + what + " " + how);
     }
 
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {

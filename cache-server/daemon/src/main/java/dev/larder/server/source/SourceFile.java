@@ -8,74 +8,62 @@ import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.GZIPInputStream;
 
 /**
  * A file of a known kind, found but not yet opened.
  *
  * @param path where it lies
  * @param kind what its name says it is
- * @param arrayName what its array is called within the dataset
+ * @param arrayName what its array is called within the dataset, or what the names of its members begin with
+ * @param hasMembers whether it has arrays with names of their own
  */
-record SourceFile(Path path, SourceKind kind, String arrayName) {
-    private static final int UNPACK_BYTES = 512;
-
+record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembers) {
     /** Deflate cannot pack tighter; so a small file cannot make us reserve terabytes. */
     private static final long TIGHTEST_PACKING = 1032;
 
+    /** Describes a file in a folder. */
+    static SourceFile below(String folder, Path path, SourceKind kind, SourceOptions options) {
+        return new SourceFile(path, kind, folder + kind.stem(fileName(path)), kind.hasMembers(options));
+    }
+
+    /** Describes a file that is a source by itself: the names of its members stand alone. */
+    static SourceFile alone(Path path, SourceKind kind, SourceOptions options) {
+        boolean hasMembers = kind.hasMembers(options);
+        return new SourceFile(path, kind, hasMembers ? "" : kind.stem(fileName(path)), hasMembers);
+    }
+
     /** Reads and checks everything but the data itself. */
-    List<SourceArray> check(String dataset, SourceProbe probe) {
-        String objection = Names.arrayObjection(arrayName);
-        if (objection != null) {
-            throw Refusal.of(path, 0, "its array cannot be called " + Names.printable(arrayName) + ": " + objection);
+    List<SourceArray> check(String dataset, SourceOptions options, SourceProbe probe) {
+        if (!hasMembers) {
+            requireName(arrayName);
         }
         SourceProbe.Look look = probe.look(path);
-        SourceIdentity identity = look.identity();
-        NpyHeader header = header(probe, look);
-        long dataOffset = kind == SourceKind.NPY ? header.dataOffset() : IdxHeader.length(header);
-        if (kind == SourceKind.IDX_GZIP) {
-            requirePlausible(header, identity.byteSize());
-        } else {
-            requireExact(dataOffset, header.byteSize(), identity.byteSize());
+        List<SourceIdentity> files = List.of(look.identity());
+        List<SourceArray> arrays = new ArrayList<>();
+        for (Member member : members(probe, look, options)) {
+            String name = nameOf(member);
+            requireName(name);
+            requireStorable(member.header(), probe);
+            arrays.add(new SourceArray(
+                    new ArrayName(dataset, name), member.header(), member.data(), files, ColumnPart.NONE));
         }
-        requireStorable(header, probe);
-        FileRegion region = new FileRegion(path, dataOffset, header.byteSize());
-        return List.of(new SourceArray(
-                new ArrayName(dataset, arrayName),
-                header,
-                new FileData(region, kind == SourceKind.IDX_GZIP),
-                List.of(identity),
-                ColumnPart.NONE));
+        return arrays;
     }
 
-    private NpyHeader header(SourceProbe probe, SourceProbe.Look look) {
-        try {
-            return switch (kind) {
-                case NPY -> probe.npyHeader(path, look);
-                case IDX -> idxHeader(false);
-                case IDX_GZIP -> idxHeader(true);
-            };
-        } catch (IOException e) {
-            throw Refusal.unreadable(path, 0, e);
-        }
+    /** Returns whether the file is a gzip of what the rest of its name says. */
+    boolean isGzip() {
+        return fileName(path).endsWith(".gz");
     }
 
-    private NpyHeader idxHeader(boolean packed) throws IOException {
-        try (InputStream in = Files.newInputStream(path);
-                InputStream unpacked = packed ? new GZIPInputStream(in, UNPACK_BYTES) : in) {
-            return IdxHeader.read(unpacked, path, kind.promisedDimensions(fileName()));
-        }
+    String fileName() {
+        return fileName(path);
     }
 
-    private String fileName() {
-        return String.valueOf(path.getFileName());
-    }
-
-    private void requireExact(long dataOffset, long wanted, long fileSize) {
+    /** Refuses data that does not end where the file does. */
+    void requireExact(long dataOffset, long wanted, long fileSize) {
         long present = fileSize - dataOffset;
         if (present < wanted) {
             throw Refusal.of(path, fileSize, "it ends after " + present + " of " + wanted + " bytes of data");
@@ -85,10 +73,33 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
         }
     }
 
-    private void requirePlausible(NpyHeader header, long fileSize) {
-        if (header.byteSize() / TIGHTEST_PACKING > fileSize) {
+    /** Refuses data that cannot be packed into so few bytes. */
+    static void requirePlausible(Path path, String what, long unpackedBytes, long packedBytes) {
+        if (unpackedBytes / TIGHTEST_PACKING > packedBytes) {
             throw Refusal.of(
-                    path, 0, "its " + fileSize + " bytes cannot hold the " + header.byteSize() + " bytes it claims");
+                    path, 0, what + packedBytes + " bytes cannot hold the " + unpackedBytes + " bytes it claims");
+        }
+    }
+
+    private List<Member> members(SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+        try {
+            return kind.format().members(this, probe, look, options);
+        } catch (IOException e) {
+            throw Refusal.unreadable(path, 0, e);
+        }
+    }
+
+    private String nameOf(Member member) {
+        if (!hasMembers) {
+            return arrayName;
+        }
+        return arrayName.isEmpty() ? member.name() : arrayName + "/" + member.name();
+    }
+
+    private void requireName(String name) {
+        String objection = Names.arrayObjection(name);
+        if (objection != null) {
+            throw Refusal.of(path, 0, "its array cannot be called " + Names.printable(name) + ": " + objection);
         }
     }
 
@@ -106,5 +117,9 @@ record SourceFile(Path path, SourceKind kind, String arrayName) {
             }
             throw Refusal.of(path, 0, e.getMessage() == null ? "it cannot be stored" : e.getMessage());
         }
+    }
+
+    private static String fileName(Path path) {
+        return String.valueOf(path.getFileName());
     }
 }

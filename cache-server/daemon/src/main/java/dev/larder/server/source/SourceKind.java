@@ -6,12 +6,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The kinds of files that can be read, recognised by the end of their names. */
 enum SourceKind {
-    NPY("\\.npy"),
-    IDX("[-.]idx([0-9]{1,2})-ubyte"),
-    IDX_GZIP("[-.]idx([0-9]{1,2})-ubyte\\.gz");
+    NPY("\\.npy(\\.gz)?"),
+    NPZ("\\.npz"),
+    SAFETENSORS("\\.safetensors"),
+    IDX("[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?"),
+    TABLE("\\.(csv|tsv)(\\.gz)?"),
+    RAW("\\.(bin|raw|dat)");
 
     /** What to name when a file is of no known kind. */
-    static final String ALL = ".npy, -idxN-ubyte, -idxN-ubyte.gz";
+    static final String ALL =
+            ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz;"
+                    + " with --dtype .bin, .raw, .dat";
 
     private final Pattern pattern;
 
@@ -19,30 +24,56 @@ enum SourceKind {
         this.pattern = Pattern.compile("(?<stem>.*)" + suffix, Pattern.DOTALL);
     }
 
-    static @Nullable SourceKind of(String fileName) {
+    /** Returns the kind of a file in a folder, or null; bytes without a type are of a kind only if the options name one. */
+    static @Nullable SourceKind of(String fileName, SourceOptions options) {
         for (SourceKind kind : values()) {
             if (kind.pattern.matcher(fileName).matches()) {
-                return kind;
+                return kind == RAW && options.dtype().isEmpty() ? null : kind;
             }
         }
         return null;
     }
 
-    /** Returns the name without the suffix of this kind. */
+    /** Returns what reads files of this kind. */
+    SourceFormat format() {
+        return switch (this) {
+            case NPY -> new NpyFormat();
+            case NPZ -> new NpzFormat();
+            case SAFETENSORS -> new SafetensorsFormat();
+            case IDX -> new IdxFormat();
+            case TABLE -> new TableFormat();
+            case RAW -> new RawFormat();
+        };
+    }
+
+    /** Returns whether a file of this kind has arrays with names of their own. */
+    boolean hasMembers(SourceOptions options) {
+        return this == NPZ
+                || this == SAFETENSORS
+                || (this == TABLE && options.dtype().isEmpty());
+    }
+
+    /** Returns whether the element type has to be, or can be, said by the user. */
+    boolean takesDtype() {
+        return this == RAW || this == TABLE;
+    }
+
+    /** Returns the name without the suffix of this kind; raw bytes may have any suffix. */
     String stem(String fileName) {
-        return matched(fileName).group("stem");
+        Matcher matcher = pattern.matcher(fileName);
+        if (matcher.matches()) {
+            return matcher.group("stem");
+        }
+        int dot = fileName.lastIndexOf('.');
+        return dot > 0 ? fileName.substring(0, dot) : fileName;
     }
 
     /** Returns how many dimensions the name of an IDX file promises. */
     int promisedDimensions(String fileName) {
-        return Integer.parseInt(matched(fileName).group(2));
-    }
-
-    private Matcher matched(String fileName) {
         Matcher matcher = pattern.matcher(fileName);
-        if (!matcher.matches()) {
+        if (this != IDX || !matcher.matches()) {
             throw new IllegalArgumentException("kind=" + this + " fileName=" + fileName);
         }
-        return matcher;
+        return Integer.parseInt(matcher.group("dimensions"));
     }
 }

@@ -12,12 +12,13 @@ import java.util.List;
  *
  * @param keys keep exactly the files whose stem ends in {@code _} and one of these; empty keeps all
  * @param as what becomes of them
- * @param dtype the element type of raw binary files; empty where there are none
- * @param shape the shape of raw binary files; empty where there are none
+ * @param dtype the element type of raw binary files, or of tables that become one matrix; empty where files say it
+ * @param shape the shape of raw binary files; empty for one dimension
  */
 public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
-    /** Checks the keys and drops repeated ones. */
+    /** Checks them, and drops repeated keys. */
     public SourceOptions {
+        WantedType.require(dtype, shape);
         keys = List.copyOf(new LinkedHashSet<>(keys));
         for (String key : keys) {
             if (key.contains("/") || Names.arrayObjection(key) != null) {

@@ -24,6 +24,7 @@ import java.util.function.Predicate;
  */
 final class SourceWalk {
     private final Path root;
+    private final SourceOptions options;
     private final Predicate<String> isWanted;
     private final boolean takesHidden;
     private final boolean isQuick;
@@ -34,16 +35,19 @@ final class SourceWalk {
     private int skipped;
     private int hidden;
 
-    private SourceWalk(Path root, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
+    private SourceWalk(
+            Path root, SourceOptions options, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
         this.root = root;
+        this.options = options;
         this.isWanted = isWanted;
         this.takesHidden = takesHidden;
         this.isQuick = isQuick;
     }
 
-    /** Finds what is wanted, by the names of arrays. */
-    static SourceWalk of(Path root, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
-        SourceWalk walk = new SourceWalk(root, isWanted, takesHidden, isQuick);
+    /** Finds what is wanted, by the names of arrays; a file with members always is, as only they tell their names. */
+    static SourceWalk of(
+            Path root, SourceOptions options, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
+        SourceWalk walk = new SourceWalk(root, options, isWanted, takesHidden, isQuick);
         if (Files.isDirectory(root)) {
             walk.enter(root, "");
             walk.files.sort(Comparator.comparing(SourceFile::arrayName).thenComparing(SourceFile::path));
@@ -80,16 +84,26 @@ final class SourceWalk {
 
     private void addAlone() {
         String fileName = String.valueOf(root.getFileName());
-        SourceKind kind = SourceKind.of(fileName);
+        SourceKind kind = SourceKind.of(fileName, options);
         SourceIdentity.of(root);
-        if (kind == null) {
+        boolean isTyped = !options.dtype().isEmpty();
+        if (kind == null && !isTyped) {
             throw Refusal.of(root, 0, "its name is of no known kind (" + SourceKind.ALL + ")");
+        } else if (kind != null && isTyped && !kind.takesDtype()) {
+            throw Refusal.of(root, 0, "it says itself what it holds: load it without --dtype");
         }
+        add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
+    }
+
+    private void add(SourceFile file) {
         known++;
-        String name = kind.stem(fileName);
-        if (isWanted.test(name)) {
-            files.add(new SourceFile(root, kind, name));
+        if (isWanted(file)) {
+            files.add(file);
         }
+    }
+
+    private boolean isWanted(SourceFile file) {
+        return file.hasMembers() || isWanted.test(file.arrayName());
     }
 
     private void enter(Path folder, String level) {
@@ -130,19 +144,16 @@ final class SourceWalk {
             hidden++;
             return false;
         }
-        SourceKind kind = SourceKind.of(fileName);
-        String name = kind == null ? "" : level + kind.stem(fileName);
-        boolean wanted = kind != null && isWanted.test(name);
-        if (!(isQuick && wanted) && Files.isDirectory(entry)) {
+        SourceKind kind = SourceKind.of(fileName, options);
+        SourceFile file = kind == null ? null : SourceFile.below(level, entry, kind, options);
+        boolean isBelieved = isQuick && file != null && isWanted(file);
+        if (!isBelieved && Files.isDirectory(entry)) {
             return true;
         }
-        if (kind == null) {
+        if (file == null) {
             skipped++;
-            return false;
-        }
-        known++;
-        if (wanted) {
-            files.add(new SourceFile(entry, kind, name));
+        } else {
+            add(file);
         }
         return false;
     }

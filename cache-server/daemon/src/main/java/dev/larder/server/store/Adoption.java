@@ -5,7 +5,9 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexReader;
+import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,9 +16,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -86,16 +86,21 @@ final class Adoption {
             throw damaged(folder, "no readable index", e);
         }
         requireNumber(folder, index);
-        Set<String> segments = new HashSet<>();
-        for (int segment = 0; segment < index.segmentCount(); segment++) {
-            requireSegment(folder, index.segmentFile(segment), index.segmentByteSize(segment));
-            segments.add(index.segmentFile(segment));
+        Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
+        List<SegmentFile> segments = new ArrayList<>();
+        for (int number = 0; number < index.segmentCount(); number++) {
+            SegmentFile segment = index.segment(number);
+            if (provenance.options().inPlace() && SegmentFile.isOutside(segment.file())) {
+                requireUnchanged(folder, segment);
+            } else {
+                requireSegment(folder, segment.file(), segment.byteSize());
+            }
+            segments.add(segment);
         }
         List<ArrayEntry> arrays = new ArrayList<>();
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
-        Manifest.Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
         return new PublishedVersion(
                 dataset,
                 index.version(),
@@ -104,8 +109,7 @@ final class Adoption {
                 index.publishedEpochMs(),
                 Store.storedBytes(posix, folder, segments),
                 arrays,
-                provenance.origins(),
-                provenance.sources());
+                provenance);
     }
 
     private static void requireNumber(Path folder, IndexReader index) {
@@ -121,6 +125,26 @@ final class Adoption {
                 || !Files.isRegularFile(segment, LinkOption.NOFOLLOW_LINKS)
                 || Files.size(segment) != byteSize) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
+        }
+    }
+
+    /** A file outside the store is only looked at, never removed, whatever it turns out to be. */
+    private void requireUnchanged(Path folder, SegmentFile segment) {
+        FileStatus found;
+        try {
+            int descriptor = posix.openForReading(Path.of(segment.file()));
+            try {
+                found = posix.status(descriptor);
+            } finally {
+                posix.close(descriptor);
+            }
+        } catch (LarderException e) {
+            throw damaged(folder, "file that is mapped in place cannot be opened: " + segment.file(), null);
+        }
+        if (found.inode() != segment.inode()
+                || found.byteSize() != segment.byteSize()
+                || found.modifiedNanos() != segment.modifiedNanos()) {
+            throw damaged(folder, "file that is mapped in place has changed: " + segment.file(), null);
         }
     }
 

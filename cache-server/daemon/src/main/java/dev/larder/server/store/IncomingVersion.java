@@ -3,6 +3,8 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.Digest;
+import dev.larder.layout.SegmentFile;
 import dev.larder.posix.Posix;
 import java.io.EOFException;
 import java.io.IOException;
@@ -13,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
@@ -28,19 +32,19 @@ public final class IncomingVersion implements AutoCloseable {
 
     private final Posix posix;
     private final String dataset;
-    private final List<String> origins;
+    private final Provenance provenance;
     private final Path folder;
     private final int fileMode;
     private final Filling filling;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final List<ArrayEntry> arrays = new ArrayList<>();
-    private final List<SourceRecord> sources = new ArrayList<>();
+    private final Map<String, SegmentFile> outside = new HashMap<>();
     private boolean published;
 
-    IncomingVersion(Posix posix, String dataset, List<String> origins, Path folder, int fileMode, Filling filling) {
+    IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode, Filling filling) {
         this.posix = posix;
         this.dataset = dataset;
-        this.origins = List.copyOf(origins);
+        this.provenance = provenance;
         this.folder = folder;
         this.fileMode = fileMode;
         this.filling = filling;
@@ -51,8 +55,9 @@ public final class IncomingVersion implements AutoCloseable {
         return dataset;
     }
 
-    List<String> origins() {
-        return origins;
+    /** Returns where it comes from. */
+    public Provenance provenance() {
+        return provenance;
     }
 
     /** Returns where it is written. */
@@ -144,20 +149,28 @@ public final class IncomingVersion implements AutoCloseable {
         }
     }
 
-    /** Adds an array whose bytes are written, and the files it was read from. */
-    public synchronized void add(ArrayEntry entry, List<SourceRecord> files) {
+    /** Adds an array that stays in a file outside the store. */
+    public synchronized void addInPlace(ArrayEntry entry, SegmentFile file) {
         arrays.add(entry);
-        if (!origins.isEmpty()) { // else it was computed, and comes from nowhere that outlives it
-            sources.addAll(files);
-        }
+        outside.put(file.file(), file);
+    }
+
+    synchronized Map<String, SegmentFile> outside() {
+        return Map.copyOf(outside);
+    }
+
+    /** Adds an array whose bytes are written. */
+    public synchronized void add(ArrayEntry entry) {
+        arrays.add(entry);
     }
 
     synchronized List<ArrayEntry> arrays() {
         return List.copyOf(arrays);
     }
 
-    synchronized List<SourceRecord> sources() {
-        return List.copyOf(sources);
+    /** Returns the digest of the arrays that were added, in hex. */
+    public String digest() {
+        return Digest.hex(Digest.of(arrays()));
     }
 
     /** Makes the folders above a file one by one: a version that was removed meanwhile must not come back. */

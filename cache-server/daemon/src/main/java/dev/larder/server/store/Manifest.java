@@ -2,7 +2,6 @@ package dev.larder.server.store;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
-import com.google.gson.JsonParseException;
 import com.google.gson.stream.JsonWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
@@ -17,9 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
 final class Manifest {
@@ -48,6 +47,7 @@ final class Manifest {
                     out);
         }
         out.write("],\n\"origins\": " + GSON.toJson(version.origins()));
+        out.write(",\n\"options\": " + GSON.toJson(version.provenance().options()));
         out.write(",\n\"sources\": [");
         gap = "\n";
         for (SourceRecord source : version.sources()) {
@@ -75,17 +75,16 @@ final class Manifest {
         json.endObject();
     }
 
-    /** What of a version only its manifest holds. */
-    record Provenance(List<String> origins, List<SourceRecord> sources) {}
-
     static Provenance readProvenance(Path file) {
         try {
             Provenance provenance;
             try (Reader reader = Files.newBufferedReader(file)) {
                 provenance = GSON.fromJson(reader, Provenance.class);
             }
-            return new Provenance(List.copyOf(provenance.origins), List.copyOf(provenance.sources));
-        } catch (IOException | JsonParseException | NullPointerException e) {
+            Objects.requireNonNull(provenance.options());
+            provenance.sources().forEach(source -> Objects.requireNonNull(source.sample()));
+            return provenance;
+        } catch (IOException | RuntimeException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "manifest is damaged")
                     .with("file", file)
                     .with("reason", e.getClass().getSimpleName())

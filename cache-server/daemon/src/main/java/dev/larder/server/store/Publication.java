@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.Digest;
 import dev.larder.layout.IndexWriter;
+import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.io.IOException;
@@ -61,22 +62,19 @@ final class Publication {
         List<ArrayEntry> arrays = incoming.arrays().stream()
                 .sorted(Comparator.comparing(ArrayEntry::name))
                 .toList();
-        Map<String, Long> segments = segmentByteSizes(incoming.folder(), arrays);
+        List<SegmentFile> segments = segments(incoming, arrays);
         PublishedVersion complete = new PublishedVersion(
                 incoming.dataset(),
                 version,
                 layout.version(incoming.dataset(), version),
                 Digest.hex(Digest.of(arrays)),
                 nowEpochMs,
-                Store.storedBytes(posix, incoming.folder(), segments.keySet()),
+                Store.storedBytes(posix, incoming.folder(), segments),
                 arrays,
-                incoming.origins(),
-                incoming.sources().stream()
-                        .sorted(Comparator.comparing(SourceRecord::array))
-                        .toList());
+                incoming.provenance());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);
-        writeManifest(incoming, complete);
+        writeManifest(incoming.folder().resolve(StoreLayout.MANIFEST), complete);
         steps.add(new Step(incoming, complete));
     }
 
@@ -158,32 +156,33 @@ final class Publication {
         }
     }
 
-    private static Map<String, Long> segmentByteSizes(Path folder, List<ArrayEntry> arrays) throws IOException {
-        Map<String, Long> lengths = new TreeMap<>();
+    private static List<SegmentFile> segments(IncomingVersion incoming, List<ArrayEntry> arrays) throws IOException {
+        Map<String, SegmentFile> segments = new TreeMap<>(incoming.outside());
         for (ArrayEntry array : arrays) {
-            if (!lengths.containsKey(array.file())) {
-                lengths.put(array.file(), Files.size(folder.resolve(array.file())));
+            String file = array.file();
+            if (!segments.containsKey(file)) {
+                long byteSize = Files.size(incoming.folder().resolve(file));
+                segments.put(file, SegmentFile.inStore(file, byteSize));
             }
         }
-        return lengths;
+        return List.copyOf(segments.values());
     }
 
-    private static void writeManifest(IncomingVersion incoming, PublishedVersion version) throws IOException {
-        Path file = newFile(incoming, StoreLayout.MANIFEST);
+    static void writeManifest(Path file, PublishedVersion version) throws IOException {
+        newFile(file);
         try (Writer writer = Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE)) {
             Manifest.write(version, writer);
         }
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
     }
 
-    private static Path newFile(IncomingVersion incoming, String name) throws IOException {
-        Path file = incoming.folder().resolve(name);
-        return Files.createFile(
-                file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    private static void newFile(Path file) throws IOException {
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     }
 
     private static void write(IncomingVersion incoming, String name, byte[] content) throws IOException {
-        Path file = newFile(incoming, name);
+        Path file = incoming.folder().resolve(name);
+        newFile(file);
         Files.write(file, content, StandardOpenOption.WRITE);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
     }

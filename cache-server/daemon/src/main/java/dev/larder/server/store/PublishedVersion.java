@@ -14,8 +14,7 @@ import java.util.List;
  * @param publishedEpochMs when it became visible
  * @param storedBytes what its segments occupy
  * @param arrays every array, sorted by name
- * @param origins the paths that the load was asked for; empty for what was computed
- * @param sources the file of each array
+ * @param provenance where it came from
  */
 public record PublishedVersion(
         String dataset,
@@ -25,12 +24,34 @@ public record PublishedVersion(
         long publishedEpochMs,
         long storedBytes,
         List<ArrayEntry> arrays,
-        List<String> origins,
-        List<SourceRecord> sources) {
+        Provenance provenance) {
     public PublishedVersion {
         arrays = List.copyOf(arrays);
-        origins = List.copyOf(origins);
-        sources = List.copyOf(sources);
+    }
+
+    /** Tells whether nothing was copied, so that its arrays are read where their sources lie. */
+    public boolean isInPlace() {
+        return provenance.options().inPlace();
+    }
+
+    /** Returns the paths that the load was asked for; empty for what was computed. */
+    public List<String> origins() {
+        return provenance.origins();
+    }
+
+    /** Returns the files of each array. */
+    public List<SourceRecord> sources() {
+        return provenance.sources();
+    }
+
+    /** Returns the same, from somewhere else. */
+    public PublishedVersion withProvenance(Provenance other) {
+        return new PublishedVersion(dataset, version, folder, digest, publishedEpochMs, storedBytes, arrays, other);
+    }
+
+    /** Tells whether the other is the same version of the same dataset, whatever else is known of it. */
+    public boolean isSameAs(PublishedVersion other) {
+        return version == other.version && dataset.equals(other.dataset);
     }
 
     /** Returns the length of all data together. */

@@ -8,5 +8,14 @@ package dev.larder.server.store;
  * @param bytes how long that file was
  * @param modified when it was last changed, nanoseconds since the epoch
  * @param inode its number on its file system
+ * @param sample a hash of its length and of blocks of it, in hex; empty where it was not taken
  */
-public record SourceRecord(String array, String path, long bytes, long modified, long inode) {}
+public record SourceRecord(String array, String path, long bytes, long modified, long inode, String sample) {
+    /** Tells whether the file has the length and, where it was sampled, the bytes of the other, however old it is. */
+    public boolean looksLike(SourceRecord other) {
+        return array.equals(other.array)
+                && path.equals(other.path)
+                && bytes == other.bytes
+                && sample.equals(other.sample);
+    }
+}

@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.posix.BulkIo;
@@ -19,6 +20,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -197,15 +199,15 @@ public final class Store implements AutoCloseable {
         return (fileBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Starts a version that is loaded from these paths, invisible to readers. The caller closes it. */
-    public IncomingVersion newIncoming(String dataset, List<String> origins) {
+    /** Starts a version that is invisible to readers. The caller closes it. */
+    public IncomingVersion newIncoming(String dataset, Provenance provenance) {
         Path folder = newPlace(dataset);
         try {
             Files.createDirectory(folder, folderMode());
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
-        return new IncomingVersion(posix, dataset, origins, folder, FILE_MODE, filling);
+        return new IncomingVersion(posix, dataset, provenance, folder, FILE_MODE, filling);
     }
 
     /**
@@ -233,18 +235,40 @@ public final class Store implements AutoCloseable {
         return layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + what);
     }
 
-    /** Sums what segments really occupy. */
-    static long storedBytes(Posix posix, Path folder, Set<String> segments) {
+    /** Sums what segments really occupy; those outside the store occupy nothing of it. */
+    static long storedBytes(Posix posix, Path folder, Collection<SegmentFile> segments) {
         long sum = 0;
-        for (String segment : segments) {
-            int descriptor = posix.openForReading(folder.resolve(segment));
-            try {
-                sum += posix.status(descriptor).storedBytes();
-            } finally {
-                posix.close(descriptor);
+        for (SegmentFile segment : segments) {
+            if (!SegmentFile.isOutside(segment.file())) {
+                int descriptor = posix.openForReading(folder.resolve(segment.file()));
+                try {
+                    sum += posix.status(descriptor).storedBytes();
+                } finally {
+                    posix.close(descriptor);
+                }
             }
         }
         return sum;
+    }
+
+    /**
+     * Replaces the manifest of a version, where its sources turned out to hold what they held, but look different. One that is
+     * gone meanwhile stays gone.
+     */
+    public void rewriteManifest(PublishedVersion version) {
+        Path draft = newPlace(StoreLayout.MANIFEST);
+        try {
+            try {
+                Publication.writeManifest(draft, version);
+                Files.move(draft, version.folder().resolve(StoreLayout.MANIFEST), StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                Files.deleteIfExists(draft);
+            }
+        } catch (NoSuchFileException gone) {
+            LOG.debug("a version went away before its manifest was replaced: {}", gone.getMessage());
+        } catch (IOException e) {
+            throw Space.failed("cannot replace a manifest", version.folder(), e);
+        }
     }
 
     /** Makes the link of a dataset name this version, in one step. */

@@ -52,8 +52,13 @@ final class ScriptedHandler implements RequestHandler {
     }
 
     @Override
-    public void verify(String name, Reply reply) {
+    public void verify(String name, boolean againstSources, Reply reply) {
         behaviour.accept("verify " + name, reply);
+    }
+
+    @Override
+    public void reload(String name, Reply reply) {
+        behaviour.accept("reload " + name, reply);
     }
 
     @Override

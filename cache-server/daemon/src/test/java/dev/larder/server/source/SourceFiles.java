@@ -7,7 +7,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPOutputStream;
@@ -46,6 +48,17 @@ final class SourceFiles {
             throw new UncheckedIOException(e);
         }
         return out.toByteArray();
+    }
+
+    /** Returns a safetensors file whose data is the numbers from 0 on. */
+    static byte[] safetensors(String header, int dataBytes) {
+        byte[] json = header.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(Long.BYTES + json.length + dataBytes)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(json.length)
+                .put(json)
+                .put(counting(dataBytes))
+                .array();
     }
 
     static byte[] counting(int length) {

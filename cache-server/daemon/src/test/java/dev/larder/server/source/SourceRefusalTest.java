@@ -57,7 +57,7 @@ class SourceRefusalTest {
                 arguments("x-idx1-ubyte", huge(1), 8, "it ends after 0 of 4294967295 bytes"),
                 arguments("x-idx2-ubyte", huge(2), 4, "no array can have the shape"),
                 arguments("x-idx2-ubyte.gz", new byte[0], 0, "ends too early"),
-                arguments("x-idx2-ubyte.gz", idx, 0, "gzip data is corrupt"),
+                arguments("x-idx2-ubyte.gz", idx, 0, "compressed data is corrupt"),
                 arguments("x-idx2-ubyte.gz", SourceFiles.gzip(new byte[0]), 0, "ends too early"),
                 arguments("x-idx2-ubyte.gz", SourceFiles.gzip(npy), 0, "no IDX file"),
                 arguments("x-idx1-ubyte.gz", SourceFiles.gzip(huge(1)), 0, "cannot hold the 4294967295 bytes"));
@@ -87,7 +87,7 @@ class SourceRefusalTest {
                         "long", SourceFiles.gzip(Arrays.copyOf(idx, idx.length + 1)), "more follows the 100000 bytes"),
                 arguments("cut", Arrays.copyOf(packed, packed.length / 2), "ends too early"),
                 arguments("without its checksum", Arrays.copyOf(packed, packed.length - 8), "ends too early"),
-                arguments("with a wrong checksum", badChecksum, "gzip data is corrupt"),
+                arguments("with a wrong checksum", badChecksum, "compressed data is corrupt"),
                 arguments("with a wrong body", badBody, ""));
     }
 

@@ -1,0 +1,104 @@
+package dev.larder.command;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.protocol.LoadRequest;
+import java.io.BufferedInputStream;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Puts what standard input lists in place of a source {@code NAME=-}. */
+final class StandardInput {
+    /** What stands for standard input in place of a path. */
+    static final String PATH = "-";
+
+    private static final byte[] NPY_MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
+    private static final int MAX_LIST_BYTES = 4 << 20;
+
+    private StandardInput() {}
+
+    /** Returns the sources, with one for each path on standard input if one of them asks for those. */
+    static List<LoadRequest.Source> expand(List<LoadRequest.Source> sources) {
+        return expand(sources, new FileInputStream(FileDescriptor.in));
+    }
+
+    static List<LoadRequest.Source> expand(List<LoadRequest.Source> sources, InputStream input) {
+        List<String> names = sources.stream()
+                .filter(source -> source.path().equals(PATH))
+                .map(LoadRequest.Source::name)
+                .toList();
+        if (names.isEmpty()) {
+            return sources;
+        } else if (names.size() > 1) {
+            throw Failure.of(ErrorCode.USAGE, "standard input can be one source only")
+                    .with("names", names)
+                    .remedy("say NAME=- once");
+        }
+        List<LoadRequest.Source> expanded = new ArrayList<>();
+        for (LoadRequest.Source source : sources) {
+            if (source.path().equals(PATH)) {
+                paths(source.name(), input).forEach(path -> expanded.add(SourceConverter.source(source.name(), path)));
+            } else {
+                expanded.add(source);
+            }
+        }
+        return expanded;
+    }
+
+    private static List<String> paths(String name, InputStream input) {
+        BufferedInputStream in = new BufferedInputStream(input);
+        try {
+            in.mark(NPY_MAGIC.length);
+            boolean isArray = Arrays.equals(in.readNBytes(NPY_MAGIC.length), NPY_MAGIC);
+            in.reset();
+            if (isArray) {
+                throw array(name);
+            }
+            return lines(name, in.readNBytes(MAX_LIST_BYTES + 1));
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
+                    .with("name", name)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("give it a list of paths, one a line");
+        }
+    }
+
+    /** Says that an array itself cannot be taken from standard input. */
+    private static LarderException array(String name) {
+        return Failure.of(ErrorCode.BAD_INPUT, "standard input has a .npy file instead of paths")
+                .with("name", name)
+                .remedy("save it to a file and give its path");
+    }
+
+    private static List<String> lines(String name, byte[] bytes) throws CharacterCodingException {
+        if (bytes.length > MAX_LIST_BYTES) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "list of paths is too long")
+                    .with("name", name)
+                    .with("limitBytes", MAX_LIST_BYTES)
+                    .remedy("load the folder that holds them");
+        }
+        List<String> paths = StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString()
+                .lines()
+                .filter(line -> !line.isBlank())
+                .toList();
+        if (paths.isEmpty()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "standard input lists no path")
+                    .with("name", name)
+                    .remedy("give it a list of paths, one a line");
+        }
+        return paths;
+    }
+}

@@ -1,0 +1,50 @@
+package dev.larder.command.show;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Rows as Python writes them: {@code 0:5}, {@code :5}, {@code 10:}, {@code -5:}, or the number of one row. Negative numbers count
+ * from the end.
+ *
+ * @param text as it was given
+ */
+public record RowRange(String text) {
+    private static final Pattern FORM = Pattern.compile("(-?\\d{1,18})?(:)?(-?\\d{1,18})?");
+
+    /** Refuses what is no range. */
+    public RowRange {
+        if (text.isEmpty() || !FORM.matcher(text).matches()) {
+            throw new IllegalArgumentException("not a range of rows: '" + text + "' (rows are 0:5, :5, 10:, -5: or 7)");
+        }
+    }
+
+    /** Returns the first row of so many. */
+    public long first(long rows) {
+        String from = matched().group(1);
+        return from == null ? 0 : clamp(Long.parseLong(from), rows);
+    }
+
+    /** Returns the row after the last one, of so many. */
+    public long end(long rows) {
+        Matcher form = matched();
+        long first = first(rows);
+        if (form.group(2) == null) {
+            return Math.min(rows, first + 1);
+        }
+        String to = form.group(3);
+        return Math.max(first, to == null ? rows : clamp(Long.parseLong(to), rows));
+    }
+
+    private Matcher matched() {
+        Matcher form = FORM.matcher(text);
+        if (!form.matches()) {
+            throw new IllegalStateException("range was checked: " + text);
+        }
+        return form;
+    }
+
+    private static long clamp(long row, long rows) {
+        return Math.max(0, Math.min(rows, row < 0 ? row + rows : row));
+    }
+}

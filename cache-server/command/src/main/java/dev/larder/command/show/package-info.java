@@ -1,0 +1,8 @@
+/**
+ * What {@code larder show} makes of an array: {@link dev.larder.command.show.NumpyText} prints values as numpy does,
+ * {@link dev.larder.command.show.Statistics} sums all of them up, {@link dev.larder.command.show.Picture} draws them.
+ */
+@NullMarked
+package dev.larder.command.show;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,130 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Loads twice, again, in place and in JSON, and is interrupted. */
+@ExtendWith(LeavesNothingBehind.class)
+class LoadTest {
+    @TempDir
+    Path folder;
+
+    private CommandProcess daemon;
+    private Path source;
+
+    @BeforeEach
+    void serve() {
+        daemon = CommandProcess.serve();
+        source = Samples.vector(folder, "a", 10);
+    }
+
+    @AfterEach
+    void stop() {
+        daemon.close();
+        assertThat(daemon.store()).doesNotExist();
+    }
+
+    private static List<JsonObject> events(String err) {
+        return err.lines()
+                .map(line -> JsonParser.parseString(line).getAsJsonObject())
+                .toList();
+    }
+
+    @Test
+    void theSecondLoadSaysThatNothingHasChanged() {
+        daemon.ask("load", "d=" + source);
+
+        Answer again = daemon.ask("load", "d=" + source);
+
+        assertThat(again.code()).isZero();
+        assertThat(again.err())
+                .contains("larder: d is unchanged: version=1 digest=")
+                .doesNotContain("loaded:");
+    }
+
+    @Test
+    void aReloadSaysWhatItFound() {
+        daemon.ask("load", "d=" + source);
+
+        assertThat(daemon.ask("reload", "d").err()).contains("d is unchanged: version=1");
+        Samples.vector(folder, "a", 20);
+        assertThat(daemon.ask("reload", "d").err()).contains("d has changed: version=2 replaces=1");
+        assertThat(daemon.ask("reload", "e").code()).isEqualTo(4);
+    }
+
+    @Test
+    void verifyComparesWithSources() throws Exception {
+        daemon.ask("load", "d=" + source);
+
+        assertThat(daemon.ask("verify", "--source", "d").out()).startsWith("Verified with sources: files=1");
+        byte[] bytes = Files.readAllBytes(source);
+        bytes[bytes.length - 1] ^= 1;
+        Files.write(source, bytes);
+        assertThat(daemon.ask("verify", "--source", "d").code()).isEqualTo(8);
+        Files.delete(source);
+        assertThat(daemon.ask("verify", "--source", "d").code()).isEqualTo(6);
+        assertThat(daemon.ask("verify", "d").code()).isZero();
+    }
+
+    @Test
+    void filesInPlaceAreListedAsMapped() {
+        assertThat(daemon.ask("load", "--in-place", "d=" + source).code()).isZero();
+
+        assertThat(daemon.ask("info", "d").out()).contains("state    mapped", "path     ");
+        daemon.ask("evict", "d");
+        assertThat(source).exists();
+    }
+
+    @Test
+    void jsonEventsAreAllThatIsOnStandardError() {
+        List<JsonObject> events =
+                events(daemon.ask("load", "--json", "d=" + source).err());
+
+        assertThat(events).extracting(event -> event.get("event").getAsString()).contains("progress");
+        assertThat(events.get(events.size() - 1))
+                .hasToString("{\"event\":\"done\",\"files\":1,\"bytes\":10,\"message\":\"\"}");
+        assertThat(events(daemon.ask("wait", "--json", "d").err())).hasSize(1);
+    }
+
+    @Test
+    void aFailureIsTheLastEvent() {
+        Answer answer = daemon.ask("load", "--json", "d=" + folder.resolve("absent.npy"));
+
+        List<JsonObject> events = events(answer.err());
+        assertThat(answer.code()).isEqualTo(6);
+        assertThat(events.get(events.size() - 1).get("event").getAsString()).isEqualTo("error");
+        assertThat(events.get(events.size() - 1).get("message").getAsString()).contains("absent.npy");
+    }
+
+    @Test
+    void serveTellsEventsToo() {
+        try (CommandProcess other = CommandProcess.serve("--json", "--load", "d=" + source)) {
+            List<JsonObject> events = events(other.err());
+            assertThat(events.get(events.size() - 1).get("event").getAsString()).isEqualTo("done");
+        }
+    }
+
+    @Test
+    void anInterruptedLoadSaysSoAndLeavesNothing() {
+        Path large = Samples.large(folder, 2L << 30);
+        try (CommandProcess load = CommandProcess.onStore(daemon.store(), "load", "big=" + large)) {
+            load.awaitErr("loading big").signal("INT");
+
+            assertThat(load.exitCode()).isEqualTo(130);
+            assertThat(load.err()).contains("larder: load was interrupted", "the daemon drops what nobody waits for");
+        }
+        await().untilAsserted(() -> assertThat(daemon.ask("info", "big").code()).isEqualTo(4));
+    }
+}

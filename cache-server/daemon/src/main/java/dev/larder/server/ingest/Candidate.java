@@ -1,0 +1,105 @@
+package dev.larder.server.ingest;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceSample;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SourceRecord;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What a dataset would be if it were loaded now.
+ *
+ * @param arrays what was found, not yet read
+ * @param provenance where it was found, and what its files look like
+ */
+record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance) {
+    /** Stands for the time of a file that was written so short a time ago that a later write could have the same time. */
+    private static final long TOO_YOUNG = -1;
+
+    /** The clock of file systems moves in steps, of up to ten milliseconds. */
+    private static final long CLOCK_STEP_NANOS = 20_000_000;
+
+    Candidate {
+        arrays = List.copyOf(arrays);
+    }
+
+    /** Returns the length of all data together. */
+    long dataBytes() {
+        return arrays.stream().mapToLong(SourceArray::byteSize).sum();
+    }
+
+    /** Tells whether a version has arrays of the same names, types, shapes and orders, read in the same way. */
+    boolean isShapedLike(PublishedVersion version) {
+        if (!provenance.options().givesSameAs(version.provenance().options())
+                || version.arrays().size() != arrays.size()) {
+            return false;
+        }
+        Map<String, ArrayEntry> entries = entries(version);
+        return arrays.stream().allMatch(array -> isShapedLike(array, entries));
+    }
+
+    /** Returns the arrays of a version by name. */
+    static Map<String, ArrayEntry> entries(PublishedVersion version) {
+        Map<String, ArrayEntry> entries = new HashMap<>();
+        version.arrays().forEach(entry -> entries.put(entry.name(), entry));
+        return entries;
+    }
+
+    /** Tells whether an array would be stored under the same name with the same type, shape and order. */
+    static boolean isShapedLike(SourceArray array, Map<String, ArrayEntry> entries) {
+        ArrayEntry entry = entries.get(array.name().array());
+        return entry != null
+                && entry.dtype().equals(array.dtype().descr())
+                && entry.order() == array.order().name().charAt(0)
+                && entry.part() == array.part()
+                && Arrays.equals(entry.shape(), array.shape());
+    }
+
+    /**
+     * Says what the files of arrays look like, sorted.
+     *
+     * @param foundEpochNanos when the files were looked at; ones younger than that are not known by their time
+     */
+    static List<SourceRecord> records(
+            List<SourceArray> arrays, Map<Path, String> samples, long foundEpochNanos, boolean inPlace) {
+        List<SourceRecord> records = new ArrayList<>();
+        for (SourceArray array : arrays) {
+            for (SourceIdentity file : array.files()) {
+                boolean tooYoung = !inPlace && file.modifiedNanos() > foundEpochNanos - CLOCK_STEP_NANOS;
+                records.add(new SourceRecord(
+                        array.name().array(),
+                        file.file().toString(),
+                        file.byteSize(),
+                        tooYoung ? TOO_YOUNG : file.modifiedNanos(),
+                        file.inode(),
+                        samples.getOrDefault(file.file(), "")));
+            }
+        }
+        records.sort(Comparator.comparing(SourceRecord::array).thenComparing(SourceRecord::path));
+        return records;
+    }
+
+    /** Tells whether a record's time says anything. */
+    static boolean isTrusted(SourceRecord record) {
+        return record.modified() != TOO_YOUNG;
+    }
+
+    /** Reads the samples of every file, several at once. */
+    static Map<Path, String> samples(List<SourceArray> arrays, int workers) {
+        Map<Path, SourceIdentity> files = new HashMap<>();
+        arrays.forEach(array -> array.files().forEach(file -> files.put(file.file(), file)));
+        Map<Path, String> samples = new ConcurrentHashMap<>();
+        Parallel.forEach(List.copyOf(files.values()), workers, file -> samples.put(file.file(), SourceSample.of(file)));
+        return samples;
+    }
+}

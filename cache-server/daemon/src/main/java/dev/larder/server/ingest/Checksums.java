@@ -1,0 +1,92 @@
+package dev.larder.server.ingest;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
+import java.util.zip.CRC32C;
+
+/**
+ * Reads data from one end to the other and keeps nothing but its CRC32C. Thread-safe.
+ *
+ * @param onBytes told of every step, from the thread that reads
+ * @param isWanted asked before every step
+ */
+public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
+    private static final int STEP_BYTES = 256 << 10;
+
+    /** One direct buffer for each reading thread: they are few. */
+    private static final ThreadLocal<ByteBuffer> STEP =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(STEP_BYTES));
+
+    /**
+     * Reads all data of an array of a source. Fails with {@link ErrorCode#BAD_INPUT} where a file is bad, or changed since it was
+     * checked, and with a {@link CancellationException} where nobody wants the answer any more.
+     */
+    public int of(SourceArray array) {
+        CRC32C crc = new CRC32C();
+        List<FileRegion> regions = array.data().regions();
+        if (regions.isEmpty()) {
+            try (ReadableByteChannel data = array.open()) {
+                read(data, array.byteSize(), crc, array.file());
+            } catch (IOException e) {
+                throw unreadable(array.file(), e);
+            }
+        } else {
+            regions.forEach(region -> read(region, crc));
+        }
+        array.files().forEach(SourceIdentity::requireUnchanged);
+        return (int) crc.getValue();
+    }
+
+    /** Reads a stretch of a file. */
+    public int of(FileRegion region) {
+        CRC32C crc = new CRC32C();
+        read(region, crc);
+        return (int) crc.getValue();
+    }
+
+    private void read(FileRegion region, CRC32C crc) {
+        try (ReadableByteChannel data = region.open()) {
+            read(data, region.byteSize(), crc, region.file());
+        } catch (IOException e) {
+            throw unreadable(region.file(), e);
+        }
+    }
+
+    private void read(ReadableByteChannel data, long byteSize, CRC32C crc, Object file) throws IOException {
+        ByteBuffer step = STEP.get();
+        for (long left = byteSize; left > 0; ) {
+            if (!isWanted.getAsBoolean()) {
+                throw new CancellationException("nobody wants the checksum any more: file=" + file);
+            }
+            step.clear().limit((int) Math.min(step.capacity(), left));
+            int count = data.read(step);
+            if (count < 0) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "source ends early")
+                        .with("file", file)
+                        .with("missingBytes", left)
+                        .remedy("it was truncated, or changed while it was read");
+            }
+            crc.update(step.flip());
+            left -= count;
+            onBytes.accept(count);
+        }
+    }
+
+    private static RuntimeException unreadable(Object file, IOException cause) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot read file")
+                .with("file", file)
+                .with("reason", cause)
+                .cause(cause)
+                .remedy("check the file and its disk");
+    }
+}

@@ -1,0 +1,86 @@
+package dev.larder.server.ingest;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.SegmentFile;
+import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.store.IncomingVersion;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes versions of files that stay where they lie. They are read once, for their checksums, and nothing of them is kept. */
+final class InPlace {
+    private static final int MOST_NAMED = 10;
+
+    private InPlace() {}
+
+    /** Refuses arrays that do not lie in one file as they are to be read, naming them and why. */
+    static void requireMappable(List<SourceArray> arrays, Path storeRoot) {
+        List<String> refused = new ArrayList<>();
+        for (SourceArray array : arrays) {
+            String reason = objection(array, storeRoot);
+            if (!reason.isEmpty()) {
+                refused.add(array.file() + ": " + reason);
+            }
+        }
+        if (!refused.isEmpty()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot be mapped in place")
+                    .with("count", refused.size())
+                    .with("files", refused.subList(0, Math.min(MOST_NAMED, refused.size())))
+                    .remedy("unpack or convert them, or load them without --in-place");
+        }
+    }
+
+    private static String objection(SourceArray array, Path storeRoot) {
+        List<FileRegion> regions = array.data().regions();
+        if (regions.isEmpty()) {
+            return "its data is packed, or has to be computed";
+        } else if (regions.size() > 1) {
+            return "its data lies in " + regions.size() + " pieces";
+        } else if (regions.get(0).offset() + array.byteSize() == 0) {
+            return "it is empty";
+        }
+        return realPath(regions.get(0).file()).startsWith(realPath(storeRoot))
+                ? "it lies in the store itself, which removes its files"
+                : "";
+    }
+
+    /** Adds an array to a version, after reading it from one end to the other. */
+    static void add(SourceArray array, IncomingVersion version, Checksums checksums) {
+        FileRegion region = array.data().regions().get(0);
+        SourceIdentity identity = array.files().get(0);
+        SegmentFile file = new SegmentFile(
+                realPath(region.file()).toString(), identity.byteSize(), identity.modifiedNanos(), identity.inode());
+        NpyHeader header = array.header();
+        version.addInPlace(
+                new ArrayEntry(
+                        array.name().array(),
+                        header.dtype().descr(),
+                        header.order().name().charAt(0),
+                        header.shape(),
+                        file.file(),
+                        region.offset(),
+                        header.byteSize(),
+                        checksums.of(array),
+                        array.part()),
+                file);
+    }
+
+    private static Path realPath(Path path) {
+        try {
+            return path.toRealPath();
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot resolve path")
+                    .with("path", path)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("check that it is there and readable");
+        }
+    }
+}

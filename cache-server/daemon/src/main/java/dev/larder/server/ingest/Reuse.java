@@ -1,0 +1,152 @@
+package dev.larder.server.ingest;
+
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SourceRecord;
+import dev.larder.server.store.Store;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Tells which datasets of a load need no loading, as they are resident with the same contents: where all files look as they did,
+ * or where they were read again and hold what they held. Used by one thread.
+ */
+final class Reuse {
+    private static final int DIGEST_DIGITS = 12;
+
+    private final Store store;
+    private final Residency residency;
+    private final LoadOptions options;
+    private final int workers;
+    private final LoadProgress progress;
+    private final Checksums checksums;
+    private final Set<String> damaged = new HashSet<>();
+
+    Reuse(Store store, Residency residency, LoadRequest request, LoadProgress progress, BooleanSupplier isWanted) {
+        this.store = store;
+        this.residency = residency;
+        this.options = request.options();
+        this.workers = request.workers();
+        this.progress = progress;
+        this.checksums = new Checksums(progress::addBytes, isWanted);
+    }
+
+    /** Returns the words for a dataset that stays as it is; empty for one that has to be loaded. */
+    Optional<String> unchanged(Candidate candidate) {
+        Optional<PublishedVersion> found = residency.find(candidate.dataset());
+        if (found.isEmpty() || !candidate.isShapedLike(found.get())) {
+            return Optional.empty();
+        }
+        PublishedVersion version = found.get();
+        boolean isIdentical = isIdentical(candidate, version);
+        if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
+            return Optional.of(words(version, "its sources look as they did"));
+        } else if (!looksAlike(candidate, version) || (version.isInPlace() && !isIdentical)) {
+            return Optional.empty(); // readers of files in place go by what these looked like
+        }
+        return holdsTheSame(candidate, version) ? Optional.of(keep(candidate, version)) : Optional.empty();
+    }
+
+    /**
+     * Returns the words for a dataset that was loaded only to find that it holds what the resident version holds; empty for one
+     * that is to be published.
+     */
+    Optional<String> unchanged(Candidate candidate, String digest) {
+        return residency
+                .find(candidate.dataset())
+                .filter(version -> version.digest().equals(digest)
+                        && !version.isInPlace()
+                        && candidate.isShapedLike(version)
+                        && !damaged.contains(candidate.dataset()))
+                .map(version -> keep(candidate, version));
+    }
+
+    private static boolean isIdentical(Candidate candidate, PublishedVersion version) {
+        List<SourceRecord> sources = candidate.provenance().sources();
+        return candidate.provenance().origins().equals(version.origins())
+                && sources.equals(version.sources())
+                && sources.stream().allMatch(Candidate::isTrusted);
+    }
+
+    private static boolean looksAlike(Candidate candidate, PublishedVersion version) {
+        List<SourceRecord> now = candidate.provenance().sources();
+        List<SourceRecord> then = version.sources();
+        if (now.size() != then.size()) {
+            return false;
+        }
+        for (int i = 0; i < now.size(); i++) {
+            if (!now.get(i).looksLike(then.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Reads all sources, and for a reload the resident arrays as well, which it is to repair. */
+    private boolean holdsTheSame(Candidate candidate, PublishedVersion version) {
+        Map<String, ArrayEntry> entries = Candidate.entries(version);
+        AtomicBoolean differs = new AtomicBoolean();
+        progress.begin(
+                Phase.VERIFYING, candidate.dataBytes(), candidate.arrays().size());
+        Parallel.forEach(candidate.arrays(), workers, array -> {
+            ArrayEntry entry = entries.get(array.name().array());
+            if (!differs.get() && (entry == null || checksums.of(array) != entry.crc32c())) {
+                differs.set(true);
+            }
+            progress.addFile();
+        });
+        if (!differs.get() && options.evenIfUnchanged() && !isWhole(version)) {
+            damaged.add(version.dataset());
+            return false;
+        }
+        return !differs.get();
+    }
+
+    private boolean isWhole(PublishedVersion version) {
+        AtomicBoolean whole = new AtomicBoolean(true);
+        progress.begin(Phase.VERIFYING, version.dataBytes(), version.arrays().size());
+        boolean leased = store.useLeased(
+                version,
+                () -> Parallel.forEach(version.arrays(), workers, entry -> {
+                    if (whole.get() && !isWhole(version, entry)) {
+                        whole.set(false);
+                    }
+                    progress.addFile();
+                }));
+        return leased && whole.get();
+    }
+
+    private boolean isWhole(PublishedVersion version, ArrayEntry entry) {
+        try {
+            return checksums.of(
+                            new FileRegion(version.folder().resolve(entry.file()), entry.offset(), entry.byteSize()))
+                    == entry.crc32c();
+        } catch (LarderException unreadable) {
+            return false;
+        }
+    }
+
+    private String keep(Candidate candidate, PublishedVersion version) {
+        if (!candidate.provenance().sources().equals(version.sources())
+                || !candidate.provenance().origins().equals(version.origins())) {
+            residency.recordSources(version, candidate.provenance());
+        }
+        return words(version, "its sources were read again and hold the same");
+    }
+
+    private static String words(PublishedVersion version, String why) {
+        return version.dataset() + " is unchanged: version=" + version.version() + " digest="
+                + version.digest().substring(0, DIGEST_DIGITS) + "; " + why;
+    }
+}

@@ -1,0 +1,144 @@
+package dev.larder.server.ingest;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.Source;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.store.PublishedVersion;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/** Reads the sources of versions again and names what of them is not what was loaded. Used once, by one thread. */
+public final class SourceComparison {
+    private static final int MOST_NAMED = 10;
+
+    private final String array;
+    private final int workers;
+    private final LoadProgress progress;
+    private final Checksums checksums;
+    private final List<Pair> pairs = new ArrayList<>();
+    private final List<String> different = Collections.synchronizedList(new ArrayList<>());
+    private final List<String> missing = Collections.synchronizedList(new ArrayList<>());
+
+    /** An array that was found again, and what it was. */
+    private record Pair(SourceArray source, ArrayEntry entry) {}
+
+    /**
+     * Prepares to compare.
+     *
+     * @param array the only array of interest; empty for all
+     * @param isWanted asked from time to time whether somebody still waits for the answer
+     */
+    public SourceComparison(String array, int workers, ProgressListener listener, BooleanSupplier isWanted) {
+        this.array = array;
+        this.workers = workers;
+        this.progress = new LoadProgress("sources");
+        this.checksums = new Checksums(progress::addBytes, isWanted);
+        var unused = progress.listen(listener);
+    }
+
+    /**
+     * Reads the sources of all versions that have one. Fails with {@link ErrorCode#CHECKSUM} where any holds something else, with
+     * {@link ErrorCode#BAD_INPUT} where files are only missing or cannot be read.
+     */
+    public Done run(List<PublishedVersion> versions) {
+        progress.enter(Phase.SCANNING);
+        versions.forEach(this::pair);
+        long bytes = pairs.stream().mapToLong(pair -> pair.entry.byteSize()).sum();
+        progress.begin(Phase.VERIFYING, bytes, pairs.size());
+        Parallel.forEach(pairs, workers, this::compare);
+        if (!different.isEmpty()) {
+            throw failure(ErrorCode.CHECKSUM, "sources differ from what was loaded", different)
+                    .with("missing", missing.size())
+                    .remedy("larder reload loads what they hold now");
+        } else if (!missing.isEmpty()) {
+            throw failure(ErrorCode.BAD_INPUT, "sources are missing", missing)
+                    .remedy("the loaded arrays are whole; bring the files back before they have to be loaded again");
+        }
+        return Done.of(pairs.size(), bytes, "");
+    }
+
+    private static Failure failure(ErrorCode code, String what, List<String> findings) {
+        List<String> sorted = findings.stream().sorted().limit(MOST_NAMED).toList();
+        return Failure.of(code, what).with("count", findings.size()).with("sources", sorted);
+    }
+
+    /** Finds the arrays of a version in its sources. */
+    private void pair(PublishedVersion version) {
+        if (version.origins().isEmpty()) {
+            return; // it was computed
+        }
+        List<SourceArray> found = new ArrayList<>();
+        try {
+            SourceOptions options = SourceOptions.of(version.provenance().options());
+            ScanSettings scanning =
+                    new ScanSettings(workers, false, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles);
+            for (String origin : version.origins()) {
+                found.addAll(Source.scan(version.dataset(), Path.of(origin), options, scanning)
+                        .arrays());
+            }
+        } catch (LarderException e) {
+            missing.add(requireBadInput(e));
+            return;
+        }
+        Map<String, ArrayEntry> entries = Candidate.entries(version);
+        Set<String> absent = new HashSet<>(entries.keySet());
+        for (SourceArray source : found) {
+            absent.remove(source.name().array());
+            if (isWanted(source.name().array())) {
+                pair(source, entries);
+            }
+        }
+        absent.stream()
+                .filter(this::isWanted)
+                .forEach(name -> missing.add(version.dataset() + "/" + name + " is in no source any more"));
+    }
+
+    private boolean isWanted(String name) {
+        return array.isEmpty() || array.equals(name);
+    }
+
+    private void pair(SourceArray source, Map<String, ArrayEntry> entries) {
+        ArrayEntry entry = entries.get(source.name().array());
+        if (entry == null) {
+            different.add(source.name() + " is new: file=" + source.file());
+        } else if (Candidate.isShapedLike(source, entries)) {
+            pairs.add(new Pair(source, entry));
+        } else {
+            different.add(source.name() + " has another dtype, shape or order: file=" + source.file());
+        }
+    }
+
+    private void compare(Pair pair) {
+        try {
+            int found = checksums.of(pair.source);
+            if (found != pair.entry.crc32c()) {
+                different.add(pair.source.name() + " file=" + pair.source.file() + " crc32c="
+                        + String.format("%08x", found) + " expected=" + pair.entry.crc32cHex());
+            }
+        } catch (LarderException e) {
+            missing.add(requireBadInput(e));
+        }
+        progress.addFile();
+    }
+
+    private static String requireBadInput(LarderException failure) {
+        if (failure.code() != ErrorCode.BAD_INPUT) {
+            throw failure;
+        }
+        return String.valueOf(failure.getMessage());
+    }
+}

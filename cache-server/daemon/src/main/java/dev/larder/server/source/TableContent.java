@@ -1,0 +1,52 @@
+package dev.larder.server.source;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The numbers of a file, kept from the check for the copy if it is large, read once more if it is small. Thread-safe. */
+final class TableContent {
+    private final SourceFile file;
+    private final @Nullable NumberFormat wanted;
+    private final @Nullable NumberTable kept;
+    private final long rows;
+
+    /** Takes over a table that has been read. */
+    TableContent(SourceFile file, @Nullable NumberFormat wanted, NumberTable table) {
+        this.file = file;
+        this.wanted = wanted;
+        this.rows = table.rows();
+        this.kept = table.isSmall() ? null : table;
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    Path path() {
+        return file.path();
+    }
+
+    /** Returns the numbers; they belong to this. */
+    NumberTable table() {
+        if (kept != null) {
+            return kept;
+        }
+        try {
+            NumberTable again = TableFormat.read(file, wanted);
+            if (again.rows() != rows) {
+                throw Refusal.of(file.path(), 0, "it changed while it was read");
+            }
+            return again;
+        } catch (IOException e) {
+            throw Refusal.unreadable(file.path(), 0, e);
+        }
+    }
+
+    /** Frees what is kept. Idempotent. */
+    void release() {
+        if (kept != null) {
+            kept.close();
+        }
+    }
+}

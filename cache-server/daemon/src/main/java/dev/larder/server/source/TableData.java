@@ -1,0 +1,28 @@
+package dev.larder.server.source;
+
+import java.nio.channels.ReadableByteChannel;
+import java.util.List;
+
+/**
+ * Some columns of a table.
+ *
+ * @param content where the numbers are
+ * @param group which columns
+ * @param format what they become
+ */
+record TableData(TableContent content, ColumnGroups.Group group, NumberFormat format) implements ArrayData {
+    @Override
+    public List<FileRegion> regions() {
+        return List.of();
+    }
+
+    @Override
+    public ReadableByteChannel open() {
+        return new TableChannel(content.path(), content.table(), group, format);
+    }
+
+    @Override
+    public void release() {
+        content.release();
+    }
+}

@@ -1,0 +1,170 @@
+package dev.larder.server.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.Store;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Copies of data that does as it likes. */
+@Timeout(30)
+class CopyingTest {
+    private static final int SEED = 20_260_101;
+
+    @TempDir
+    Path sources;
+
+    private Path file;
+    private Path root;
+    private Store store;
+    private IncomingVersion version;
+
+    @BeforeEach
+    void open() throws IOException {
+        file = Files.write(sources.resolve("file"), new byte[1]);
+        root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+        store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40));
+        version = store.newIncoming("d", Provenance.computed());
+    }
+
+    @AfterEach
+    void remove() throws IOException {
+        version.close();
+        store.removeAll(List.of());
+        assertThat(root).doesNotExist();
+    }
+
+    @Test
+    void theFirstFailureEndsAllEvenWhileAnEarlierCopyIsStillRunning() {
+        CountDownLatch running = new CountDownLatch(1);
+        SourceArray hanging = ScriptedData.stream("hanging", 100, file, target -> hang(running));
+        SourceArray failing = ScriptedData.stream("failing", 10, file, target -> {
+            await(running);
+            throw refusal("no more");
+        });
+
+        assertThatThrownBy(() -> copy(2, hanging, failing))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("no more");
+    }
+
+    @Test
+    void whateverAThreadDiesOfEndsTheLoadWithItsReason() {
+        SourceArray deadly = ScriptedData.stream("deadly", 10, file, target -> {
+            throw new StackOverflowError("made up");
+        });
+
+        assertThatThrownBy(() -> copy(2, deadly))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNEXPECTED))
+                .hasMessageContaining("made up");
+    }
+
+    @Test
+    void allFailuresThatAreKnownAreListed() {
+        CyclicBarrier together = new CyclicBarrier(2);
+        List<SourceArray> arrays = new ArrayList<>();
+        for (String name : List.of("one", "two")) {
+            arrays.add(ScriptedData.stream(name, 10, file, target -> {
+                await(together);
+                throw refusal(name + " is bad");
+            }));
+        }
+
+        assertThatThrownBy(() -> copy(2, arrays.toArray(SourceArray[]::new)))
+                .hasMessageContaining("badFiles=2")
+                .hasMessageContaining("one is bad")
+                .hasMessageContaining("two is bad");
+    }
+
+    @Test
+    void aStreamThatEndsTooEarlyIsRefused() {
+        SourceArray brief = ScriptedData.stream("brief", 10, file, target -> -1);
+
+        assertThatThrownBy(() -> copy(1, brief)).hasMessageContaining("it ends 10 bytes too early");
+    }
+
+    @Test
+    void stretchesOfManyFilesAreJoinedWhateverTheirSizes() throws IOException {
+        Random random = new Random(SEED);
+        byte[] data = new byte[40 << 20];
+        random.nextBytes(data);
+        Path all = Files.write(sources.resolve("all"), data);
+        List<FileRegion> regions = new ArrayList<>();
+        for (int at = 0; at < data.length; ) {
+            int most = random.nextInt(4) == 0 ? 9 << 20 : 2000;
+            int step = random.nextInt(10) == 0 ? 0 : Math.min(data.length - at, random.nextInt(most));
+            regions.add(new FileRegion(all, at, step));
+            at += step;
+        }
+        regions.add(new FileRegion(all, 0, 0));
+
+        copy(3, ScriptedData.regions("joined", regions));
+
+        byte[] stored = Files.readAllBytes(version.folder().resolve("joined.npy"));
+        assertThat(ByteBuffer.wrap(stored, 4096, data.length)).isEqualTo(ByteBuffer.wrap(data));
+    }
+
+    private void copy(int workers, SourceArray... arrays) {
+        try (Copying copying = new Copying(workers, new LoadProgress("d"))) {
+            copying.add(version, LoadPlan.of(List.of(arrays), ScriptedData.NOT_PACKED));
+            copying.start();
+            copying.await();
+        }
+    }
+
+    private static LarderException refusal(String what) {
+        return Failure.of(ErrorCode.BAD_INPUT, what).exception();
+    }
+
+    private static int hang(CountDownLatch running) throws IOException {
+        running.countDown();
+        try {
+            new CountDownLatch(1).await();
+            return -1;
+        } catch (InterruptedException e) {
+            throw new InterruptedIOException();
+        }
+    }
+
+    private static void await(CountDownLatch latch) throws IOException {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new InterruptedIOException();
+        }
+    }
+
+    private static void await(CyclicBarrier barrier) {
+        try {
+            barrier.await(10, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+}

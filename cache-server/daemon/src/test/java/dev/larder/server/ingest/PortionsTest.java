@@ -1,0 +1,94 @@
+package dev.larder.server.ingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PortionsTest {
+    private static final long MIB = 1 << 20;
+
+    @TempDir
+    Path sources;
+
+    private Path file;
+
+    @BeforeEach
+    void create() throws IOException {
+        file = Files.write(sources.resolve("file"), new byte[1]);
+    }
+
+    @Test
+    void aLargeArrayIsCutWhereHugePagesBegin() {
+        List<List<Portion>> batches = batches(regions("large", 100 * MIB));
+
+        assertThat(batches).hasSize(13);
+        assertThat(batches.subList(1, 13))
+                .allSatisfy(batch ->
+                        assertThat(batch.get(0).segmentOffset() % (8 * MIB)).isZero());
+        assertThat(batches.stream().mapToLong(batch -> batch.get(0).byteSize()).sum())
+                .isEqualTo(100 * MIB);
+    }
+
+    @Test
+    void manySmallStretchesAreReadInBatches() {
+        long[] sizes = IntStream.range(0, 1000).mapToLong(i -> 10).toArray();
+
+        assertThat(batches(regions("many", sizes))).hasSize(4);
+    }
+
+    @Test
+    void aStreamIsNeverCut() {
+        assertThat(batches(ScriptedData.stream("packed", 100 * MIB, file, target -> -1)))
+                .hasSize(1);
+    }
+
+    @Test
+    void arraysAndStretchesWithoutBytesAreWrittenOnce() {
+        assertThat(batches(regions("empty", 0, 0, 0)))
+                .hasSize(1)
+                .allSatisfy(batch -> assertThat(batch).hasSize(1));
+        List<List<Portion>> batches = batches(regions("ends", 0, 8 * MIB - 4096, 0, 0));
+        assertThat(batches).hasSize(1);
+        assertThat(batches.get(0)).hasSize(1);
+    }
+
+    @Test
+    void stretchesThatDoNotAddUpAreAMistakeOfTheSource() {
+        SourceArray array = regions("wrong", 10);
+        SourceArray claimsMore = new SourceArray(
+                array.name(), regions("longer", 11).header(), array.data(), array.files(), array.part());
+
+        assertThatThrownBy(() -> batches(claimsMore)).isInstanceOf(IllegalStateException.class);
+    }
+
+    private SourceArray regions(String name, long... byteSizes) {
+        List<FileRegion> regions = new ArrayList<>();
+        for (long byteSize : byteSizes) {
+            regions.add(new FileRegion(file, 0, byteSize));
+        }
+        return ScriptedData.regions(name, regions);
+    }
+
+    private static List<List<Portion>> batches(SourceArray array) {
+        Portions portions = new Portions(LoadPlan.of(List.of(array), ScriptedData.NOT_PACKED)
+                .segments()
+                .get(0)
+                .placements());
+        List<List<Portion>> batches = new ArrayList<>();
+        while (portions.hasNext()) {
+            batches.add(portions.next());
+        }
+        return batches;
+    }
+}
