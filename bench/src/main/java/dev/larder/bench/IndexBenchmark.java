@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.agrona.collections.Long2LongHashMap;
 import org.agrona.collections.Object2ObjectHashMap;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -29,7 +30,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Looks random keys up; an operation is one look-up. 10^5 keys stay in the caches; 10^7 do not, so nearly every look-up of them
- * misses. The questions are strings of their own, whose hash nobody has computed yet where the peers would remember it.
+ * misses. The questions are strings of their own; the peers profit from the hash that a string remembers once it was asked for.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,7 +38,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class IndexBenchmark {
-    private static final int QUESTIONS = 1 << 20;
+    private static final int MANY = 1_000_000;
+    private static final int WARM_QUESTIONS = 1 << 14;
+    private static final int COLD_QUESTIONS = 1 << 20;
 
     /** An index, and the keys that are asked for. */
     @State(Scope.Benchmark)
@@ -46,8 +49,8 @@ public class IndexBenchmark {
         @Param({"100000", "10000000"})
         public int keys;
 
-        private final String[] texts = new String[QUESTIONS];
-        private final long[] integers = new long[QUESTIONS];
+        private String[] texts;
+        private long[] integers;
         private Larder larder;
         private IndexColumn textIndex;
         private IndexColumn integerIndex;
@@ -72,8 +75,11 @@ public class IndexBenchmark {
             });
             textIndex = dataset.index("text");
             integerIndex = dataset.index("integer");
+            int questions = keys < MANY ? WARM_QUESTIONS : COLD_QUESTIONS;
+            texts = new String[questions];
+            integers = new long[questions];
             SplittableRandom random = new SplittableRandom(BenchStore.SEED);
-            for (int i = 0; i < QUESTIONS; i++) {
+            for (int i = 0; i < questions; i++) {
                 int key = random.nextInt(keys);
                 texts[i] = new String(text(key).getBytes(StandardCharsets.US_ASCII), StandardCharsets.US_ASCII);
                 integers[i] = integer(key);
@@ -87,7 +93,7 @@ public class IndexBenchmark {
         }
 
         static String text(int i) {
-            return String.format("scene%08d_01", i);
+            return "scene" + (100_000_000 + i) + "_01";
         }
 
         static long integer(int i) {
@@ -95,27 +101,49 @@ public class IndexBenchmark {
         }
 
         private int next() {
-            next = (next + 1) & (QUESTIONS - 1);
+            next = (next + 1) & (texts.length - 1);
             return next;
         }
     }
 
     /** What a trainer would hold in its own heap. */
     @State(Scope.Benchmark)
-    public static class HeapMaps {
-        private final Map<String, Long> hashMap = new HashMap<>();
-        private final Map<String, Long> agronaMap = new Object2ObjectHashMap<>();
-        private final Long2LongHashMap agronaLongs = new Long2LongHashMap(-1);
+    public static class JdkMap {
+        private final Map<String, Long> rows = new HashMap<>();
 
-        /** Fills them. */
+        /** Fills it. */
         @Setup
         public void fill(Data data) {
             for (int i = 0; i < data.keys; i++) {
-                Long row = (long) i;
-                String key = Data.text(i);
-                hashMap.put(key, row);
-                agronaMap.put(key, row);
-                agronaLongs.put(Data.integer(i), i);
+                rows.put(Data.text(i), (long) i);
+            }
+        }
+    }
+
+    /** The same in Agrona's map, which has no objects but keys and values. */
+    @State(Scope.Benchmark)
+    public static class AgronaMap {
+        private final Map<String, Long> rows = new Object2ObjectHashMap<>();
+
+        /** Fills it. */
+        @Setup
+        public void fill(Data data) {
+            for (int i = 0; i < data.keys; i++) {
+                rows.put(Data.text(i), (long) i);
+            }
+        }
+    }
+
+    /** Integers in Agrona's map of plain longs. */
+    @State(Scope.Benchmark)
+    public static class AgronaLongs {
+        private final Long2LongHashMap rows = new Long2LongHashMap(-1);
+
+        /** Fills it. */
+        @Setup
+        public void fill(Data data) {
+            for (int i = 0; i < data.keys; i++) {
+                rows.put(Data.integer(i), i);
             }
         }
     }
@@ -134,19 +162,19 @@ public class IndexBenchmark {
 
     /** The JDK's map of objects, in each process anew. */
     @Benchmark
-    public long textHashMap(Data data, HeapMaps maps) {
-        return maps.hashMap.get(data.texts[data.next()]);
+    public @Nullable Long textHashMap(Data data, JdkMap map) {
+        return map.rows.get(data.texts[data.next()]);
     }
 
     /** Agrona's map of objects, open addressing. */
     @Benchmark
-    public long textAgrona(Data data, HeapMaps maps) {
-        return maps.agronaMap.get(data.texts[data.next()]);
+    public @Nullable Long textAgrona(Data data, AgronaMap map) {
+        return map.rows.get(data.texts[data.next()]);
     }
 
     /** Agrona's map of plain longs. */
     @Benchmark
-    public long integerAgrona(Data data, HeapMaps maps) {
-        return maps.agronaLongs.get(data.integers[data.next()]);
+    public long integerAgrona(Data data, AgronaLongs map) {
+        return map.rows.get(data.integers[data.next()]);
     }
 }
