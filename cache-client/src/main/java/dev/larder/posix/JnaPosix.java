@@ -81,32 +81,6 @@ final class JnaPosix implements Posix {
     }
 
     @Override
-    public int openSource(Path path) {
-        return open(path, LibC.O_RDONLY | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_CLOEXEC, 0);
-    }
-
-    @Override
-    public int read(int descriptor, byte[] target, long offset) {
-        int done = 0;
-        byte[] rest = target;
-        while (done < target.length) {
-            long read = LibC.pread(descriptor, rest, rest.length, offset + done);
-            if (read < 0 && Native.getLastError() != EINTR) {
-                throw failed("pread").with("offset", offset + done).exception();
-            }
-            if (read == 0) {
-                break;
-            }
-            if (rest != target) {
-                System.arraycopy(rest, 0, target, done, (int) Math.max(0, read));
-            }
-            done += (int) Math.max(0, read);
-            rest = new byte[target.length - done];
-        }
-        return done;
-    }
-
-    @Override
     public int openOrCreate(Path path, int mode) {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
     }

@@ -57,8 +57,6 @@ final class LibC {
 
     static native int open(byte[] path, int flags, int mode);
 
-    static native long pread(int descriptor, byte[] target, long length, long offset);
-
     static native int close(int descriptor);
 
     static native int flock(int descriptor, int operation);

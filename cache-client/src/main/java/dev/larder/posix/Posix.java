@@ -18,15 +18,6 @@ public interface Posix {
     /** Opens a file for reading, without following a link in its last component. The caller closes the descriptor. */
     int openForReading(Path path);
 
-    /**
-     * Opens a file that others made, through links, and without waiting where it is a pipe or a device: ask {@link #status}
-     * what it is before reading. The caller closes the descriptor.
-     */
-    int openSource(Path path);
-
-    /** Reads at an offset into a whole array, and returns how many bytes that were: fewer than asked only at the file's end. */
-    int read(int descriptor, byte[] target, long offset);
-
     /** Opens a file for reading and writing and creates it with {@code mode} if it is absent. The caller closes the descriptor. */
     int openOrCreate(Path path, int mode);
 

@@ -25,6 +25,7 @@ class ResponseCodecTest {
         return Stream.of(
                 new Welcome(1, 0, 1, 99, Duration.ofMillis(5), "0.1.0"),
                 new Problem(77, "what failed: größe=1; do this"),
+                new Problem(6, "what failed", "Exception: what failed\n\tat here"),
                 new Build(1L << 60, "/dev/shm/x/incoming/1-größe"),
                 Done.NOTHING,
                 new Done(1, 2L << 40, 3, "pid 4 (java)", "freed"),

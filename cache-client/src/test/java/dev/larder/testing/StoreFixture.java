@@ -1,6 +1,8 @@
 package dev.larder.testing;
 
+import dev.larder.column.ColumnArray;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexWriter;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
@@ -17,6 +19,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -65,6 +68,13 @@ public final class StoreFixture implements AutoCloseable {
         }
     }
 
+    /** Publishes columns as their builders made them. */
+    public long publish(String dataset, List<ColumnArray> columns) {
+        Map<String, FixtureArray> arrays = new LinkedHashMap<>();
+        columns.forEach(array -> arrays.put(array.name(), FixtureArray.of(array)));
+        return publish(dataset, arrays);
+    }
+
     /**
      * Publishes an array of any length whose file is a hole, and so takes hardly any memory, but for the bytes at some places of
      * its data. Its checksum is not computed.
@@ -85,7 +95,7 @@ public final class StoreFixture implements AutoCloseable {
                     out.getChannel().write(ByteBuffer.wrap(piece.getValue()), offset + piece.getKey());
                 }
             }
-            return publish(dataset, version, List.of(entry(array, header, file, offset, 0)));
+            return publish(dataset, version, List.of(entry(array, header, file, offset, 0, ColumnPart.NONE)));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -116,10 +126,11 @@ public final class StoreFixture implements AutoCloseable {
         }
         CRC32C crc = new CRC32C();
         crc.update(array.data());
-        return entry(name, array.header(), file, offset, (int) crc.getValue());
+        return entry(name, array.header(), file, offset, (int) crc.getValue(), array.part());
     }
 
-    private static ArrayEntry entry(String name, NpyHeader header, String file, long offset, int crc32c) {
+    private static ArrayEntry entry(
+            String name, NpyHeader header, String file, long offset, int crc32c, ColumnPart part) {
         return new ArrayEntry(
                 name,
                 header.dtype().descr(),
@@ -128,7 +139,8 @@ public final class StoreFixture implements AutoCloseable {
                 file,
                 offset,
                 header.byteSize(),
-                crc32c);
+                crc32c,
+                part);
     }
 
     /** Unlinks a version as a daemon does: only if nobody leases it, and so that nobody can lease it meanwhile. */

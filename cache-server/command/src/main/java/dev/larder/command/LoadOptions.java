@@ -36,6 +36,20 @@ final class LoadOptions {
     boolean inPlace;
 
     @Option(
+            names = "--as",
+            paramLabel = "KIND",
+            defaultValue = "arrays",
+            converter = AsConverter.class,
+            description = {
+                "What becomes of the files: arrays (the default);",
+                "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
+                "strings: .tsv, .csv, .jsonl and .txt files are columns of texts;",
+                "index: their first column, or those of --keys, leads to row numbers;",
+                "bytes: any files are the rows of one column of raw bytes."
+            })
+    dev.larder.protocol.LoadOptions.As as;
+
+    @Option(
             names = "--pack-below",
             paramLabel = "SIZE",
             converter = Units.SizeConverter.class,
@@ -51,6 +65,7 @@ final class LoadOptions {
                 sources,
                 dev.larder.protocol.LoadOptions.none()
                         .withKeys(keys)
+                        .withAs(as)
                         .withPackBelowBytes(packBelow)
                         .withStrict(strict)
                         .withInPlace(inPlace),

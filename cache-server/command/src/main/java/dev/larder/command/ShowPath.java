@@ -2,7 +2,9 @@ package dev.larder.command;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.ArrayRow;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -14,6 +16,7 @@ import picocli.CommandLine.ParentCommand;
         name = "path",
         description = {
             "Print the file of an array, for other programs: np.load(path, mmap_mode=\"r\").",
+            "Small arrays share files: for those see also the offset in larder info, or load with --pack-below 0.",
             "The name of a dataset alone stands for its array where it has exactly one."
         })
 final class ShowPath implements Callable<Integer> {
@@ -40,6 +43,15 @@ final class ShowPath implements Callable<Integer> {
                     .remedy("wait for it with larder wait " + name);
         }
         larder.out().println(row.path());
+        if (StoreLayout.isPack(fileName(row))) {
+            larder.err()
+                    .println("larder: note: many arrays share this file; the data of " + row.name()
+                            + " starts at offset=" + row.offset() + " (larder info " + row.name() + ")");
+        }
         return 0;
+    }
+
+    private static String fileName(ArrayRow row) {
+        return String.valueOf(Path.of(row.path()).getFileName());
     }
 }

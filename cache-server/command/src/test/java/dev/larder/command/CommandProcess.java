@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.testing.LeavesNothingBehind;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /** The command in a JVM of its own, with a store of its own unless told otherwise. Closing it kills what still runs. */
 final class CommandProcess implements AutoCloseable {
@@ -61,7 +63,22 @@ final class CommandProcess implements AutoCloseable {
         return daemon.awaitOut("Done caching.");
     }
 
+    /** Writes a script into a folder that becomes the command, for programs that call it. */
+    static Path script(Path folder) throws IOException {
+        String words = java().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+        Path script = Files.writeString(folder.resolve("larder"), "#!/bin/sh\nexec " + words + " \"$@\"\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        return script;
+    }
+
     private static List<String> words(Path store, List<String> arguments) {
+        List<String> words = new ArrayList<>(java());
+        words.addAll(arguments);
+        words.addAll(List.of("--store", store.toString()));
+        return words;
+    }
+
+    private static List<String> java() {
         List<String> words = new ArrayList<>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -70,8 +87,6 @@ final class CommandProcess implements AutoCloseable {
         words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
         words.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         words.add(LarderCommand.class.getName());
-        words.addAll(arguments);
-        words.addAll(List.of("--store", store.toString()));
         return words;
     }
 

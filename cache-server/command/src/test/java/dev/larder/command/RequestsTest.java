@@ -199,6 +199,32 @@ class RequestsTest {
     }
 
     @Test
+    void anArrayThatSharesAFileIsFoundByItsOffset() {
+        for (int i = 0; i < 5; i++) {
+            Samples.vector(folder, "v" + i, 10);
+        }
+
+        Answer load = daemon.ask("load", "d=" + folder, "--pack-below", "1k");
+
+        assertThat(load.code()).isZero();
+        Answer path = daemon.ask("path", "d/v3");
+        assertThat(path.out().strip()).endsWith("/d/1/pack-0000");
+        String offset = object("info", "d/v3", "--json").get("offset").getAsString();
+        assertThat(path.err()).contains("many arrays share this file", "offset=" + offset);
+    }
+
+    @Test
+    void debugShowsWhereInTheDaemonALoadFailed() throws Exception {
+        Path bad = Files.writeString(folder.resolve("bad.npy"), "not numpy");
+
+        Answer usual = daemon.ask("load", "d=" + bad);
+        Answer debug = daemon.ask("load", "--debug", "d=" + bad);
+
+        assertThat(usual.err()).doesNotContain("\tat ");
+        assertThat(debug.err()).contains("in the daemon", "\tat dev.larder.server.source.Source.scan");
+    }
+
+    @Test
     void aBadLoadEndsWith6AndNamesTheFile() throws Exception {
         Path bad = Files.writeString(folder.resolve("bad.npy"), "not numpy");
 

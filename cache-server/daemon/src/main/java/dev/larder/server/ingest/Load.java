@@ -50,6 +50,7 @@ public final class Load implements Ingest {
     private final List<String> notes = new ArrayList<>();
     private final AtomicInteger clients = new AtomicInteger(1);
     private volatile List<SourceArray> arrays = List.of();
+    private List<SourceArray> toRelease = List.of();
     private volatile boolean cancelled;
 
     /** What is to be loaded, and where it is written. */
@@ -122,7 +123,7 @@ public final class Load implements Ingest {
      */
     void run(Runnable beforeOutcome) {
         try {
-            Done done = loadAll();
+            Done done = loadAndRelease();
             beforeOutcome.run();
             outcome.complete(done);
         } catch (IOException | RuntimeException | Error e) {
@@ -146,6 +147,14 @@ public final class Load implements Ingest {
                 .with("reason", failure)
                 .cause(failure)
                 .remedy("run it again with --debug");
+    }
+
+    private Done loadAndRelease() throws IOException {
+        try {
+            return loadAll();
+        } finally {
+            toRelease.forEach(SourceArray::release);
+        }
     }
 
     private Done loadAll() throws IOException {
@@ -174,10 +183,11 @@ public final class Load implements Ingest {
         List<SourceArray> found = new ArrayList<>();
         long skipped = 0;
         long hidden = 0;
-        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, progress::addFiles);
+        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, progress::addFiles);
         for (LoadRequest.Source source : request.sources()) {
             Source scanned = Source.scan(source.name(), Path.of(source.path()), SourceOptions.of(options), scanning);
             found.addAll(scanned.arrays());
+            toRelease = List.copyOf(found); // to be released, whatever comes next
             skipped += scanned.skippedFiles();
             hidden += scanned.hiddenFiles();
         }

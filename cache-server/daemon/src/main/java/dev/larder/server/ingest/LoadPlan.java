@@ -7,6 +7,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says where in which segment of a new version every array goes. Everything is known before the first byte is written.
@@ -37,26 +39,31 @@ record LoadPlan(List<Segment> segments) {
      *
      * @param headOffset where its {@code .npy} header goes
      * @param dataOffset where its data goes, right after the header
+     * @param sharedHead the bytes of the header where other arrays have the same; null where they are made when asked for
      */
-    record Placement(SourceArray array, long headOffset, long dataOffset) {
+    record Placement(
+            SourceArray array,
+            long headOffset,
+            long dataOffset,
+            @Nullable ByteBuffer sharedHead) {
         /** Returns the bytes of the header. */
         ByteBuffer head() {
+            if (sharedHead != null) {
+                return sharedHead.duplicate();
+            }
             return array.header().encode((int) (dataOffset - headOffset));
         }
     }
 
-    /** Lays the arrays of one dataset, which are sorted by name, out: what the rule says is packed, and a file for each other. */
+    /** Lays the arrays of one dataset out: what the rule says goes into packs, in the order of names, all else into own files. */
     static LoadPlan of(List<SourceArray> arrays, PackRule rule) {
-        List<SourceArray> small = arrays.stream()
-                .filter(array -> array.byteSize() < rule.belowBytes())
+        Predicate<SourceArray> isPacked = rule.packed(arrays);
+        List<SourceArray> packed = arrays.stream()
+                .filter(isPacked)
+                .sorted(Comparator.comparing(array -> array.name().array()))
                 .toList();
-        boolean isPacked = small.size() >= rule.leastArrays();
-        List<Segment> segments = new ArrayList<>(isPacked ? Packing.of(small, rule) : List.of());
-        for (SourceArray array : arrays) {
-            if (!isPacked || array.byteSize() >= rule.belowBytes()) {
-                segments.add(alone(array));
-            }
-        }
+        List<Segment> segments = new ArrayList<>(Packing.of(packed, rule));
+        arrays.stream().filter(isPacked.negate()).map(LoadPlan::alone).forEach(segments::add);
         segments.sort(Comparator.comparingLong(Segment::byteSize).reversed());
         return new LoadPlan(segments);
     }
@@ -64,6 +71,6 @@ record LoadPlan(List<Segment> segments) {
     private static Segment alone(SourceArray array) {
         long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
         String file = StoreLayout.arrayFile(array.name().array());
-        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset)));
+        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset, null)));
     }
 }

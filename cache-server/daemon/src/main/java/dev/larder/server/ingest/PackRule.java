@@ -1,6 +1,9 @@
 package dev.larder.server.ingest;
 
 import dev.larder.protocol.LoadOptions;
+import dev.larder.server.source.SourceArray;
+import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Says which arrays of a version share segments.
@@ -39,6 +42,16 @@ record PackRule(long belowBytes, int leastArrays, long leastPackBytes) {
         return isRoundedUp
                 ? new PackRule(SMALL_BYTES_IN_HUGE_PAGES, 2, leastPackBytes)
                 : new PackRule(SMALL_BYTES, FEW_ARRAYS + 1, leastPackBytes);
+    }
+
+    /** Tells which of these arrays are packed. */
+    Predicate<SourceArray> packed(List<SourceArray> arrays) {
+        long small = arrays.stream().filter(this::isSmall).count();
+        return small >= leastArrays ? this::isSmall : array -> false;
+    }
+
+    private boolean isSmall(SourceArray array) {
+        return array.byteSize() < belowBytes;
     }
 
     /** Returns where to end a pack, given how long all packs together are. */

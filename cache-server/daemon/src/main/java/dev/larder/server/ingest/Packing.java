@@ -5,6 +5,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.ingest.LoadPlan.Segment;
 import dev.larder.server.source.SourceArray;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -14,7 +15,12 @@ import java.util.List;
  * {@link StoreLayout#PACK_ALIGNMENT}.
  */
 final class Packing {
-    private final IdentityHashMap<NpyHeader, Integer> headLengths = new IdentityHashMap<>();
+    /** Thousands of arrays mostly have few headers; where they do not, keeping all would cost more than it saves. */
+    private static final int SHARED_HEADS = 4096;
+
+    /** A scan gives equal headers as one object. */
+    private final IdentityHashMap<NpyHeader, ByteBuffer> heads = new IdentityHashMap<>();
+
     private final List<Segment> packs = new ArrayList<>();
     private List<Placement> placements = new ArrayList<>();
     private long end;
@@ -37,8 +43,8 @@ final class Packing {
 
     private void add(SourceArray array) {
         long head = aligned(end);
-        long data = head + headLength(array.header());
-        placements.add(new Placement(array, head, data));
+        long data = head + head(array.header()).remaining();
+        placements.add(new Placement(array, head, data, heads.get(array.header())));
         end = data + array.byteSize();
     }
 
@@ -51,12 +57,19 @@ final class Packing {
     }
 
     private long imageBytes(SourceArray array) {
-        return aligned(headLength(array.header()) + array.byteSize());
+        return aligned(head(array.header()).remaining() + array.byteSize());
     }
 
-    private int headLength(NpyHeader header) {
-        return headLengths.computeIfAbsent(
-                header, head -> head.encode(StoreLayout.PACK_ALIGNMENT).remaining());
+    private ByteBuffer head(NpyHeader header) {
+        ByteBuffer known = heads.get(header);
+        if (known != null) {
+            return known;
+        }
+        ByteBuffer head = header.encode(StoreLayout.PACK_ALIGNMENT);
+        if (heads.size() < SHARED_HEADS) {
+            heads.put(header, head);
+        }
+        return head;
     }
 
     private static long aligned(long offset) {

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -157,10 +158,10 @@ public final class Upload implements Ingest {
     private Done publishAll(Map<String, ColumnPart> parts) {
         progress.enter(Phase.SCANNING);
         arrays = found(parts);
-        List<SourceArray> moved = arrays.stream().filter(StoredAsIs::fits).toList();
-        List<SourceArray> copied =
-                arrays.stream().filter(array -> !StoredAsIs.fits(array)).toList();
-        LoadPlan plan = LoadPlan.of(copied, PackRule.of(LoadOptions.none(), store.hugePages()));
+        PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
+        Predicate<SourceArray> isMoved = packs.packed(arrays).negate().and(StoredAsIs::fits);
+        List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
+        LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
         long bytes = arrays.stream().mapToLong(SourceArray::byteSize).sum();
         long stored = plan.storedBytes()
                 + moved.stream()
@@ -189,7 +190,7 @@ public final class Upload implements Ingest {
 
     private List<SourceArray> found(Map<String, ColumnPart> parts) {
         List<SourceArray> found = new ArrayList<>();
-        ScanSettings scanning = new ScanSettings(workers, () -> cancelled, checked -> {});
+        ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
         for (SourceArray array : Source.scan(dataset, folder.folder(), SourceOptions.none(), scanning)
                 .arrays()) {
             ColumnPart part = parts.getOrDefault(array.name().array(), ColumnPart.NONE);

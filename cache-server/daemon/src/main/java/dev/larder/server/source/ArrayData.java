@@ -16,4 +16,7 @@ public interface ArrayData {
      * failure while they are read, at the latest with the last of them. The caller closes the channel.
      */
     ReadableByteChannel open();
+
+    /** Gives up what has been kept for reading, such as temporary files; nothing can be opened afterwards. Idempotent. */
+    default void release() {}
 }

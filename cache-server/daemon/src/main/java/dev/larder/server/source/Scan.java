@@ -2,7 +2,6 @@ package dev.larder.server.source;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.posix.Posix;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +22,7 @@ final class Scan {
     private final String dataset;
     private final List<SourceFile> files;
     private final ScanSettings settings;
-    private final SourceProbe probe = new SourceProbe(Posix.system());
+    private final SourceProbe probe = new SourceProbe();
     private final @Nullable List<SourceArray>[] arrays;
     private final @Nullable LarderException[] refusals;
     private final AtomicInteger nextBatch = new AtomicInteger();

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.LoadOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,6 +34,9 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
      */
     public static Source scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return ColumnScan.of(name, path, options, settings);
+        }
         try {
             return scan(name, path, options, settings, true);
         } catch (FolderFound called) { // like a file
@@ -42,12 +46,12 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
 
     /** Scans with the calling thread alone. */
     static Source scan(String name, Path path, SourceOptions options) {
-        return scan(name, path, options, ScanSettings.alone());
+        return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));
     }
 
     private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
-        SourceWalk walk = SourceWalk.of(path, filter::isWanted, isQuick);
+        SourceWalk walk = SourceWalk.of(path, filter::isWanted, settings.takesHidden(), isQuick);
         List<SourceFile> files = walk.files();
         Scan checked = Scan.of(name, files, settings);
         List<SourceArray> arrays = new ArrayList<>(checked.arrays());

@@ -53,6 +53,11 @@ public record SourceArray(
         return header.byteSize();
     }
 
+    /** Gives up what has been kept for reading; see {@link ArrayData#release}. */
+    public void release() {
+        data.release();
+    }
+
     /** Opens its data; see {@link ArrayData#open}. */
     public ReadableByteChannel open() {
         return data.open();

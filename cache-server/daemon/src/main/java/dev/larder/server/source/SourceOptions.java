@@ -38,6 +38,11 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
         return new SourceOptions(options.keys(), options.as(), options.dtype(), options.shape());
     }
 
+    /** Returns the same, made into something else. */
+    SourceOptions withAs(LoadOptions.As wanted) {
+        return new SourceOptions(keys, wanted, dtype, shape);
+    }
+
     /** Returns the options that keep every file of a known kind. */
     public static SourceOptions none() {
         return new SourceOptions(List.of());

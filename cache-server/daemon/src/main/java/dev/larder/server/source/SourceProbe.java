@@ -2,6 +2,7 @@ package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
 import dev.larder.npy.NpyHeader;
+import dev.larder.posix.BulkIo;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.ByteArrayInputStream;
@@ -25,17 +26,19 @@ final class SourceProbe {
     /** Holds nearly every header of a {@code .npy} file, which are 128 bytes long if their type is simple. */
     private static final int BEGINNING_BYTES = 512;
 
+    private static final Posix POSIX = Posix.system();
+    private static final BulkIo IO = BulkIo.system();
+
+    /** Goes with the thread; scans make their own. */
+    private static final ThreadLocal<ByteBuffer> BEGINNING =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BEGINNING_BYTES));
+
     private static final int CACHED_HEADERS = 4096;
     private static final int VERSION_OFFSET = 6;
     private static final int LENGTH_OFFSET = 8;
 
-    private final Posix posix;
     private final Map<ByteBuffer, NpyHeader> headers = new ConcurrentHashMap<>();
     private final Set<NpyHeader> storable = ConcurrentHashMap.newKeySet();
-
-    SourceProbe(Posix posix) {
-        this.posix = posix;
-    }
 
     /**
      * What one look at a file gave.
@@ -50,32 +53,34 @@ final class SourceProbe {
     Look look(Path file) {
         int descriptor;
         try {
-            descriptor = posix.openSource(file);
+            descriptor = IO.openWithoutWaiting(file);
         } catch (LarderException e) {
             throw refusal(file, e);
         }
         try {
-            FileStatus status = posix.status(descriptor);
+            FileStatus status = POSIX.status(descriptor);
             if (status.isFolder()) {
                 throw new FolderFound(file);
             }
             SourceIdentity identity = SourceIdentity.of(file, status);
-            byte[] beginning = new byte[(int) Math.min(BEGINNING_BYTES, status.byteSize())];
-            read(file, descriptor, beginning);
-            return new Look(identity, beginning);
+            return new Look(identity, read(file, descriptor, status.byteSize()));
         } finally {
-            posix.close(descriptor);
+            POSIX.close(descriptor);
         }
     }
 
-    private void read(Path file, int descriptor, byte[] beginning) {
+    private static byte[] read(Path file, int descriptor, long byteSize) {
+        ByteBuffer direct = BEGINNING.get().clear().limit((int) Math.min(BEGINNING_BYTES, byteSize));
         try {
-            if (posix.read(descriptor, beginning, 0) < beginning.length) {
+            if (IO.read(descriptor, 0, IO.addressOf(direct), direct.limit()) < direct.limit()) {
                 throw Refusal.of(file, 0, "it changed while it was read");
             }
         } catch (LarderException e) {
             throw refusal(file, e);
         }
+        byte[] beginning = new byte[direct.limit()];
+        direct.get(beginning);
+        return beginning;
     }
 
     /** Words why a file cannot be opened or read as the JDK does, which knows more of the reason. */

@@ -1,6 +1,7 @@
 package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
+import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -16,6 +17,10 @@ public final class SourceSample {
     private static final int BLOCKS = 16;
     private static final int KEPT_BYTES = 8;
 
+    /** One direct buffer for each reading thread: they are few. */
+    private static final ThreadLocal<ByteBuffer> STEP =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCKS * BLOCK_BYTES));
+
     private SourceSample() {}
 
     /** Reads the samples of a file that was as long as this when it was checked. */
@@ -23,20 +28,19 @@ public final class SourceSample {
         long length = file.byteSize();
         MessageDigest digest = sha256();
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, length));
-        Posix posix = Posix.system();
-        int descriptor = posix.openSource(file.file());
+        int descriptor = open(file);
         try {
             if (length <= (long) BLOCKS * BLOCK_BYTES) {
-                update(digest, posix, descriptor, 0, (int) length);
+                update(digest, descriptor, 0, (int) length);
             } else {
                 for (int block = 0; block < BLOCKS; block++) {
-                    update(digest, posix, descriptor, start(block, length), BLOCK_BYTES);
+                    update(digest, descriptor, start(block, length), BLOCK_BYTES);
                 }
             }
         } catch (LarderException e) {
             throw Refusal.of(file.file(), 0, "it cannot be read (" + e.getMessage() + ")");
         } finally {
-            posix.close(descriptor);
+            Posix.system().close(descriptor);
         }
         return HexFormat.of().formatHex(digest.digest(), 0, KEPT_BYTES);
     }
@@ -47,10 +51,27 @@ public final class SourceSample {
         return block == BLOCKS - 1 ? last : last / (BLOCKS - 1) * block / BLOCK_BYTES * BLOCK_BYTES;
     }
 
+    private static int open(SourceIdentity file) {
+        try {
+            return BulkIo.system().openWithoutWaiting(file.file());
+        } catch (LarderException e) {
+            throw Refusal.of(file.file(), 0, "it cannot be opened (" + e.getMessage() + ")");
+        }
+    }
+
     /** Reads a block; of a file that has become shorter what there is, which gives another hash. */
-    private static void update(MessageDigest digest, Posix posix, int descriptor, long offset, int length) {
-        byte[] block = new byte[length];
-        digest.update(block, 0, posix.read(descriptor, block, offset));
+    private static void update(MessageDigest digest, int descriptor, long offset, int length) {
+        ByteBuffer block = STEP.get().clear();
+        long address = BulkIo.system().addressOf(block);
+        int read = 0;
+        while (read < length) {
+            long count = BulkIo.system().read(descriptor, offset + read, address + read, length - read);
+            if (count == 0) {
+                break;
+            }
+            read += (int) count;
+        }
+        digest.update(block.limit(read));
     }
 
     private static MessageDigest sha256() {

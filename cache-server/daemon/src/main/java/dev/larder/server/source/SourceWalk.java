@@ -17,13 +17,15 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Finds the files of known kinds in a folder and below, through links; nothing is opened. Hidden files and folders are left out.
+ * Finds the files of known kinds in a folder and below, through links; nothing is opened. Hidden files and folders may be
+ * left out.
  *
  * <p>A quick walk believes that what is called like a file that is wanted is one, which saves asking the file system about each.
  */
 final class SourceWalk {
     private final Path root;
     private final Predicate<String> isWanted;
+    private final boolean takesHidden;
     private final boolean isQuick;
     private final List<SourceFile> files = new ArrayList<>();
     private final List<LarderException> refusals = new ArrayList<>();
@@ -32,15 +34,16 @@ final class SourceWalk {
     private int skipped;
     private int hidden;
 
-    private SourceWalk(Path root, Predicate<String> isWanted, boolean isQuick) {
+    private SourceWalk(Path root, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
         this.root = root;
         this.isWanted = isWanted;
+        this.takesHidden = takesHidden;
         this.isQuick = isQuick;
     }
 
     /** Finds what is wanted, by the names of arrays. */
-    static SourceWalk of(Path root, Predicate<String> isWanted, boolean isQuick) {
-        SourceWalk walk = new SourceWalk(root, isWanted, isQuick);
+    static SourceWalk of(Path root, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
+        SourceWalk walk = new SourceWalk(root, isWanted, takesHidden, isQuick);
         if (Files.isDirectory(root)) {
             walk.enter(root, "");
             walk.files.sort(Comparator.comparing(SourceFile::arrayName).thenComparing(SourceFile::path));
@@ -99,8 +102,6 @@ final class SourceWalk {
                 enter(inner, level + inner.getFileName() + "/");
             }
             above.remove(key);
-        } catch (DirectoryIteratorException e) {
-            refusals.add(Refusal.unreadable(folder, 0, Objects.requireNonNull(e.getCause())));
         } catch (IOException e) {
             refusals.add(Refusal.unreadable(folder, 0, e));
         }
@@ -115,6 +116,8 @@ final class SourceWalk {
                     folders.add(entry);
                 }
             }
+        } catch (DirectoryIteratorException e) {
+            throw Objects.requireNonNull(e.getCause());
         }
         folders.sort(Comparator.naturalOrder());
         return folders;
@@ -123,7 +126,7 @@ final class SourceWalk {
     /** Tells whether an entry is a folder, and takes note of it if it is not. */
     private boolean isFolder(Path entry, String level) {
         String fileName = String.valueOf(entry.getFileName());
-        if (fileName.startsWith(".")) {
+        if (!takesHidden && fileName.startsWith(".")) {
             hidden++;
             return false;
         }

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Measures what look-ups in an index cost forked workers, against a plain dict in the same run.
+
+usage: columns_memory.py [--json] [KEYS [WORKERS [LOOKUPS]]]    prints a Markdown table, or JSON
+
+Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup. Each worker measures itself before and after
+its look-ups: what grows is what copy-on-write has copied, mostly because Python counts references inside objects.
+"""
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python"))
+
+import larder
+import make_store
+import numpy
+
+
+def private_bytes():
+    with open("/proc/self/smaps_rollup") as rollup:
+        return sum(int(line.split()[1]) for line in rollup if line.startswith(("Private_Clean:", "Private_Dirty:"))) * 1024
+
+
+def key(i):
+    return f"scene{i:07d}_{i % 97:02d}"
+
+
+def look_up(table, keys, lookups, number):
+    """Looks keys up in an order of this worker's own and returns the seconds it took."""
+    step = 7919 * (10 * number + 1)  # co-prime to powers of ten, so that every key comes up
+    begin = time.perf_counter()
+    wrong = 0
+    for i in range(lookups):
+        k = i * step % keys
+        wrong += table[key(k)] != k
+    assert not wrong
+    return time.perf_counter() - begin
+
+
+def work(number, table, keys, lookups, together, results):
+    """The life of a worker. It measures while all are alive: a shared page counts as private to its last process."""
+    before = private_bytes()
+    seconds = look_up(table, keys, lookups, number)
+    together.wait()
+    grown = private_bytes() - before
+    together.wait()
+    results.put((grown, seconds))
+
+
+def figures(table, keys, workers, lookups):
+    """Forks workers that look up side by side; returns how their private memory grew, and their median time."""
+    fork = multiprocessing.get_context("fork")
+    together, results = fork.Barrier(workers, timeout=300), fork.Queue()
+    processes = [fork.Process(target=work, args=(number, table, keys, lookups, together, results)) for number in range(workers)]
+    for process in processes:
+        process.start()
+    grown, seconds = zip(*[results.get(timeout=300) for _ in processes])
+    for process in processes:
+        process.join()
+    return {"privateBytes": grown, "microsEach": sorted(seconds)[workers // 2] / lookups * 1e6}
+
+
+def main():
+    numbers = [int(argument) for argument in sys.argv[1:] if argument != "--json"]
+    keys, workers, lookups = [*numbers, *(10**6, 8, 10**6)[len(numbers):]]
+    store = tempfile.mkdtemp(prefix="larder-columns-", dir="/dev/shm")
+    try:
+        columns = {"scene": make_store.texts_index(map(key, range(keys)))}
+        make_store.write_version(store, "columns", {}, columns, checksums=False)
+        del columns
+        index = larder.dataset("columns", store).index("scene")
+        shared = figures(index, keys, workers, lookups)
+        plain = figures({key(i): i for i in range(keys)}, keys, workers, lookups)
+    finally:
+        shutil.rmtree(store)
+    ratio = sum(shared["privateBytes"]) / sum(plain["privateBytes"])
+    result = {"numpy": numpy.__version__, "keys": keys, "workers": workers, "lookups": lookups, "index": shared,
+              "dict": plain, "ratio": ratio}
+    print(json.dumps(result) if "--json" in sys.argv else table(result))
+
+
+def table(result):
+    lines = [f"\n| Python, {result['workers']} forked workers, each {result['lookups']:,} look-ups of {result['keys']:,} keys |"
+             " private memory grows, KiB a worker | µs a look-up, making the key included |", "|---|--:|--:|"]
+    for name in "index", "dict":
+        grown = sum(result[name]["privateBytes"]) / result["workers"] / 1024
+        lines.append(f"| {name} | {grown:,.0f} | {result[name]['microsEach']:.2f} |")
+    return "\n".join([*lines, f"| index / dict | {result['ratio']:.4f} | |"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+package dev.larder.server.source;
+
+import dev.larder.column.ColumnArray;
+import java.nio.channels.ReadableByteChannel;
+import java.util.List;
+
+/**
+ * Data that was computed while the source was scanned; outside of the heap until it is released.
+ *
+ * @param array what was computed
+ */
+record BuiltData(ColumnArray array) implements ArrayData {
+    @Override
+    public List<FileRegion> regions() {
+        return List.of();
+    }
+
+    @Override
+    public ReadableByteChannel open() {
+        return array.open();
+    }
+
+    @Override
+    public void release() {
+        array.close();
+    }
+}

@@ -1,0 +1,92 @@
+package dev.larder.server.source;
+
+import dev.larder.column.StringsBuilder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Makes a column of texts of each column of a text file. A row without a cell has the empty text there. */
+final class StringsSink implements CellSink {
+    private static final int MAX_COLUMNS = 10_000;
+
+    private final List<String> wanted;
+    private final Map<String, StringsBuilder> columns = new LinkedHashMap<>();
+    private long rows;
+
+    /** Keeps some columns; all of them if none is named. */
+    StringsSink(List<String> wanted) {
+        this.wanted = wanted;
+    }
+
+    @Override
+    public boolean isWanted(String column) {
+        return wanted.isEmpty() || wanted.contains(column);
+    }
+
+    @Override
+    public void column(String name) {
+        if (isWanted(name)) {
+            builder(name);
+        }
+    }
+
+    private StringsBuilder builder(String name) {
+        StringsBuilder builder = columns.get(name);
+        if (builder == null) {
+            if (columns.size() == MAX_COLUMNS) {
+                throw new BadCell("there are more than " + MAX_COLUMNS + " columns");
+            }
+            builder = new StringsBuilder();
+            columns.put(name, builder);
+            fill(builder, rows);
+        }
+        return builder;
+    }
+
+    @Override
+    public void cell(String column, String text, boolean isInteger) {
+        if (isWanted(column)) {
+            StringsBuilder builder = builder(column);
+            if (builder.size() > rows) {
+                throw new BadCell("it has two values of " + column);
+            }
+            builder.add(text);
+        }
+    }
+
+    @Override
+    public void endRow() {
+        rows++;
+        for (StringsBuilder builder : columns.values()) {
+            fill(builder, rows);
+        }
+    }
+
+    private static void fill(StringsBuilder builder, long rows) {
+        while (builder.size() < rows) {
+            builder.add("");
+        }
+    }
+
+    @Override
+    public List<SourceArray> arrays(String dataset, String prefix, Path file, List<SourceIdentity> identity) {
+        for (String column : wanted) {
+            if (!columns.containsKey(column)) {
+                throw Refusal.of(file, 0, "it has no column " + column + ", but " + columns.keySet());
+            }
+        }
+        List<SourceArray> arrays = new ArrayList<>();
+        columns.forEach((column, builder) -> {
+            ColumnScan.requireColumnName(file, prefix + column);
+            arrays.addAll(ColumnScan.arrays(dataset, prefix + column, builder, identity));
+        });
+        return arrays;
+    }
+
+    @Override
+    public void close() {
+        columns.values().forEach(StringsBuilder::close);
+    }
+}

@@ -1,0 +1,832 @@
+"""Arrays that all processes of a machine share: the Python side of Larder.
+
+One file, nothing but numpy: copy it beside your script, or put its folder on ``PYTHONPATH``.
+
+>>> import larder
+>>> mnist = larder.dataset("mnist")             # one version, leased while you use it
+>>> images = mnist["train-images"]              # a read-only np.memmap; no byte is copied
+>>> scan = larder.dataset("scan")
+>>> row = scan.index("scene")["scene0685_01"]   # what a dict would do, without its memory
+>>> features = scan.ragged("obj_feat")[row]     # the row in its own shape
+>>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
+
+Datasets, arrays, views of arrays and columns pickle as names, never as data, so the workers of a ``DataLoader`` or of
+``multiprocessing``, forked or spawned, share the pages of their parent.
+
+A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<user>`` if it exists, else a service's
+``/dev/shm/larder`` if you may read it.
+"""
+
+import bisect
+import collections
+import collections.abc
+import difflib
+import errno
+import fcntl
+import json
+import mmap
+import operator
+import os
+import pwd
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+import weakref
+import zlib
+
+import numpy as np
+
+__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "Dataset", "Array", "Index", "Strings", "Ragged",
+           "Bytes", "LarderError", "NoStore", "NotFound", "Refused", "CommandFailed"]
+
+_FORMAT_VERSION = 1
+_SHARED_MEMORY = "/dev/shm"
+_LEASE_TRIES = 200
+_NAMES_SHOWN = 10
+
+
+class LarderError(Exception):
+    """What went wrong, with what, and what to do about it. The base of this module's errors."""
+
+
+class NoStore(LarderError):
+    """There is no store, or no daemon serves it."""
+
+
+class NotFound(LarderError, KeyError):
+    """There is no such dataset, array or column; the message has similar names."""
+
+    __str__ = Exception.__str__  # KeyError would show the message's repr
+
+
+class Refused(LarderError):
+    """The store belongs to somebody who is not trusted, or a request was refused."""
+
+
+class CommandFailed(LarderError):
+    """The ``larder`` command failed for another reason. `code` is its exit code."""
+
+    code = 1
+
+
+def _message(what, remedy, **values):
+    return what + ": " + " ".join(f"{key}={value}" for key, value in values.items()) + "; " + remedy
+
+
+def _near(name, names):
+    """Says what there is instead of `name`: similar names, else the first ones."""
+    names = list(names)
+    near = difflib.get_close_matches(str(name), names, _NAMES_SHOWN, 0.5)
+    if near:
+        return "similar names: " + ", ".join(near)
+    more = f", ... ({len(names)})" if len(names) > _NAMES_SHOWN else ""
+    return "there are " + ", ".join(names[:_NAMES_SHOWN]) + more if names else "there are none"
+
+
+# ---------------------------------------------------------------------------------------------------------- datasets
+
+
+def dataset(name, store=None):
+    """Open the newest version of a dataset.
+
+    The version is resolved once: arrays of one `Dataset` always belong together, and a later load does not change it.
+    No daemon is asked; it takes well under a millisecond unless the dataset has many thousands of arrays.
+
+    Raises `NotFound` if it is not resident (`load` it, or `wait` for it), `NoStore` where nothing is served.
+    """
+    return Dataset(_newest(_trusted(_location(store)), name))
+
+
+def open(name, store=None):
+    """Open one array by its full name, as in ``larder.open("mnist/train-images")``.
+
+    A dataset's name alone stands for its array where it has exactly one. The version stays leased while the array, or
+    any view of it, lives.
+    """
+    name, _, array = name.partition("/")
+    opened = dataset(name, store)
+    if not array:
+        if len(opened) != 1:
+            raise NotFound(_message("not one array", _near("", opened), dataset=name, arrays=len(opened)))
+        array = next(iter(opened))
+    return opened[array]
+
+
+def datasets(store=None):
+    """Return the sorted names of the datasets that are resident."""
+    data = os.path.join(_trusted(_location(store)), "data")
+    try:
+        return sorted(name for name in os.listdir(data) if os.path.lexists(os.path.join(data, name, "current")))
+    except FileNotFoundError:
+        return []
+
+
+class Dataset(collections.abc.Mapping):
+    """One leased version of a dataset: a read-only mapping from names to arrays, with columns besides.
+
+    ``d["train-images"]`` is an `Array`. `index`, `strings`, `ragged` and `bytes` open columns, which `columns` lists.
+    Use it in ``with``, or simply drop it. What was taken from it stays valid after `close`, and keeps the version
+    leased for as long as it lives.
+    """
+
+    def __init__(self, version):
+        self._version = version
+        self._segments = {}
+
+    @property
+    def name(self):
+        """The dataset's name."""
+        return self._open().name
+
+    @property
+    def version(self):
+        """The number of the version: a counter of this store."""
+        return self._open().number
+
+    @property
+    def digest(self):
+        """The SHA-256 that identifies the contents anywhere, in hex."""
+        return self._open().digest
+
+    @property
+    def store(self):
+        """The path of the store."""
+        return self._open().store
+
+    @property
+    def columns(self):
+        """A dict from the names of columns to their kinds: ``index``, ``strings``, ``ragged``, ``bytes``."""
+        return dict(self._open().columns)
+
+    def __getitem__(self, name):
+        version = self._open()
+        entry = version.arrays.get(name)
+        if entry is None:
+            raise self._missing("array", name, version.arrays)
+        segment = self._segments.get(entry.file)
+        if segment is None:
+            segment = self._segments[entry.file] = version.segment(entry.file)
+        return segment.array(entry)
+
+    def __iter__(self):
+        return iter(self._open().arrays)
+
+    def __len__(self):
+        return len(self._open().arrays)
+
+    def __contains__(self, name):
+        return name in self._open().arrays
+
+    def index(self, name):
+        """Open an index: a mapping from texts or integers to row numbers (`Index`)."""
+        slots = self._part(name, "index", "slots", "<u8")
+        if name + "/entries" in self:
+            entries = self._part(name, "index", "entries", "<i8", 2)
+            return Index(self, name, _number_finder(slots, entries), lambda: iter(memoryview(entries[:, 0])), len(entries))
+        records, positions = self._part(name, "index", "records", "|u1"), self._part(name, "index", "positions", "<i8")
+        return Index(self, name, _text_finder(slots, records), lambda: _texts(records, positions), len(positions))
+
+    def strings(self, name):
+        """Open a column of texts: a sequence of `str` (`Strings`)."""
+        return Strings(self, name, self._part(name, "strings", "bytes", "|u1"), self._offsets(name, "strings"))
+
+    def ragged(self, name):
+        """Open a column of arrays that differ in shape: a sequence of read-only arrays (`Ragged`)."""
+        return Ragged(self, name, self._part(name, "ragged", "values"), self._offsets(name, "ragged"),
+                      self._part(name, "ragged", "shapes", "<i8", 2))
+
+    def bytes(self, name):
+        """Open a column of raw bytes, files for instance: a sequence of read-only memoryviews (`Bytes`)."""
+        return Bytes(self, name, self._part(name, "bytes", "values", "|u1"), self._offsets(name, "bytes"))
+
+    def close(self):
+        """Give up this object's share in the lease. Harmless when done twice."""
+        self._version, self._segments = None, {}
+
+    def __enter__(self):
+        self._open()
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        return _restore, self._open().identity
+
+    def __repr__(self):
+        if self._version is None:
+            return "<larder.Dataset, closed>"
+        return f"<larder.Dataset {self.name} version {self.version}: {len(self)} arrays in {self.store}>"
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def _open(self):
+        if self._version is None:
+            raise ValueError("the dataset is closed; open it anew with larder.dataset")
+        return self._version
+
+    def _offsets(self, name, kind):
+        return self._part(name, kind, "offsets", "<i8")
+
+    def _part(self, name, kind, part, dtype=None, ndim=1):
+        version = self._open()
+        found = version.columns.get(name)
+        if found is None:
+            raise self._missing("column", name, version.columns)
+        if found != kind:
+            raise NotFound(_message("a column of another kind", f"open it with .{found}({name!r})",
+                                    dataset=self.name, column=name, kind=found, wanted=kind))
+        array = self[f"{name}/{part}"]
+        if array.ndim != ndim or (dtype is not None and array.dtype != np.dtype(dtype)):
+            raise LarderError(_message("a column is damaged", "load the dataset anew", dataset=self.name,
+                                       array=f"{name}/{part}", dtype=array.dtype.str, shape=array.shape))
+        return array
+
+    def _missing(self, what, name, names):
+        other = self._version.columns.get(name)
+        remedy = f"it is a column: use .{other}({name!r})" if other and what == "array" else _near(name, names)
+        return NotFound(_message("no such " + what, remedy, dataset=self.name, version=self.version, **{what: name}))
+
+
+def _restore(store, name, digest):
+    """Open the version with a digest: what a pickled dataset becomes."""
+    version = _open_versions.get((store, name, digest))
+    if version is None or not version.is_linked():
+        try:
+            version = _with_digest(_trusted(store), name, digest)
+        except (NoStore, NotFound):  # what this process has mapped of it can still be read
+            if version is None:
+                raise
+    return Dataset(version)
+
+
+def _restore_array(identity, name, offset, *geometry):
+    """Open a view of an array: what a pickled array becomes."""
+    whole = _restore(*identity)[name]
+    return _view(whole.base, whole.offset + offset, *geometry)
+
+
+def _restore_column(identity, kind, name):
+    return getattr(_restore(*identity), kind)(name)
+
+
+# ------------------------------------------------------------------------------------------------------------ arrays
+
+
+class Array(np.memmap):
+    """A read-only array in a store, or a view of one. What is computed from it is an ordinary array.
+
+    It pickles as the name of its dataset and array, and the version's digest, whatever view it is.
+    """
+
+    def __new__(cls, *_, **__):
+        raise TypeError("larder arrays come from a dataset: larder.dataset(name)[array]")
+
+    def __array_finalize__(self, _):
+        pass  # np.memmap's own looks at every view's memory: five times the cost of a slice
+
+    def __getitem__(self, index):
+        result = np.ndarray.__getitem__(self, index)
+        if type(result) is Array and type(result.base) is not Array:  # rows that were picked, copied
+            result = result.view(np.ndarray)
+            result.flags.writeable = True  # numpy 1 forgets it
+        return result
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        inputs = [x.view(np.ndarray) if isinstance(x, Array) else x for x in inputs]
+        return getattr(ufunc, method)(*inputs, **options)
+
+    def __reduce_ex__(self, protocol):
+        segment = self._mmap
+        if segment is not None:
+            offset = self.offset
+            name, start = segment.version.array_at(segment.file, offset)
+            return _restore_array, (segment.version.identity, name, offset - start, self.shape, self.dtype, self.strides)
+        return self.view(np.ndarray).__reduce_ex__(protocol)
+
+    @property
+    def _mmap(self):  # the mapping that holds the data; None for a copy
+        base = self.base
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return base if isinstance(base, _Segment) else None
+
+    @property
+    def filename(self):
+        """The path of the file that holds the data."""
+        segment = self._mmap
+        return segment and segment.path
+
+    @property
+    def offset(self):
+        """Where the first element stands in `filename`, in bytes."""
+        segment = self._mmap
+        return segment and self.__array_interface__["data"][0] - segment.address
+
+    mode = "r"
+
+
+def _view(segment, offset, shape, dtype, strides=None, order="C"):
+    return np.ndarray.__new__(Array, shape, dtype, segment, offset, strides, order)
+
+
+class _Segment(mmap.mmap):
+    """A file of a version, mapped. Whatever views it keeps it mapped, and its version leased."""
+
+    def array(self, entry):
+        return _view(self, entry.offset, entry.shape, entry.dtype, None, entry.order)
+
+
+def _map(version, file):
+    path = os.path.join(version.folder, *file.split("/"))
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if not version.is_linked():
+                raise FileNotFoundError(errno.ENOENT, "gone", path)
+            segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise NoStore(_message("the store was removed while its dataset was open", "load and open the dataset again; "
+                               "arrays taken before can be read on", folder=version.folder)) from None
+    segment.version, segment.file, segment.path = version, file, path
+    segment.address = np.frombuffer(segment, np.uint8, 1).__array_interface__["data"][0]
+    return segment
+
+
+# ---------------------------------------------------------------------------------------------------------- versions
+
+
+_Entry = collections.namedtuple("_Entry", "file offset dtype shape order")
+_open_versions = weakref.WeakValueDictionary()
+
+
+class _Version:
+    """A leased version and its manifest. The lease ends with this object: with the last dataset and view of it.
+
+    It is never unlocked, only closed: a forked child has a copy of the descriptor, and the lock is one for both.
+    """
+
+    def __init__(self, store, name, number, lease):
+        self._lease = lease
+        weakref.finalize(self, os.close, lease).atexit = False
+        self.store, self.name, self.number = store, name, number
+        self.folder = os.path.join(store, "data", name, str(number))
+        self._segments = weakref.WeakValueDictionary()
+        self._offsets = {}
+        with _io_open(os.path.join(self.folder, "manifest.json")) as file:
+            manifest = json.load(file)
+        if manifest["formatVersion"] != _FORMAT_VERSION:
+            raise LarderError(_message("a store of another format", "use the larder.py of the daemon's release",
+                                       folder=self.folder, format=manifest["formatVersion"]))
+        self.digest = manifest["digest"]
+        self.identity = store, name, self.digest
+        self.arrays, self.columns = {}, {}
+        for array in manifest["arrays"]:
+            self._add(array)
+
+    def _add(self, array):
+        name, part = array["name"], array.get("part")
+        dtype = np.lib.format.descr_to_dtype(_descr(array["dtype"]))
+        self.arrays[name] = _Entry(array["file"], array["offset"], dtype, tuple(array["shape"]), array["order"])
+        if part is not None:
+            kind, _, suffix = part.partition("_")
+            self.columns[name[:-len(suffix) - 1]] = kind
+
+    def is_linked(self):
+        """Tells whether the version's files are still in the store."""
+        return os.fstat(self._lease).st_nlink > 0
+
+    def segment(self, file):
+        """Map a file of this version, once for all that use it."""
+        segment = self._segments.get(file)
+        if segment is None:
+            try:
+                segment = _map(self, file)
+            except OSError as e:
+                if e.errno != errno.EMFILE:
+                    raise
+                _allow_more_files()
+                segment = _map(self, file)
+            self._segments[file] = segment
+        return segment
+
+    def array_at(self, file, offset):
+        """Find the name and start of the array that has the byte at an offset of a file."""
+        if file not in self._offsets:
+            self._offsets[file] = sorted((entry.offset, name) for name, entry in self.arrays.items() if entry.file == file)
+        starts = self._offsets[file]
+        start, name = starts[max(bisect.bisect_left(starts, (offset + 1,)) - 1, 0)]
+        return name, start
+
+
+def _descr(json_descr):
+    """Turn a dtype's JSON into numpy's `descr`: fields, titles and shapes are tuples there."""
+    if isinstance(json_descr, str):
+        return json_descr
+    return [(tuple(name) if isinstance(name, list) else name, _descr(descr), *map(tuple, shape))
+            for name, descr, *shape in json_descr]
+
+
+def _allow_more_files():
+    """Raise the soft limit of open files: before Python 3.13 each mapping has a descriptor."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == hard:
+        raise LarderError(_message("too many open files", "raise the limit (ulimit -n), or let the daemon pack small "
+                                   "arrays together", limit=hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _io_open(path):
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), encoding="utf-8")
+
+
+def _newest(store, name):
+    for attempt in range(_LEASE_TRIES):
+        number = _current(store, name)
+        if number is None:
+            raise NotFound(_message("no such dataset", _near(name, datasets(store)) + "; load it with larder.load or "
+                                    "wait for it with larder.wait", dataset=name, store=store))
+        version = _lease(store, name, number)
+        if version is not None:
+            return version
+        time.sleep(min(attempt, 20) / 1000)
+    raise Refused(_message("cannot lease the newest version", "try again; if it lasts, load the dataset anew",
+                           dataset=name, version=number, store=store))
+
+
+def _with_digest(store, name, digest):
+    folder = os.path.join(store, "data", name)
+    try:
+        numbers = sorted((int(entry) for entry in os.listdir(folder) if entry.isdigit()), reverse=True)
+    except FileNotFoundError:
+        numbers = []
+    for number in numbers:
+        version = _lease(store, name, number)
+        if version is not None and version.digest == digest:
+            return version
+    raise NotFound(_message("the version that was pickled is not in the store any more", "keep its dataset open until "
+                            "all have unpickled it, or open the newest version with larder.dataset", dataset=name,
+                            digest=digest[:16], versions=numbers, store=store))
+
+
+def _current(store, name):
+    """Return the number of a dataset's newest version, or None."""
+    if not name or name.startswith(".") or "/" in name:
+        return None
+    try:
+        return int(os.readlink(os.path.join(store, "data", name, "current")))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+
+
+def _lease(store, name, number):
+    """Lease a version, or return None where it is going or gone. One lease serves all of this process."""
+    for version in [reference() for reference in _open_versions.valuerefs()]:
+        if version and (version.store, version.name, version.number) == (store, name, number) and version.is_linked():
+            return version
+    path = os.path.join(store, "data", name, str(number), "lease")
+    try:
+        lease = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lease, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        linked = os.fstat(lease).st_nlink > 0
+    except BlockingIOError:
+        linked = False
+    if not linked:
+        os.close(lease)
+        return None
+    version = _Version(store, name, number, lease)
+    _open_versions[version.identity] = version
+    return version
+
+
+# ------------------------------------------------------------------------------------------------------------- stores
+
+
+def _location(named=None):
+    named = named or os.environ.get("LARDER_STORE")
+    if named:
+        return os.path.abspath(os.fspath(named))
+    own = os.path.join(_SHARED_MEMORY, "larder-" + _user(os.getuid()))
+    service = os.path.join(_SHARED_MEMORY, "larder")
+    return service if not os.path.isdir(own) and os.access(service, os.R_OK) else own
+
+
+def _user(uid):
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def _trusted(store):
+    """Return a store that belongs to this user or to the service's; anybody else could have planted what it holds."""
+    try:
+        owner = os.lstat(store).st_uid
+    except FileNotFoundError:
+        raise NoStore(_message("no store", "start a daemon with larder serve, or name its store with store= or "
+                               "LARDER_STORE", store=store)) from None
+    if owner != os.getuid() and _user(owner) != os.environ.get("LARDER_SERVICE_USER"):
+        raise Refused(_message("the store belongs to another user", "name a store of your own with store=, or trust that "
+                               "owner with LARDER_SERVICE_USER", store=store, owner=_user(owner), uid=os.getuid()))
+    return store
+
+
+# ------------------------------------------------------------------------------------------------------------ columns
+
+
+class _Column:
+    _kind = None
+
+    def __init__(self, owner, name):
+        self._version = owner._version
+        self.name = name
+
+    def __reduce__(self):
+        return _restore_column, (self._version.identity, self._kind, self.name)
+
+    def __repr__(self):
+        return f"<larder.{type(self).__name__} {self._version.name}/{self.name}: {len(self)}>"
+
+
+class _Rows(_Column, collections.abc.Sequence):
+    """Rows of different lengths, back to back."""
+
+    def __init__(self, owner, name, values, offsets):
+        super().__init__(owner, name)
+        self.values, self.offsets = values, offsets
+        self._starts = memoryview(offsets)  # yields plain ints, in a third of the time that the array takes
+        self._count = len(offsets) - 1
+
+    def __len__(self):
+        return self._count
+
+    def __getitem__(self, row):
+        if isinstance(row, slice):
+            return [self[r] for r in range(*row.indices(self._count))]
+        if row < 0:
+            row += self._count
+        if not 0 <= row < self._count:
+            raise IndexError(f"row out of range: column={self.name} rows={self._count}")
+        return self._row(row, self._starts[row], self._starts[row + 1])
+
+
+class Strings(_Rows):
+    """A column of texts. ``strings[row]`` is a `str`; negative rows and slices (lists) work as for a list."""
+
+    _kind = "strings"
+
+    def __init__(self, owner, name, values, offsets):
+        super().__init__(owner, name, values, offsets)
+        self._bytes = memoryview(values)
+
+    def _row(self, _, start, end):
+        return str(self._bytes[start:end], "utf-8")
+
+
+class Bytes(_Rows):
+    """A column of raw bytes. ``column[row]`` is a read-only memoryview: hand it to a decoder, or to `bytes`."""
+
+    _kind = "bytes"
+
+    def __init__(self, owner, name, values, offsets):
+        super().__init__(owner, name, values, offsets)
+        self._bytes = memoryview(values)
+        self.names = owner.strings(name + "/names") if name + "/names" in owner._version.columns else None
+        """The names of the rows, a `Strings`; None where they have none."""
+
+    def _row(self, _, start, end):
+        return self._bytes[start:end]
+
+
+class Ragged(_Rows):
+    """A column of arrays of one dtype and rank, each with its own shape. ``column[row]`` is a read-only view.
+
+    `values` has the elements of all rows, `offsets` where each begins there, `shapes` the shape of each.
+    """
+
+    _kind = "ragged"
+
+    def __init__(self, owner, name, values, offsets, shapes):
+        super().__init__(owner, name, values, offsets)
+        self.shapes = shapes
+        self.dtype = values.dtype
+        self._flat = values.view(np.ndarray)
+        self._shapes = shapes.view(np.ndarray)
+
+    def _row(self, row, start, end):
+        return self._flat[start:end].reshape(self._shapes[row].tolist())
+
+
+class Index(_Column, collections.abc.Mapping):
+    """A mapping from texts or integers to row numbers that takes no memory of its own and is never copied on a fork.
+
+    Look-ups read the hash table where it lies. Iteration yields the keys in the order in which they were added.
+    """
+
+    _kind = "index"
+
+    def __init__(self, owner, name, find, keys, count):
+        super().__init__(owner, name)
+        self._find, self._keys, self._count = find, keys, count
+
+    def __getitem__(self, key):
+        row = self._find(key)
+        if row is None:
+            raise KeyError(key)
+        return row
+
+    def __contains__(self, key):
+        return self._find(key) is not None
+
+    def __iter__(self):
+        return self._keys()
+
+    def __len__(self):
+        return self._count
+
+    def get(self, key, default=None):
+        """Return the row of a key, or `default`."""
+        row = self._find(key)
+        return default if row is None else row
+
+    def rows(self, keys, default=None):
+        """Return the rows of many keys as an int64 array. A key that is not there has `default`, or raises KeyError."""
+        keys = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+        find = self.__getitem__ if default is None else lambda key: self.get(key, default)
+        return np.fromiter(map(find, keys), np.int64, len(keys))
+
+
+# Finders keep what they need in a closure: a look-up takes half the time that attributes would cost.
+
+_FACTOR = 0x9E3779B97F4A7C15
+_PLACE = 2**48 - 1
+
+
+def _text_finder(slots, records):
+    shift, last = 65 - len(slots).bit_length(), len(slots) - 1
+    rows, lengths = memoryview(records.view(np.int64)), memoryview(records.view(np.int32))
+    slots, records, crc32 = memoryview(slots), memoryview(records), zlib.crc32
+
+    def find(key):
+        try:
+            text = key.encode()
+        except (AttributeError, UnicodeEncodeError):
+            return None
+        x = crc32(text)
+        fingerprint = x & 0xffff
+        slot = x * _FACTOR >> shift & last
+        found = slots[slot]
+        while found:
+            if found >> 48 == fingerprint:
+                record = (found & _PLACE) - 1  # in units of 8 bytes: the row, a length, the key
+                begin = (record << 3) + 12
+                if lengths[(record << 1) + 2] == len(text) and records[begin:begin + len(text)] == text:
+                    return rows[record]
+            slot = slot + 1 & last
+            found = slots[slot]
+        return None
+
+    return find
+
+
+def _number_finder(slots, entries):
+    shift, last = 65 - len(slots).bit_length(), len(slots) - 1
+    slots, entries, index = memoryview(slots), memoryview(entries.reshape(-1)), operator.index
+
+    def find(key):
+        try:
+            key = index(key)
+        except TypeError:
+            return None
+        x = key & 0xffffffffffffffff
+        x ^= x >> 32
+        fingerprint = x & 0xffff
+        slot = x * _FACTOR >> shift & last
+        found = slots[slot]
+        while found:
+            if found >> 48 == fingerprint:
+                entry = (found & _PLACE) - 1 << 1
+                if entries[entry] == key:
+                    return entries[entry + 1]
+            slot = slot + 1 & last
+            found = slots[slot]
+        return None
+
+    return find
+
+
+def _texts(records, positions):
+    lengths, records = memoryview(records.view(np.int32)), memoryview(records)
+    return (str(records[at + 12:at + 12 + lengths[(at >> 2) + 2]], "utf-8") for at in memoryview(positions))
+
+
+# -------------------------------------------------------------------------------------------------------- the command
+
+
+def load(name, path, store=None, **options):
+    """Load a dataset through the daemon, wait until it is resident, and open it.
+
+    Options are those of ``larder load``: ``keys=["rgb", "depth"]``, ``as_="ragged"``, ``workers=2``, ``pin=True``.
+    """
+    arguments = ["load", f"{name}={os.path.abspath(os.fspath(path))}"]
+    for key, value in options.items():
+        option = "--" + key.rstrip("_").replace("_", "-")
+        if value is True:
+            arguments.append(option)
+        elif value is not None and value is not False:
+            arguments += [option, value if isinstance(value, str) or not np.iterable(value) else ",".join(value)]
+    _run(arguments, store)
+    return dataset(name, store)
+
+
+def wait(name, timeout=None, store=None):
+    """Wait until a dataset is resident, for at most `timeout` seconds, and open it."""
+    _run(["wait", name, *_timeout(timeout)], store)
+    return dataset(name, store)
+
+
+def cache(name, fn, store=None, timeout=None):
+    """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
+
+    `fn` returns an array, or anything that ``np.asarray`` takes, or a dict of such. An array comes back as an `Array`,
+    a dict as a `Dataset`. If `fn` raises, or its process dies, nothing is cached and the next process that waits calls
+    its own `fn`. `timeout` is the longest time to wait for another process, in seconds.
+
+    >>> features = larder.cache("features", lambda: compute_features())
+    """
+    try:
+        return _cached(name, store)
+    except (NotFound, NoStore):
+        pass  # then the command builds it, or says why it cannot
+    words = _command_line(["create", name, *_timeout(timeout)], store)
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as command:
+        try:
+            word, _, folder = command.stdout.readline().rstrip("\n").partition(" ")
+            if word == "build":
+                _write_arrays(folder, fn())
+            command.communicate("publish\n" if word == "build" else None)
+        except BaseException:
+            command.terminate()  # and so gives the build up
+            raise
+        errors.seek(0)
+        _require_success(command.returncode, errors.read().decode("utf-8", "replace"))
+    return _cached(name, store)
+
+
+def _cached(name, store):
+    found = dataset(name, store)
+    return found["data"] if list(found) == ["data"] else found
+
+
+def _write_arrays(folder, made):
+    made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
+    arrays = {name: np.asarray(value) for name, value in made.items()}
+    if not arrays:
+        raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
+    for name, array in arrays.items():
+        levels = name.split("/")
+        if any(level in ("", ".", "..") for level in levels):
+            raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
+        if array.dtype.hasobject:
+            raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
+                                       "strings (dtype S or U), or several arrays in a dict", array=name))
+        file = os.path.join(folder, *levels) + ".npy"
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        np.save(file, array, allow_pickle=False)
+
+
+def _timeout(seconds):
+    return [] if seconds is None else ["--timeout", f"{int(seconds * 1000)}ms"]
+
+
+def _command_line(arguments, store):
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "larder")
+    command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or beside
+    if not os.access(command, os.X_OK):
+        raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
+                                   command=command))
+    return [command, *map(str, arguments), "--store", _location(store)]
+
+
+def _run(arguments, store):
+    done = subprocess.run(_command_line(arguments, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE)
+    _require_success(done.returncode, done.stderr.decode("utf-8", "replace"))
+
+
+def _require_success(code, errors):
+    if code:
+        text = errors.strip()
+        text = text[len("larder: "):] if text.startswith("larder: ") else text
+        failure = {3: NoStore, 4: NotFound, 7: Refused}.get(code, CommandFailed)(text or f"larder ended with {code}")
+        failure.code = code
+        raise failure

@@ -1,0 +1,597 @@
+"""Tests of larder.py, against stores that make_store.py writes.
+
+    python3 -W error -m unittest discover -s ops/python
+"""
+
+import fcntl
+import glob
+import multiprocessing
+import os
+import pickle
+import random
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+
+import larder  # noqa: E402
+import make_store  # noqa: E402
+
+GOLDEN = sorted(glob.glob(os.path.join(ROOT, "cache-client/src/test/resources/npy/*.npy")))
+
+
+def golden_arrays():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numpy does not like what Python 2 wrote
+        return {os.path.basename(path)[:-4]: np.load(path) for path in GOLDEN}
+
+
+def same(case, actual, expected):
+    case.assertEqual((actual.dtype, actual.shape), (expected.dtype, expected.shape))
+    case.assertTrue(actual.size == 0 or actual.strides == expected.strides)
+    case.assertEqual(actual.tobytes("A"), expected.tobytes("A"))
+
+
+class StoreCase(unittest.TestCase):
+    """Has a store of its own."""
+
+    def setUp(self):
+        self.store = tempfile.mkdtemp(prefix="larder-python-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, self.store)
+        before = os.environ.get("LARDER_STORE")
+        os.environ["LARDER_STORE"] = self.store
+        self.addCleanup(lambda: os.environ.pop("LARDER_STORE") if before is None else os.environ.update(LARDER_STORE=before))
+
+    def publish(self, name="d", arrays=None, columns=None, **options):
+        arrays = {"x": np.arange(60).reshape(3, 4, 5)} if arrays is None else arrays
+        return make_store.write_version(self.store, name, arrays, columns, **options)
+
+    def is_leased(self, folder):
+        with open(os.path.join(folder, "lease")) as lease:
+            try:
+                fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            except BlockingIOError:
+                return True
+
+
+class ArraysTest(StoreCase):
+    @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
+    def test_every_array_that_numpy_writes_is_read_packed_or_not(self):
+        golden = golden_arrays()
+        for packed in False, True:
+            self.publish("golden", golden, packed=packed)
+            opened = larder.dataset("golden")
+            self.assertEqual(sorted(opened), sorted(golden))
+            for name, expected in golden.items():
+                with self.subTest(name, packed=packed):
+                    same(self, opened[name], expected)
+
+    def test_what_was_written_is_what_stock_numpy_reads(self):
+        x = np.asfortranarray(np.arange(12.0).reshape(3, 4))
+        folder = self.publish(arrays={"a/b": x})
+
+        same(self, np.load(os.path.join(folder, "a", "b.npy")), x)
+        same(self, larder.open("d/a/b"), x)
+
+    def test_arrays_are_memmaps_that_nobody_can_write(self):
+        self.publish()
+        x = larder.open("d/x")
+
+        self.assertIsInstance(x, np.memmap)
+        self.assertFalse(x.flags.writeable)
+        with self.assertRaises(ValueError):
+            x[0] = 1
+        with self.assertRaises(ValueError):
+            x.view(np.ndarray).flags.writeable = True
+
+    def test_an_array_knows_its_file_as_a_memmap_does(self):
+        folder = self.publish()
+        x = larder.open("d")
+
+        self.assertEqual(x.filename, os.path.join(folder, "x.npy"))
+        self.assertEqual((x.offset, x[1].offset, x.mode), (4096, 4096 + 160, "r"))
+        same(self, np.memmap(x.filename, x.dtype, "r", x.offset, x.shape), x)
+
+    def test_what_is_computed_is_an_ordinary_array_and_can_be_written(self):
+        self.publish()
+        x = larder.open("d/x")
+
+        for computed in x + 1, x[[0, 2]], x[x > 5], x.mean(axis=0), np.sqrt(x), np.where(x > 5, x, 0):
+            self.assertIs(type(computed), np.ndarray)
+            self.assertTrue(computed.flags.writeable)
+        self.assertIsInstance(x.sum(), np.integer)
+        self.assertEqual(x.astype("f4").filename, None)
+
+    def test_scalars_empty_arrays_and_fortran_order_keep_their_form(self):
+        arrays = {"scalar": np.array(5.5), "empty": np.empty((0, 3), "<i2"), "f": np.ones((2, 3), order="F")}
+        self.publish(arrays=arrays)
+        opened = larder.dataset("d")
+
+        for name, expected in arrays.items():
+            same(self, opened[name], expected)
+        self.assertEqual(opened["scalar"] + 1, 6.5)
+
+    def test_an_array_outlives_its_dataset_and_keeps_the_lease(self):
+        folder = self.publish()
+        with larder.dataset("d") as opened:
+            row = opened["x"][1, 2]
+        self.assertTrue(self.is_leased(folder))
+        self.assertEqual(row.tolist(), [30, 31, 32, 33, 34])
+
+        del row
+        self.assertFalse(self.is_leased(folder))
+
+    def test_many_arrays_of_a_pack_share_one_map(self):
+        arrays = {f"a{i}": np.full(10, i) for i in range(500)}
+        self.publish(arrays=arrays, packed=True)
+        opened = larder.dataset("d")
+        before = len(os.listdir("/proc/self/fd"))
+
+        taken = [opened[name] for name in arrays]
+
+        self.assertEqual(sum(int(x[0]) for x in taken), sum(range(500)))
+        self.assertLessEqual(len(os.listdir("/proc/self/fd")) - before, 1)
+
+
+class DatasetTest(StoreCase):
+    def test_a_dataset_is_a_mapping_of_its_arrays(self):
+        self.publish(arrays={"b": np.zeros(1), "a": np.ones(1)})
+        opened = larder.dataset("d")
+
+        self.assertEqual(([*opened], len(opened), "a" in opened, "c" in opened), (["a", "b"], 2, True, False))
+        self.assertEqual([*opened.keys()], ["a", "b"])
+        self.assertIsNone(opened.get("c"))
+        self.assertEqual((opened.name, opened.version, len(opened.digest)), ("d", 1, 64))
+
+    def test_a_dataset_keeps_its_version_while_a_newer_one_is_published(self):
+        self.publish(arrays={"x": np.array([1])})
+        old = larder.dataset("d")
+        self.publish(arrays={"x": np.array([2])})
+        new = larder.dataset("d")
+
+        self.assertEqual((old["x"][0], old.version, new["x"][0], new.version), (1, 1, 2, 2))
+
+    def test_a_version_is_leased_until_the_dataset_is_closed(self):
+        folder = self.publish()
+        opened = larder.dataset("d")
+        self.assertTrue(self.is_leased(folder))
+
+        opened.close()
+        opened.close()
+        self.assertFalse(self.is_leased(folder))
+        with self.assertRaises(ValueError):
+            opened["x"]
+
+    def test_a_process_has_one_lease_for_a_version(self):
+        self.publish()
+        first = larder.dataset("d")
+        before = len(os.listdir("/proc/self/fd"))
+        others = [larder.dataset("d") for _ in range(50)]
+
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+        self.assertEqual({other.version for other in others}, {first.version})
+
+    def test_a_version_that_is_being_retired_is_resolved_again(self):
+        folder = self.publish(arrays={"x": np.array([1])})
+        with open(os.path.join(folder, "lease")) as lease:
+            fcntl.flock(lease, fcntl.LOCK_EX)
+            found = []
+            opening = threading.Thread(target=lambda: found.append(larder.dataset("d")))
+            opening.start()
+            self.publish(arrays={"x": np.array([2])})
+            shutil.rmtree(folder)
+            opening.join(30)
+
+        self.assertEqual(found[0]["x"][0], 2)
+
+    def test_a_store_that_was_made_anew_at_the_same_place_is_not_taken_for_the_old_one(self):
+        self.publish(arrays={"x": np.array([1])})
+        old = larder.dataset("d")
+        shutil.rmtree(os.path.join(self.store, "data"))
+        self.publish(arrays={"x": np.array([2])})
+
+        self.assertEqual(larder.open("d/x")[0], 2)
+        with self.assertRaisesRegex(larder.NoStore, "removed while"):
+            old["x"]
+
+    def test_threads_may_share_a_dataset(self):
+        self.publish(arrays={f"a{i}": np.full(100, i) for i in range(50)})
+        opened = larder.dataset("d")
+        sums = []
+
+        def read():
+            sums.append(sum(int(opened[name].sum()) for name in opened))
+
+        threads = [threading.Thread(target=read) for _ in range(8)]
+        [thread.start() for thread in threads]
+        [thread.join(30) for thread in threads]
+        self.assertEqual(sums, [100 * sum(range(50))] * 8)
+
+    def test_datasets_lists_what_is_resident(self):
+        self.publish("b")
+        self.publish("a")
+
+        self.assertEqual(larder.datasets(), ["a", "b"])
+
+
+class ErrorsTest(StoreCase):
+    def test_an_unknown_dataset_is_answered_with_similar_names(self):
+        self.publish("mnist")
+
+        with self.assertRaisesRegex(larder.NotFound, "no such dataset: dataset=mnits .*similar names: mnist;") as caught:
+            larder.dataset("mnits")
+        self.assertIsInstance(caught.exception, KeyError)
+        self.assertIsInstance(caught.exception, larder.LarderError)
+
+    def test_an_unknown_array_is_answered_with_similar_names_and_columns_with_their_method(self):
+        self.publish(columns={"scene": make_store.texts_index(["a"])})
+        opened = larder.dataset("d")
+
+        with self.assertRaisesRegex(larder.NotFound, r"array=scene; it is a column: use .index\('scene'\)"):
+            opened["scene"]
+        with self.assertRaisesRegex(larder.NotFound, r"kind=index wanted=strings; open it with .index\('scene'\)"):
+            opened.strings("scene")
+        with self.assertRaisesRegex(larder.NotFound, "column=scen; similar names: scene"):
+            opened.index("scen")
+        with self.assertRaisesRegex(larder.NotFound, "there are scene/positions, scene/records, scene/slots, x$"):
+            larder.open("d/nothing-like-it")
+
+    def test_the_name_of_a_dataset_stands_for_its_only_array(self):
+        self.publish("one")
+        self.publish("two", {"a": np.zeros(1), "b": np.zeros(1)})
+
+        self.assertEqual(larder.open("one").shape, (3, 4, 5))
+        with self.assertRaisesRegex(larder.NotFound, "arrays=2; there are a, b"):
+            larder.open("two")
+
+    def test_names_that_are_paths_lead_nowhere(self):
+        self.publish()
+        for name in "../data/d", "..", ".", "", "d/..", "d\0", "d\ud800":
+            with self.assertRaises(larder.NotFound):
+                larder.dataset(name)
+
+    def test_no_store_is_an_error_of_its_own(self):
+        with self.assertRaisesRegex(larder.NoStore, "store=/dev/shm/larder-nowhere; start a daemon"):
+            larder.dataset("d", store="/dev/shm/larder-nowhere")
+
+    @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give a folder away")
+    def test_a_store_of_somebody_else_is_refused_unless_it_is_the_services(self):
+        self.publish()
+        os.chown(self.store, 1, -1)
+        self.addCleanup(os.environ.pop, "LARDER_SERVICE_USER", None)
+
+        with self.assertRaisesRegex(larder.Refused, "belongs to another user"):
+            larder.dataset("d")
+        os.environ["LARDER_SERVICE_USER"] = "daemon"
+        self.assertEqual(larder.dataset("d").version, 1)
+
+    def test_the_store_is_the_one_named_then_the_environments_then_ones_own(self):
+        self.assertEqual(larder._location("/a/../b"), "/b")
+        self.assertEqual(larder._location(), self.store)
+        del os.environ["LARDER_STORE"]
+        self.addCleanup(os.environ.update, LARDER_STORE=self.store)
+        self.assertRegex(larder._location(), "^/dev/shm/larder")
+
+
+class ColumnsTest(StoreCase):
+    def column(self, kind, parts, **more):
+        self.publish(columns={"c": parts, **more})
+        return getattr(larder.dataset("d"), kind)("c")
+
+    def same_as_a_dict(self, index, model, absent):
+        self.assertEqual([*index.items()], [*model.items()])
+        self.assertEqual((len(index), dict(index)), (len(model), model))
+        for key in absent:
+            self.assertNotIn(key, index)
+            self.assertEqual(index.get(key, "none"), "none")
+            with self.assertRaises(KeyError):
+                index[key]
+
+    def test_an_index_of_texts_answers_as_a_dict_does(self):
+        seed = random.randrange(2**32)
+        rng = random.Random(seed)
+        alphabet = "ab_0159äß日😀\0 "
+        keys = [*{"".join(rng.choices(alphabet, k=rng.randrange(12))): None for _ in range(3000)}]
+        model = {key: rng.randrange(-2**63, 2**63) for key in keys}
+        with self.subTest(seed=seed):
+            index = self.column("index", make_store.texts_index(model, model.values()))
+            self.same_as_a_dict(index, model, ["absent", "ab" * 50, 5, None, b"a", 1.5, "\ud800"])
+
+    def test_an_index_of_integers_answers_as_a_dict_does(self):
+        seed = random.randrange(2**32)
+        rng = random.Random(seed)
+        keys = {rng.randrange(-2**63, 2**63) for _ in range(2000)} | {*range(-500, 500), 2**63 - 1, -2**63}
+        model = {key: rng.randrange(2**40) for key in keys}
+        with self.subTest(seed=seed):
+            index = self.column("index", make_store.numbers_index(model, model.values()))
+            self.same_as_a_dict(index, model, [2**63, -2**63 - 1, 10**30, 501, "a", None, 1.5])
+            self.assertEqual(index[np.int32(-7)], model[-7])
+
+    def test_an_index_may_be_empty_or_have_one_key(self):
+        self.same_as_a_dict(self.column("index", make_store.texts_index([])), {}, ["", "a"])
+        self.same_as_a_dict(self.column("index", make_store.numbers_index([])), {}, [0, 1])
+        self.same_as_a_dict(self.column("index", make_store.texts_index([""])), {"": 0}, ["a"])
+
+    def test_rows_of_many_keys_come_as_an_array(self):
+        index = self.column("index", make_store.texts_index(["a", "b", "c"]))
+
+        self.assertEqual(index.rows(["c", "a"]).tolist(), [2, 0])
+        self.assertEqual(index.rows(np.array(["b", "x"]), default=-1).tolist(), [1, -1])
+        with self.assertRaisesRegex(KeyError, "'x'"):
+            index.rows(["b", "x"])
+
+    def test_strings_are_a_sequence_of_str(self):
+        texts = ["a", "", "größe 日本 😀", "z" * 1000]
+        strings = self.column("strings", make_store.strings(texts))
+
+        self.assertEqual(([*strings], strings[1:3], strings[-1], strings[np.int64(2)]), (texts, texts[1:3], texts[3], texts[2]))
+        self.assertEqual((len(strings), "a" in strings, strings.index("")), (4, True, 1))
+        for row in 4, -5:
+            with self.assertRaises(IndexError):
+                strings[row]
+
+    def test_rows_of_a_ragged_column_have_their_own_shapes_and_are_not_copied(self):
+        rows = [np.arange(6, dtype=">f4").reshape(2, 3), np.empty((0, 4), ">f4"), np.ones((5, 1), ">f4")]
+        ragged = self.column("ragged", make_store.ragged(rows))
+
+        self.assertEqual(len(ragged), 3)
+        for actual, expected in zip(ragged, rows):
+            same(self, actual, expected)
+            self.assertFalse(actual.flags.writeable)
+            self.assertTrue(np.shares_memory(actual, ragged.values) or actual.size == 0)
+        self.assertEqual(ragged.shapes.tolist(), [[2, 3], [0, 4], [5, 1]])
+
+    def test_raw_bytes_are_memoryviews_with_names(self):
+        files = [b"\xff\xd8jpeg", b"", b"RIFF"]
+        column = self.column("bytes", make_store.raw_bytes(files), **{"c/names": make_store.strings(["a.jpg", "b", "c.wav"])})
+
+        self.assertEqual([bytes(row) for row in column], files)
+        self.assertTrue(column[0].readonly)
+        self.assertEqual([*column.names], ["a.jpg", "b", "c.wav"])
+
+    def test_columns_are_read_from_packs_as_well(self):
+        columns = {"i": make_store.texts_index(["a", "b"]), "n": make_store.numbers_index([5, 7]),
+                   "s": make_store.strings(["x"]), "r": make_store.ragged([np.eye(2)]), "b": make_store.raw_bytes([b"y"])}
+        self.publish(columns=columns, packed=True)
+        d = larder.dataset("d")
+
+        self.assertEqual(d.columns, {"i": "index", "n": "index", "s": "strings", "r": "ragged", "b": "bytes"})
+        self.assertEqual((d.index("i")["b"], d.index("n")[7], d.strings("s")[0]), (1, 1, "x"))
+        self.assertEqual((d.ragged("r")[0].tolist(), bytes(d.bytes("b")[0]), d.bytes("b").names), ([[1, 0], [0, 1]], b"y", None))
+
+    def test_a_damaged_column_is_named(self):
+        parts = make_store.strings(["a"])
+        parts["strings_offsets"] = parts["strings_offsets"].astype("<i4")
+
+        with self.assertRaisesRegex(larder.LarderError, "damaged: dataset=d array=c/offsets dtype=<i4"):
+            self.column("strings", parts)
+
+
+class PickleTest(StoreCase):
+    BIG = {"x": np.arange(250000.0).reshape(500, 500), "f": np.asfortranarray(np.arange(20000).reshape(100, 200))}
+
+    def test_whole_arrays_and_views_pickle_as_names(self):
+        self.publish(arrays=self.BIG, packed=True)
+        x, f = larder.open("d/x"), larder.open("d/f")
+
+        for view in x, f, x[3:400:2], x[::-1, 5:].T, f[7], x.reshape(-1)[1:], x.view("u1"), x[5:5], f[..., None]:
+            for protocol in 2, 4, 5:
+                text = pickle.dumps(view, protocol)
+                self.assertLess(len(text), 500)
+                self.assertIsInstance(pickle.loads(text), larder.Array)
+                same(self, pickle.loads(text), view)
+
+    def test_copies_pickle_as_data(self):
+        self.publish(arrays=self.BIG)
+        copy = larder.open("d/x").astype("f4")
+
+        again = pickle.loads(pickle.dumps(copy))
+
+        self.assertIs(type(again), np.ndarray)
+        same(self, again, np.asarray(copy))
+        self.assertTrue(np.concatenate([copy, copy]).flags.writeable)
+
+    def test_datasets_and_columns_pickle_as_names(self):
+        texts = [f"key{i}" for i in range(10000)]
+        self.publish(columns={"i": make_store.texts_index(texts), "s": make_store.strings(texts)}, checksums=False)
+        d = larder.dataset("d")
+        things = pickle.dumps([d, d.index("i"), d.strings("s")])
+
+        again, index, strings = pickle.loads(things)
+
+        self.assertLess(len(things), 600)
+        self.assertEqual((again.digest, index["key77"], strings[77]), (d.digest, 77, "key77"))
+
+    def test_an_older_version_is_found_by_its_digest_in_another_process(self):
+        self.publish(arrays={"x": np.array([1])})
+        old = larder.open("d/x")
+        self.publish(arrays={"x": np.array([2])})
+
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            self.assertEqual(pool.apply(total, (old,)), 1)
+
+    def test_what_this_process_has_open_can_be_unpickled_here_when_its_store_is_gone(self):
+        self.publish()
+        x = larder.open("d/x")
+        text = pickle.dumps(x)
+        shutil.rmtree(os.path.join(self.store, "data"))
+
+        same(self, pickle.loads(text), x)
+
+    def test_a_version_that_is_gone_is_a_clear_error(self):
+        folder = self.publish(arrays={"x": np.array([1])})
+        text = pickle.dumps(larder.dataset("d"))
+        self.publish(arrays={"x": np.array([2])})
+        shutil.rmtree(folder)
+
+        with self.assertRaisesRegex(larder.NotFound, r"not in the store any more: dataset=d .*versions=\[2\]"):
+            pickle.loads(text)
+
+
+class Samples:
+    """What users of PyTorch write: indexed by sample, made in the parent, used in its workers."""
+
+    def __init__(self, opened):
+        self.dataset, self.images, self.index = opened, opened["x"], opened.index("i")
+
+    def __getitem__(self, key):
+        return float(self.images[self.index[key]].sum()), private_copies(self.images)
+
+
+def private_copies(array):
+    return int(type(array) is not larder.Array or array.base is None)
+
+
+def fetch(samples, key):
+    return samples[key]
+
+
+def total(array):
+    return int(array.sum())
+
+
+def close_and_report(opened):
+    opened.close()
+    return opened._version is None
+
+
+class WorkersTest(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.images = np.random.default_rng(1).random((100, 64, 64))
+        keys = [f"k{i}" for i in range(100)]
+        self.folder = self.publish(arrays={"x": self.images}, columns={"i": make_store.texts_index(keys)}, checksums=False)
+
+    def test_forked_and_spawned_workers_share_the_pages_of_their_parent(self):
+        samples = Samples(larder.dataset("d"))
+        for method in "fork", "spawn", "forkserver":
+            with self.subTest(method), multiprocessing.get_context(method).Pool(2) as pool:
+                work = [(samples, f"k{i}") for i in range(100)]
+                self.assertLess(len(pickle.dumps(work[0])), 1000)
+                self.assertEqual(pool.starmap(fetch, work), [(float(image.sum()), 0) for image in self.images])
+
+    def test_a_forked_child_that_closes_leaves_the_lease_to_its_parent(self):
+        opened = larder.dataset("d")
+        child = multiprocessing.get_context("fork").Process(target=close_and_report, args=(opened,))
+        child.start()
+        child.join(30)
+
+        self.assertEqual(child.exitcode, 0)
+        self.assertTrue(self.is_leased(self.folder))
+        self.assertEqual(opened["x"].shape, (100, 64, 64))
+
+    def test_a_forked_child_keeps_the_lease_when_its_parent_closes(self):
+        opened = larder.dataset("d")
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(writer)
+            os.read(reader, 1)
+            os._exit(0 if opened["x"][99, 63, 63] == self.images[99, 63, 63] else 1)
+        opened.close()
+
+        self.assertTrue(self.is_leased(self.folder))
+        os.close(writer)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        os.close(reader)
+        self.assertFalse(self.is_leased(self.folder))
+
+
+FAKE_COMMAND = f"""#!{sys.executable}
+import fcntl, os, shutil, sys, tempfile
+sys.path.insert(0, {HERE!r})
+import larder, make_store, numpy as np
+verb, what, store = sys.argv[1], sys.argv[2], sys.argv[sys.argv.index("--store") + 1]
+if verb != "create":
+    sys.exit("larder: no such thing: arguments=" + ",".join(sys.argv[1:]) + "; try another")
+with open(os.path.join(store, "building-" + what), "w") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    if what in larder.datasets(store):
+        print("resident")
+        sys.exit()
+    folder = tempfile.mkdtemp(dir=store)
+    print("build", folder, flush=True)
+    if sys.stdin.readline() == "publish\\n":
+        files = [os.path.join(top, file) for top, _, names in os.walk(folder) for file in names]
+        arrays = {{os.path.relpath(file, folder)[:-4]: np.load(file) for file in files}}
+        make_store.write_version(store, what, arrays)
+        print("published 1")
+    shutil.rmtree(folder)
+"""
+
+
+def cached_total(calls, name):
+    def build():
+        with open(calls, "a") as file:
+            file.write("called\n")
+        return np.arange(1000)
+    return int(larder.cache(name, build).sum())
+
+
+class CacheTest(StoreCase):
+    """Against a fake of the command that does what the real one says it does."""
+
+    def setUp(self):
+        super().setUp()
+        command = os.path.join(self.store, "fake")
+        with open(command, "w") as file:
+            file.write(FAKE_COMMAND)
+        os.chmod(command, stat.S_IRWXU)
+        before = os.environ.get("LARDER_COMMAND")
+        os.environ["LARDER_COMMAND"] = command
+        self.addCleanup(lambda: os.environ.pop("LARDER_COMMAND") if before is None
+                        else os.environ.update(LARDER_COMMAND=before))
+
+    def test_one_of_many_processes_builds_and_all_share(self):
+        calls = os.path.join(self.store, "calls")
+        with multiprocessing.get_context("fork").Pool(6) as pool:
+            self.assertEqual(pool.starmap(cached_total, [(calls, "c")] * 12), [499500] * 12)
+
+        with open(calls) as file:
+            self.assertEqual(file.read(), "called\n")
+
+    def test_one_array_comes_back_as_an_array_and_several_as_a_dataset(self):
+        one = larder.cache("one", lambda: [[1, 2], [3, 4]])
+        several = larder.cache("several", lambda: {"a": 5, "levels/b": np.zeros((2, 2), order="F")})
+
+        self.assertEqual((type(one), one.tolist()), (larder.Array, [[1, 2], [3, 4]]))
+        self.assertEqual(([*several], several["a"].shape), (["a", "levels/b"], ()))
+        self.assertTrue(several["levels/b"].flags.f_contiguous)
+
+    def test_a_builder_that_raises_leaves_nothing_and_the_next_one_builds(self):
+        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+            larder.cache("c", lambda: 1 / 0)
+
+        self.assertEqual(larder.datasets(), [])
+        self.assertEqual(larder.cache("c", lambda: 7), 7)
+
+    def test_objects_and_names_that_are_paths_are_refused(self):
+        for made, reason in ({"a": object()}, "Python objects"), ({"../a": 1}, "bad array name"), ({}, "nothing to cache"):
+            with self.assertRaisesRegex(larder.LarderError, reason):
+                larder.cache("c", lambda made=made: made)
+        self.assertEqual(larder.datasets(), [])
+
+    def test_a_failure_of_the_command_has_its_message_and_code(self):
+        with self.assertRaisesRegex(larder.CommandFailed, "^no such thing: arguments=load,d=/x,--keys,a,b,--pin") as caught:
+            larder.load("d", "/x", keys=["a", "b"], pin=True)
+        self.assertEqual(caught.exception.code, 1)
+
+    def test_no_command_is_a_clear_error(self):
+        os.environ["LARDER_COMMAND"] = "/nowhere/larder"
+
+        with self.assertRaisesRegex(larder.LarderError, "no larder command: command=/nowhere/larder"):
+            larder.wait("d", timeout=0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

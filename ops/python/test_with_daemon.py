@@ -1,0 +1,123 @@
+"""Tests of larder.py with a real daemon and the real command, started by whoever sets LARDER_TEST_STORE.
+
+    ops/larder serve --detach --store /dev/shm/try
+    LARDER_TEST_STORE=/dev/shm/try python3 -W error -m unittest discover -s ops/python
+"""
+
+import multiprocessing
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+from test_larder import GOLDEN, golden_arrays, larder, make_store, same
+
+STORE = os.environ.get("LARDER_TEST_STORE")
+
+
+def cached_total(folder):
+    def build():
+        with open(os.path.join(folder, "calls"), "a") as file:
+            file.write("called\n")
+        return {"x": np.arange(1000)}
+    return int(larder.cache("once", build)["x"].sum())
+
+
+def publish(name, arrays, columns):
+    """Publishes columns as any program can, through the command."""
+    command = subprocess.Popen(larder._command_line(["create", name], None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               encoding="utf-8")
+    folder = command.stdout.readline().rstrip("\n").partition(" ")[2]
+    parts = {f"{column}/{part.partition('_')[2]}": part for column, its in columns.items() for part in its}
+    larder._write_arrays(folder, {**arrays, **{name: columns[name.rpartition("/")[0]][part] for name, part in parts.items()}})
+    lines = [f"part {name} {part}\n" for name, part in parts.items()]
+    assert command.communicate("".join(lines) + "publish\n")[0].startswith("published")
+
+
+@unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
+class WithDaemonTest(unittest.TestCase):
+    def setUp(self):
+        os.environ["LARDER_STORE"] = STORE
+        self.addCleanup(os.environ.pop, "LARDER_STORE")
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def save(self, name, array):
+        np.save(os.path.join(self.folder, name), array)
+
+    def evict(self, name):
+        larder._run(["evict", name], None)
+
+    @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
+    def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):
+        golden = golden_arrays()
+        for pack_below in "0", "1m":
+            opened = larder.load("golden-" + pack_below, os.path.dirname(GOLDEN[0]), pack_below=pack_below)
+            self.assertEqual(sorted(opened), sorted(golden))
+            for name, expected in golden.items():
+                with self.subTest(name, pack_below=pack_below):
+                    same(self, opened[name], expected)
+
+    def test_a_later_load_leaves_the_open_version_as_it_is(self):
+        self.save("x", np.array([1]))
+        old = larder.load("versions", self.folder)
+        self.save("x", np.array([2, 2]))
+        new = larder.load("versions", self.folder)
+
+        self.assertEqual((old["x"].tolist(), new["x"].tolist()), ([1], [2, 2]))
+        self.assertEqual(larder.wait("versions", timeout=5).digest, new.digest)
+
+    def test_a_leased_version_cannot_be_evicted(self):
+        self.save("x", np.arange(1000))
+        row = larder.load("leased", self.folder)["x"][5:]
+
+        with self.assertRaises(larder.Refused):
+            self.evict("leased")
+        self.assertEqual(row[0], 5)
+        del row
+        self.evict("leased")
+        self.assertNotIn("leased", larder.datasets())
+
+    def test_failures_come_with_the_commands_words_and_code(self):
+        self.save("x", np.array([None], object))
+        with self.assertRaisesRegex(larder.CommandFailed, "x.npy") as bad:
+            larder.load("bad", self.folder)
+        with self.assertRaises(larder.CommandFailed) as late:
+            larder.wait("nobody-loads-this", timeout=0.2)
+
+        self.assertEqual((bad.exception.code, late.exception.code), (6, 9))
+
+    def test_one_of_many_processes_builds_what_is_cached(self):
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            self.assertEqual(pool.map(cached_total, [self.folder] * 8, 1), [499500] * 8)
+
+        with open(os.path.join(self.folder, "calls")) as file:
+            self.assertEqual(file.read(), "called\n")
+        self.assertEqual(larder.cache("once", None)["x"].shape, (1000,))
+        self.evict("once")
+
+    def test_a_builder_that_raises_leaves_the_turn_to_the_next(self):
+        with self.assertRaises(ZeroDivisionError):
+            larder.cache("later", lambda: 1 / 0)
+
+        self.assertEqual(larder.cache("later", lambda: np.float32(7)), 7)
+        self.evict("later")
+
+    def test_columns_that_a_daemon_published_are_read(self):
+        files = {"b": make_store.raw_bytes([b"x", b"yz"]), "b/names": make_store.strings(["one", "two"])}
+        publish("columns", {}, {"i": make_store.texts_index(["größe", "b"]), "n": make_store.numbers_index([-5, 2**40]),
+                                "r": make_store.ragged([np.eye(2), np.ones((1, 3))]), **files})
+        d = larder.dataset("columns")
+
+        self.assertEqual((d.index("i").rows(["b", "größe"]).tolist(), d.index("n")[2**40]), ([1, 0], 1))
+        self.assertEqual((d.ragged("r")[1].tolist(), [*d.bytes("b").names], bytes(d.bytes("b")[1])),
+                         ([[1, 1, 1]], ["one", "two"], b"yz"))
+        del d
+        self.evict("columns")
+
+
+if __name__ == "__main__":
+    unittest.main()
