@@ -30,6 +30,7 @@ public final class SourceComparison {
     private final LoadProgress progress;
     private final Checksums checksums;
     private final List<Pair> pairs = new ArrayList<>();
+    private final List<SourceArray> toRelease = new ArrayList<>();
     private final List<String> different = Collections.synchronizedList(new ArrayList<>());
     private final List<String> missing = Collections.synchronizedList(new ArrayList<>());
 
@@ -55,6 +56,14 @@ public final class SourceComparison {
      * {@link ErrorCode#BAD_INPUT} where files are only missing or cannot be read.
      */
     public Done run(List<PublishedVersion> versions) {
+        try {
+            return compareAll(versions);
+        } finally {
+            toRelease.forEach(SourceArray::release);
+        }
+    }
+
+    private Done compareAll(List<PublishedVersion> versions) {
         progress.enter(Phase.SCANNING);
         versions.forEach(this::pair);
         long bytes = pairs.stream().mapToLong(pair -> pair.entry.byteSize()).sum();
@@ -93,6 +102,8 @@ public final class SourceComparison {
         } catch (LarderException e) {
             missing.add(requireBadInput(e));
             return;
+        } finally {
+            toRelease.addAll(found);
         }
         Map<String, ArrayEntry> entries = Candidate.entries(version);
         Set<String> absent = new HashSet<>(entries.keySet());

@@ -13,10 +13,13 @@ import java.util.HexFormat;
  * spaced between. Files of up to 64 KiB are read whole. What changes only between the blocks of a longer file is not seen.
  */
 public final class SourceSample {
-    private static final BulkIo IO = BulkIo.system();
     private static final int BLOCK_BYTES = 4096;
     private static final int BLOCKS = 16;
     private static final int KEPT_BYTES = 8;
+
+    /** One direct buffer for each reading thread: they are few. */
+    private static final ThreadLocal<ByteBuffer> STEP =
+            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCKS * BLOCK_BYTES));
 
     private SourceSample() {}
 
@@ -25,18 +28,13 @@ public final class SourceSample {
         long length = file.byteSize();
         MessageDigest digest = sha256();
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, length));
-        ByteBuffer block = ByteBuffer.allocateDirect((int) Math.min(length, (long) BLOCKS * BLOCK_BYTES));
-        int descriptor = IO.openWithoutWaiting(file.file());
+        int descriptor = open(file);
         try {
             if (length <= (long) BLOCKS * BLOCK_BYTES) {
-                update(digest, descriptor, 0, block);
+                update(digest, descriptor, 0, (int) length);
             } else {
-                for (int number = 0; number < BLOCKS; number++) {
-                    update(
-                            digest,
-                            descriptor,
-                            start(number, length),
-                            block.clear().limit(BLOCK_BYTES));
+                for (int block = 0; block < BLOCKS; block++) {
+                    update(digest, descriptor, start(block, length), BLOCK_BYTES);
                 }
             }
         } catch (LarderException e) {
@@ -53,18 +51,27 @@ public final class SourceSample {
         return block == BLOCKS - 1 ? last : last / (BLOCKS - 1) * block / BLOCK_BYTES * BLOCK_BYTES;
     }
 
+    private static int open(SourceIdentity file) {
+        try {
+            return BulkIo.system().openWithoutWaiting(file.file());
+        } catch (LarderException e) {
+            throw Refusal.of(file.file(), 0, "it cannot be opened (" + e.getMessage() + ")");
+        }
+    }
+
     /** Reads a block; of a file that has become shorter what there is, which gives another hash. */
-    private static void update(MessageDigest digest, int descriptor, long offset, ByteBuffer block) {
-        long address = IO.addressOf(block);
-        int done = 0;
-        while (done < block.limit()) {
-            long read = IO.read(descriptor, offset + done, address + done, block.limit() - done);
-            if (read == 0) {
+    private static void update(MessageDigest digest, int descriptor, long offset, int length) {
+        ByteBuffer block = STEP.get().clear();
+        long address = BulkIo.system().addressOf(block);
+        int read = 0;
+        while (read < length) {
+            long count = BulkIo.system().read(descriptor, offset + read, address + read, length - read);
+            if (count == 0) {
                 break;
             }
-            done += (int) read;
+            read += (int) count;
         }
-        digest.update(block.position(0).limit(done));
+        digest.update(block.limit(read));
     }
 
     private static MessageDigest sha256() {
