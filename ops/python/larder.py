@@ -341,18 +341,17 @@ class _Segment(mmap.mmap):
 
 
 def _map(version, file):
-    path = os.path.join(version.folder, *file.split("/"))
+    path = os.path.join(version.folder, file)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            if not version.is_linked():
-                raise FileNotFoundError(errno.ENOENT, "gone", path)
+            version.require_unchanged(file, os.fstat(descriptor))
             segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
-        raise NoStore(_message("the store was removed while its dataset was open", "load and open the dataset again; "
-                               "arrays taken before can be read on", folder=version.folder)) from None
+        raise NoStore(_message("a file of the dataset was removed while it was open", "load and open the dataset again; "
+                               "arrays taken before can be read on", file=path)) from None
     segment.version, segment.file, segment.path = version, file, path
     segment.address = np.frombuffer(segment, np.uint8, 1).__array_interface__["data"][0]
     return segment
@@ -388,6 +387,8 @@ class _Version:
         self.arrays, self.columns = {}, {}
         for array in manifest["arrays"]:
             self._add(array)
+        in_place = manifest.get("options", {}).get("inPlace")
+        self._sources = {source["path"]: source for source in manifest["sources"]} if in_place else {}
 
     def _add(self, array):
         name, part = array["name"], array.get("part")
@@ -400,6 +401,16 @@ class _Version:
     def is_linked(self):
         """Tells whether the version's files are still in the store."""
         return os.fstat(self._lease).st_nlink > 0
+
+    def require_unchanged(self, file, status):
+        """Refuse a file that is not the version's any more: of a store made anew, or changed where it is mapped in place."""
+        if not self.is_linked():
+            raise FileNotFoundError(errno.ENOENT, "gone", file)
+        source = self._sources.get(file)
+        if source and ((status.st_size, status.st_ino) != (source["bytes"], source["inode"])
+                       or source["modified"] not in (-1, status.st_mtime_ns)):
+            raise LarderError(_message("a file that is mapped in place has changed", "reload the dataset",
+                                       dataset=self.name, file=file))
 
     def segment(self, file):
         """Map a file of this version, once for all that use it."""

@@ -118,6 +118,30 @@ class WithDaemonTest(unittest.TestCase):
         del d
         self.evict("columns")
 
+    def test_columns_that_a_daemon_made_of_files_are_read(self):
+        for scene, rows in ("a", 2), ("b", 5):
+            self.save(f"scene_{scene}_rgb", np.full((rows, 3), rows, "u1"))
+            self.save(f"scene_{scene}_depth", np.full((rows, 2, 2), rows / 2))
+        d = larder.load("ragged", self.folder, as_="ragged", keys=["rgb", "depth"])
+        row = d.index("scene")["scene_b"]
+
+        self.assertEqual((d.ragged("rgb")[row].tolist(), d.ragged("depth")[row].shape), ([[5] * 3] * 5, (5, 2, 2)))
+        raw = larder.load("raw", self.folder, as_="bytes")
+        with open(os.path.join(self.folder, "scene_a_rgb.npy"), "rb") as file:
+            self.assertEqual(bytes(raw.bytes("files")[raw.index("file")["scene_a_rgb.npy"]]), file.read())
+        self.assertEqual(raw.bytes("files").names[0], "scene_a_depth.npy")
+
+    def test_files_that_are_mapped_in_place_are_read_unless_they_change(self):
+        for name in "xy":
+            self.save(name, np.arange(5000))
+            os.utime(os.path.join(self.folder, name + ".npy"), (1, 1))
+        d = larder.load("placed", self.folder, in_place=True)
+        self.assertEqual((d["x"][4999], d["x"].filename), (4999, os.path.join(self.folder, "x.npy")))
+
+        self.save("y", np.arange(5000) + 1)
+        with self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=placed file=.*y.npy"):
+            d["y"]
+
 
 if __name__ == "__main__":
     unittest.main()
