@@ -20,8 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.awaitility.Awaitility;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -232,8 +232,12 @@ class SingleFlightTest {
         client.join(10_000);
 
         Path small = ServedStore.writeInts(sources.resolve("b.npy"), 1);
-        Awaitility.await().ignoreExceptions().until(() -> served.load("d", small).files() == 1);
-        assertThat(served.control().list("", true)).extracting(ArrayRow::version).containsExactly(1L);
+        Awaitility.await()
+                .ignoreExceptions()
+                .until(() -> served.load("d", small).files() == 1);
+        assertThat(served.control().list("", true))
+                .extracting(ArrayRow::version)
+                .containsExactly(1L);
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }
 
