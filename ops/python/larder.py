@@ -388,7 +388,7 @@ class _Version:
         for array in manifest["arrays"]:
             self._add(array)
         in_place = manifest.get("options", {}).get("inPlace")
-        self._sources = {source["path"]: source for source in manifest["sources"]} if in_place else {}
+        self._sources = {self.arrays[source["array"]].file: source for source in manifest["sources"]} if in_place else {}
 
     def _add(self, array):
         name, part = array["name"], array.get("part")
@@ -476,10 +476,12 @@ def _with_digest(store, name, digest):
         numbers = sorted((int(entry) for entry in os.listdir(folder) if entry.isdigit()), reverse=True)
     except FileNotFoundError:
         numbers = []
-    for number in numbers:
-        version = _lease(store, name, number)
-        if version is not None and version.digest == digest:
-            return version
+    for attempt in range(20 if numbers else 0):  # the daemon may be looking just now who leases what
+        for number in numbers:
+            version = _lease(store, name, number)
+            if version is not None and version.digest == digest:
+                return version
+        time.sleep(attempt / 1000)
     raise NotFound(_message("the version that was pickled is not in the store any more", "keep its dataset open until "
                             "all have unpickled it, or open the newest version with larder.dataset", dataset=name,
                             digest=digest[:16], versions=numbers, store=store))
@@ -745,7 +747,7 @@ def _texts(records, positions):
 def load(name, path, store=None, **options):
     """Load a dataset through the daemon, wait until it is resident, and open it.
 
-    Options are those of ``larder load``: ``keys=["rgb", "depth"]``, ``as_="ragged"``, ``workers=2``, ``pin=True``.
+    Options are those of ``larder load``: ``keys=["rgb", "depth"]``, ``as_="ragged"``, ``workers=2``.
     """
     arguments = ["load", f"{name}={os.path.abspath(os.fspath(path))}"]
     for key, value in options.items():
@@ -753,7 +755,7 @@ def load(name, path, store=None, **options):
         if value is True:
             arguments.append(option)
         elif value is not None and value is not False:
-            arguments += [option, value if isinstance(value, str) or not np.iterable(value) else ",".join(value)]
+            arguments += [option, value if isinstance(value, str) or not np.iterable(value) else ",".join(map(str, value))]
     _run(arguments, store)
     return dataset(name, store)
 

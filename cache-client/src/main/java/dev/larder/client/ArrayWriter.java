@@ -41,7 +41,7 @@ public final class ArrayWriter {
     static ArrayWriter create(Posix posix, Path folder, String name, NpyHeader header) {
         ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
         long dataOffset = head.remaining();
-        Path file = folder.resolve(StoreLayout.arrayFile(name));
+        Path file = folder.resolve(name + ".npy"); // its name; where it is stored, the daemon decides
         try {
             Files.createDirectories(file.getParent());
             reserve(posix, file, dataOffset + header.byteSize());
@@ -108,6 +108,7 @@ public final class ArrayWriter {
     /** Writes values from element {@code first} on, in the order of memory. The array is {@code float32}. */
     public void write(long first, float... values) {
         requireItem("f4");
+        requireWithin(first, values.length);
         ByteBuffer step = step(values.length, Float.BYTES);
         for (int i = 0; i < values.length; ) {
             long at = first + i;
@@ -122,6 +123,7 @@ public final class ArrayWriter {
     /** Writes values from element {@code first} on, in the order of memory. The array is {@code float64}. */
     public void write(long first, double... values) {
         requireItem("f8");
+        requireWithin(first, values.length);
         ByteBuffer step = step(values.length, Double.BYTES);
         for (int i = 0; i < values.length; ) {
             long at = first + i;
@@ -136,6 +138,7 @@ public final class ArrayWriter {
     /** Writes values from element {@code first} on, in the order of memory. The array is {@code int32}. */
     public void write(long first, int... values) {
         requireItem("i4");
+        requireWithin(first, values.length);
         ByteBuffer step = step(values.length, Integer.BYTES);
         for (int i = 0; i < values.length; ) {
             long at = first + i;
@@ -150,6 +153,7 @@ public final class ArrayWriter {
     /** Writes values from element {@code first} on, in the order of memory. The array is {@code int64}. */
     public void write(long first, long... values) {
         requireItem("i8");
+        requireWithin(first, values.length);
         ByteBuffer step = step(values.length, Long.BYTES);
         for (int i = 0; i < values.length; ) {
             long at = first + i;
@@ -167,6 +171,10 @@ public final class ArrayWriter {
             throw new IllegalArgumentException("array=" + name + " dtype=" + header.dtype() + " values=bytes");
         }
         write(first, ByteBuffer.wrap(values));
+    }
+
+    private void requireWithin(long first, int count) {
+        Objects.checkFromIndexSize(first, count, byteSize() / header.dtype().itemSize());
     }
 
     private ByteBuffer step(int count, int itemSize) {

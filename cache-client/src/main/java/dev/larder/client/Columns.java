@@ -7,6 +7,7 @@ import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnKind;
 import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexReader;
+import dev.larder.npy.Order;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -75,10 +76,13 @@ final class Columns {
     /** Refuses a part that is not of the dtype and rank that the format says; a dtype of null is any. */
     static void require(Dataset dataset, String column, ArrayView part, @Nullable String dtype, int rank) {
         require(
-                (dtype == null || part.dtype().descr().equals(dtype)) && part.rank() == rank,
+                (dtype == null || part.dtype().descr().equals(dtype))
+                        && part.rank() == rank
+                        && (rank == 1 || part.order() == Order.C),
                 dataset,
                 column,
-                "array " + part.name() + " is " + part.dtype().descr() + " of rank " + part.rank());
+                "array " + part.name() + " is " + part.dtype().descr() + " of rank " + part.rank() + ", order "
+                        + part.order());
     }
 
     static LarderException damaged(Dataset dataset, String column, String problem) {

@@ -83,12 +83,15 @@ public final class DatasetBuilder implements AutoCloseable {
         return writer;
     }
 
-    /** Adds an array with the data that a channel delivers, exactly as long as the header says. The channel is not closed. */
+    /**
+     * Adds an array with the data that a channel delivers, exactly as long as the header says. The channel is not closed. Where this
+     * fails the build is given up.
+     */
     public void add(String array, NpyHeader header, ReadableByteChannel data) throws IOException {
         add(array, header, data, ColumnPart.NONE);
     }
 
-    /** Adds a column with the rows or keys that a builder has taken so far. The builder stays open, and its caller's. */
+    /** Adds a column with the rows or keys that a builder has taken. After that the builder can only be closed, by its caller. */
     public void add(String column, ColumnBuilder rows) throws IOException {
         for (ColumnArray array : rows.arrays(column)) {
             try (array;
@@ -100,31 +103,40 @@ public final class DatasetBuilder implements AutoCloseable {
 
     private void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
         ArrayWriter writer = array(array, header);
-        ByteBuffer step = ByteBuffer.allocateDirect(COPY_STEP_BYTES);
-        long at = 0;
-        while (data.read(step.clear()) >= 0) {
-            step.flip();
-            int length = step.remaining();
-            if (length > header.byteSize() - at) {
-                throw wrongLength(array, "more than " + header.byteSize(), header);
-            }
-            writer.write(at, step);
-            at += length;
-        }
-        if (at < header.byteSize()) {
-            throw wrongLength(array, Long.toString(at), header);
+        try {
+            fill(writer, data);
+        } catch (IOException | RuntimeException | Error e) {
+            close(); // what is half an array must not be published with the others
+            throw e;
         }
         if (part != ColumnPart.NONE) {
             parts.put(array, part);
         }
     }
 
-    private LarderException wrongLength(String array, String found, NpyHeader header) {
+    private void fill(ArrayWriter writer, ReadableByteChannel data) throws IOException {
+        ByteBuffer step = ByteBuffer.allocateDirect(COPY_STEP_BYTES);
+        long at = 0;
+        while (data.read(step.clear()) >= 0) {
+            step.flip();
+            int length = step.remaining();
+            if (length > writer.byteSize() - at) {
+                throw wrongLength(writer, "more than " + writer.byteSize());
+            }
+            writer.write(at, step);
+            at += length;
+        }
+        if (at < writer.byteSize()) {
+            throw wrongLength(writer, Long.toString(at));
+        }
+    }
+
+    private LarderException wrongLength(ArrayWriter writer, String found) {
         return Failure.of(ErrorCode.BAD_INPUT, "data does not fit its header")
                 .with("dataset", dataset)
-                .with("array", array)
+                .with("array", writer.name())
                 .with("bytes", found)
-                .with("expected", header.byteSize())
+                .with("expected", writer.byteSize())
                 .remedy("check dtype and shape");
     }
 

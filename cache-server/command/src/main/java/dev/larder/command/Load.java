@@ -2,7 +2,6 @@ package dev.larder.command;
 
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
-import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
@@ -76,7 +75,7 @@ final class Load implements Callable<Integer> {
             builder.add("data", NpyHeader.read(data, "standard input"), data);
             return builder.publish(listener);
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
+            throw Failure.of(StandardInput.codeOf(e), "cannot read standard input")
                     .with("name", name)
                     .with("reason", e)
                     .cause(e)

@@ -147,8 +147,13 @@ final class Show implements Callable<Integer> {
         json.name("count").value(statistics.count());
         json.name("nanCount").value(statistics.nanCount());
         json.name("infiniteCount").value(statistics.infiniteCount());
-        ShowJson.number(json.name("min"), statistics.min());
-        ShowJson.number(json.name("max"), statistics.max());
+        if (statistics.areIntegers()) {
+            json.name("min").jsonValue(statistics.minText());
+            json.name("max").jsonValue(statistics.maxText());
+        } else {
+            ShowJson.number(json.name("min"), statistics.min());
+            ShowJson.number(json.name("max"), statistics.max());
+        }
         ShowJson.number(json.name("mean"), statistics.mean());
         ShowJson.number(json.name("std"), statistics.std());
     }

@@ -10,6 +10,8 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -26,9 +28,9 @@ final class StandardInput {
 
     private StandardInput() {}
 
-    /** Opens it so that it can be looked at before it is read. */
+    /** Opens it so that it can be looked at before it is read, and a thread that waits for it can be interrupted. */
     static InputStream open() {
-        return new BufferedInputStream(new FileInputStream(FileDescriptor.in));
+        return new BufferedInputStream(Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel()));
     }
 
     /** Tells whether standard input is the only source and begins like a {@code .npy} file, which stays to be read. */
@@ -43,7 +45,7 @@ final class StandardInput {
             input.reset();
             return isArray;
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
+            throw Failure.of(codeOf(e), "cannot read standard input")
                     .with("reason", e)
                     .cause(e)
                     .remedy("give it a list of paths, one a line, or a .npy file");
@@ -81,12 +83,17 @@ final class StandardInput {
         try {
             return lines(name, input.readNBytes(MAX_LIST_BYTES + 1));
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
+            throw Failure.of(codeOf(e), "cannot read standard input")
                     .with("name", name)
                     .with("reason", e)
                     .cause(e)
                     .remedy("give it a list of paths, one a line");
         }
+    }
+
+    /** Tells a Ctrl-C from an input that breaks. */
+    static ErrorCode codeOf(IOException failure) {
+        return failure instanceof ClosedByInterruptException ? ErrorCode.INTERRUPTED : ErrorCode.BAD_INPUT;
     }
 
     /** Says that an array on standard input has to come alone. */

@@ -16,9 +16,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
 /** Computes the checksums of published arrays again and compares them with those of their load. */
@@ -32,6 +35,7 @@ final class Verification {
     private final BooleanSupplier isWanted;
     private final long bytesTotal;
     private final List<String> damaged = new ArrayList<>();
+    private final Map<Path, Map<String, List<SourceRecord>>> sources = new HashMap<>();
     private long bytesDone;
     private int verified;
 
@@ -88,9 +92,13 @@ final class Verification {
         }
     }
 
-    private static boolean hasChanged(Target target) {
-        return target.version.sources().stream()
-                .filter(source -> source.array().equals(target.array.name()))
+    private boolean hasChanged(Target target) {
+        return sources
+                .computeIfAbsent(
+                        target.version.folder(),
+                        folder -> target.version.sources().stream().collect(Collectors.groupingBy(SourceRecord::array)))
+                .getOrDefault(target.array.name(), List.of())
+                .stream()
                 .anyMatch(source -> !isStill(source));
     }
 

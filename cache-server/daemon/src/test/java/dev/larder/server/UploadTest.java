@@ -41,6 +41,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Datasets that clients build. */
 class UploadTest {
@@ -225,6 +226,34 @@ class UploadTest {
     }
 
     @Test
+    void whatLinksLeadToIsCopiedAndStaysWhereItIs(@TempDir Path elsewhere) throws IOException {
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.array("index/own", BYTE, LARGE);
+            Path own = builder.folder().resolve("index/own.npy");
+            Files.copy(own, elsewhere.resolve("theirs.npy"));
+            Files.createSymbolicLink(builder.folder().resolve("train"), elsewhere);
+            Files.createLink(builder.folder().resolve("second.npy"), own);
+            builder.publish();
+        }
+
+        assertThat(elsewhere.resolve("theirs.npy")).exists();
+        try (Dataset made = larder.dataset("made")) {
+            assertThat(made.arrayNames()).containsExactly("index/own", "second", "train/theirs");
+            assertThat(made.array("train/theirs").byteSize()).isEqualTo(LARGE);
+        }
+    }
+
+    @Test
+    void anArrayThatFailedHalfWayGivesTheBuildUp() {
+        try (DatasetBuilder builder = larder.build("made")) {
+            assertThat(code(() -> builder.add("short", NpyHeader.of(BYTE, Order.C, 4), channel(3))))
+                    .isEqualTo(ErrorCode.BAD_INPUT);
+
+            assertThatThrownBy(builder::publish).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
     void filesThatAreNoArraysRefuseTheBuildWithTheReason() throws IOException {
         try (DatasetBuilder builder = larder.build("made")) {
             Files.write(builder.folder().resolve("bad.npy"), new byte[] {1, 2, 3});
@@ -236,13 +265,15 @@ class UploadTest {
 
     @Test
     void dataThatDoesNotFitItsHeaderIsRefused() {
-        try (DatasetBuilder builder = larder.build("made")) {
-            NpyHeader header = NpyHeader.of(BYTE, Order.C, 4);
-
-            for (int length : new int[] {3, 5}) {
-                assertThat(code(() -> builder.add("a" + length, header, channel(length))))
+        for (int length : new int[] {3, 5}) {
+            try (DatasetBuilder builder = larder.build("made")) {
+                assertThat(code(() -> builder.add("a", NpyHeader.of(BYTE, Order.C, 4), channel(length))))
                         .isEqualTo(ErrorCode.BAD_INPUT);
             }
+        }
+        try (DatasetBuilder builder = larder.build("made")) {
+            assertThatThrownBy(() -> builder.array("overflow", FLOAT, 1).write(1L << 62, 0f))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> builder.array("b", FLOAT, 1).write(1, 0f))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> builder.array("c", FLOAT, 1).write(0, 1L))

@@ -61,8 +61,8 @@ public record Histogram(double[] edges, long[] counts) {
 
     /** Integers that are few have a bin each; all other ranges are cut evenly. */
     private static double[] edges(Dtype dtype, double min, double max) {
-        boolean isCounted = dtype.kind() != Kind.FLOAT && max - min < MOST_BINS;
-        double end = isCounted ? max + 1 : max > min ? max : min + 1;
+        boolean isCounted = dtype.kind() != Kind.FLOAT && max - min < MOST_BINS && max + 1 > max;
+        double end = isCounted ? max + 1 : max > min ? max : Math.max(min + 1, Math.nextUp(min));
         int bins = isCounted ? (int) (end - min) : MOST_BINS;
         double[] edges = new double[bins + 1];
         Arrays.setAll(edges, i -> min + (end / bins - min / bins) * i);

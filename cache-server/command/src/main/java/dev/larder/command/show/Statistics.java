@@ -153,6 +153,11 @@ public final class Statistics {
         return Double.isNaN(squares) ? Double.POSITIVE_INFINITY : Math.sqrt(Math.max(0, squares) / finiteCount);
     }
 
+    /** Tells whether the smallest and the greatest value are integers, which their texts say without rounding. */
+    public boolean areIntegers() {
+        return (dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT) && count() > 0;
+    }
+
     /** Returns the smallest element as text, all digits of an integer. */
     public String minText() {
         return text(minInteger, min());

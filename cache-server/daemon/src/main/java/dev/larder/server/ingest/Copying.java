@@ -58,7 +58,14 @@ final class Copying implements AutoCloseable {
             thread.setDaemon(true);
             threads.add(thread);
         }
-        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            try {
+                thread.start();
+            } catch (OutOfMemoryError e) { // the system has no more threads for us
+                fail(e);
+                endWorker();
+            }
+        }
     }
 
     /** Waits until everything is written; the first failure ends it all, and is thrown with those that came beside it. */

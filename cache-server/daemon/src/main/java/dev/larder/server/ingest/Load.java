@@ -102,6 +102,10 @@ public final class Load implements Ingest {
         return clients.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
 
+    boolean isCancelled() {
+        return cancelled;
+    }
+
     /** Counts one client less; with the last one the load ends. */
     public void leave() {
         if (clients.decrementAndGet() == 0) {

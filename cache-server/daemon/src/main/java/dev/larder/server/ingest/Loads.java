@@ -51,7 +51,12 @@ public final class Loads {
         load.datasets().forEach(dataset -> running.put(dataset, load));
         Thread thread = new Thread(() -> load.run(() -> finish(load)), "larder-load");
         thread.setDaemon(true);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) { // the system has no more threads for us
+            finish(load);
+            throw e;
+        }
         return load;
     }
 
@@ -97,7 +102,12 @@ public final class Loads {
     private void requireStartable(Ingest load) {
         requireOpen(load.datasets());
         for (String dataset : load.datasets()) {
-            if (running.containsKey(dataset)) {
+            Ingest other = running.get(dataset);
+            if (other instanceof Load ending && ending.isCancelled()) {
+                throw Failure.of(ErrorCode.REFUSED, "a load of the dataset that was cancelled is still ending")
+                        .with("dataset", dataset)
+                        .remedy("try again in a moment");
+            } else if (other != null) {
                 throw Failure.of(ErrorCode.REFUSED, "dataset is being loaded already, from elsewhere or in another way")
                         .with("dataset", dataset)
                         .remedy("wait for it with larder wait " + dataset);

@@ -6,7 +6,9 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
+import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Takes over files that a client wrote just as the store would have. */
@@ -16,14 +18,27 @@ final class StoredAsIs {
 
     private StoredAsIs() {}
 
-    /** Tells whether a file can become a segment by being moved. */
-    static boolean fits(SourceArray array) {
+    /**
+     * Tells whether a file can become a segment by being moved: only one that lies in the folder itself, under this name alone.
+     * What a link leads to belongs to somebody.
+     */
+    static boolean fits(SourceArray array, Path folder) {
         List<FileRegion> regions = array.data().regions();
         return array.byteSize() >= SMALLEST_BYTES
                 && regions.size() == 1
                 && regions.get(0).offset() % StoreLayout.DATA_ALIGNMENT == 0
                 && array.file().getFileName().toString().endsWith(".npy")
-                && !Files.isSymbolicLink(array.file());
+                && isOwn(array.file(), folder);
+    }
+
+    private static boolean isOwn(Path file, Path folder) {
+        try {
+            Path expected = folder.toRealPath().resolve(folder.toAbsolutePath().relativize(file.toAbsolutePath()));
+            return file.toRealPath().equals(expected)
+                    && Integer.valueOf(1).equals(Files.getAttribute(file, "unix:nlink"));
+        } catch (IOException | IllegalArgumentException e) {
+            return false; // it is copied, and copying will tell what is wrong with it
+        }
     }
 
     static void move(SourceArray array, IncomingVersion version, LoadProgress progress) {

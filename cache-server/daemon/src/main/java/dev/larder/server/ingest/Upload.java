@@ -54,6 +54,7 @@ public final class Upload implements Ingest {
     private final AtomicReference<State> state = new AtomicReference<>(State.BUILDING);
     private final CompletableFuture<Done> outcome = new CompletableFuture<>();
     private volatile List<SourceArray> arrays = List.of();
+    private volatile @Nullable IncomingVersion publishing;
     private volatile boolean cancelled;
 
     /** What an upload is made of. */
@@ -108,8 +109,15 @@ public final class Upload implements Ingest {
     @Override
     public void cancel() {
         cancelled = true;
+        IncomingVersion version = publishing;
+        if (version != null) {
+            version.cancel();
+        }
         if (state.compareAndSet(State.BUILDING, State.ENDED)) {
-            end(null, given(new CancellationException()));
+            // Unlinking takes time, and whoever cancels may be the control thread.
+            Thread thread = new Thread(() -> end(null, given(new CancellationException())), "larder-discard");
+            thread.setDaemon(true);
+            thread.start();
         }
     }
 
@@ -159,7 +167,8 @@ public final class Upload implements Ingest {
         progress.enter(Phase.SCANNING);
         arrays = found(parts);
         PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
-        Predicate<SourceArray> isMoved = packs.packed(arrays).negate().and(StoredAsIs::fits);
+        Predicate<SourceArray> isMoved =
+                packs.packed(arrays).negate().and(array -> StoredAsIs.fits(array, folder.folder()));
         List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
         LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
         long bytes = arrays.stream().mapToLong(SourceArray::byteSize).sum();
@@ -167,10 +176,14 @@ public final class Upload implements Ingest {
                 + moved.stream()
                         .mapToLong(array -> Store.storedBytes(array.byteSize()))
                         .sum();
-        long more = Math.max(0, stored - reservedBytes);
+        long more = Math.max(0, stored + plan.storedBytes() - reservedBytes); // what is copied lies there twice
         store.reserveSpace(more, residency.usedBytes(), residency.leasedBytes());
         progress.begin(Phase.LOADING, bytes, arrays.size());
         try (IncomingVersion version = store.newIncoming(dataset, Provenance.computed())) {
+            publishing = version;
+            if (cancelled) {
+                version.cancel();
+            }
             try (Copying copying = new Copying(workers, progress)) {
                 copying.add(version, plan);
                 copying.start();

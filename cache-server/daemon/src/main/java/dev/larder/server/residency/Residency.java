@@ -2,6 +2,7 @@ package dev.larder.server.residency;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
@@ -18,11 +19,15 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The versions of a store: one is current for each dataset, others are retired and leave with their last lease. Thread-safe.
  */
 public final class Residency {
+    private static final Logger LOG = LoggerFactory.getLogger(Residency.class);
+
     private final Store store;
     private final CatalogKeeper catalog;
     private final LongSupplier clockMs;
@@ -59,7 +64,11 @@ public final class Residency {
             makeCurrent(version);
             catalog.add(version);
         }
-        removeRetired();
+        try {
+            removeRetired();
+        } catch (LarderException e) { // what was published stays so, and the next sweep tries again
+            LOG.warn("retired versions could not be removed yet: {}", e.getMessage());
+        }
         return versions;
     }
 

@@ -98,7 +98,7 @@ final class BytesScan {
             }
             arrays.addAll(ColumnScan.arrays(dataset, NAMES, names, first));
             arrays.addAll(ColumnScan.arrays(dataset, INDEX, index, first));
-        } catch (LarderException e) {
+        } catch (RuntimeException | Error e) {
             names.close();
             index.close();
             arrays.forEach(SourceArray::release);

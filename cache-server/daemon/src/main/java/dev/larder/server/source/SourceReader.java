@@ -38,8 +38,8 @@ public final class SourceReader implements AutoCloseable {
         try {
             return IO.openWithoutWaiting(seen.file());
         } catch (LarderException e) {
-            if (e.code() == ErrorCode.NO_SPACE) {
-                throw e;
+            if (e.code() != ErrorCode.NOT_FOUND && e.code() != ErrorCode.REFUSED) {
+                throw e; // such as too many open files: ours, not the file's
             }
             String reason = e.code() == ErrorCode.NOT_FOUND
                     ? "it is gone since it was checked"

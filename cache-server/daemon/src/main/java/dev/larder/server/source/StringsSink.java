@@ -9,11 +9,16 @@ import java.util.Map;
 
 /** Makes a column of texts of each column of a text file. A row without a cell has the empty text there. */
 final class StringsSink implements CellSink {
+    /** A missing cell costs 8 bytes, though nothing in the file stands for it: so there must not be many more than others. */
+    private static final long MOST_MISSING_EACH = 64;
+
+    private static final long FREE_CELLS = 1L << 24;
     private static final int MAX_COLUMNS = 10_000;
 
     private final List<String> wanted;
     private final Map<String, StringsBuilder> columns = new LinkedHashMap<>();
     private long rows;
+    private long given;
 
     /** Keeps some columns; all of them if none is named. */
     StringsSink(List<String> wanted) {
@@ -53,12 +58,16 @@ final class StringsSink implements CellSink {
                 throw new BadCell("it has two values of " + column);
             }
             builder.add(text);
+            given++;
         }
     }
 
     @Override
     public void endRow() {
         rows++;
+        if (rows * columns.size() > FREE_CELLS + MOST_MISSING_EACH * given) {
+            throw new BadCell("nearly all of its cells are missing");
+        }
         for (StringsBuilder builder : columns.values()) {
             fill(builder, rows);
         }

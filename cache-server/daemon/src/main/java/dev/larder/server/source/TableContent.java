@@ -1,6 +1,7 @@
 package dev.larder.server.source;
 
 import java.io.IOException;
+import java.lang.ref.SoftReference;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,9 @@ final class TableContent {
     private final @Nullable NumberFormat wanted;
     private final @Nullable NumberTable kept;
     private final long rows;
+
+    /** What was read again of a small table: each of its columns asks for it. */
+    private SoftReference<@Nullable NumberTable> again = new SoftReference<>(null);
 
     /** Takes over a table that has been read. */
     TableContent(SourceFile file, @Nullable NumberFormat wanted, NumberTable table) {
@@ -28,16 +32,18 @@ final class TableContent {
     }
 
     /** Returns the numbers; they belong to this. */
-    NumberTable table() {
-        if (kept != null) {
-            return kept;
+    synchronized NumberTable table() {
+        NumberTable known = kept == null ? again.get() : kept;
+        if (known != null) {
+            return known;
         }
         try {
-            NumberTable again = TableFormat.read(file, wanted);
-            if (again.rows() != rows) {
+            NumberTable read = TableFormat.read(file, wanted);
+            if (read.rows() != rows) {
                 throw Refusal.of(file.path(), 0, "it changed while it was read");
             }
-            return again;
+            again = new SoftReference<>(read);
+            return read;
         } catch (IOException e) {
             throw Refusal.unreadable(file.path(), 0, e);
         }

@@ -17,6 +17,8 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
 
     private static final String TEXTS = "load texts with --as strings, or remove the column";
 
+    private static final int MAX_NAME_CHARS = 1_000;
+
     private final Path file;
     private final @Nullable NumberFormat wanted;
     private final NumberText number = new NumberText();
@@ -79,6 +81,9 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
         }
         NumberTable numbers = table;
         if (numbers == null) {
+            if (length > MAX_NAME_CHARS) {
+                throw refusal("a column's name is longer than " + MAX_NAME_CHARS + " characters", "shorten it");
+            }
             first.add(new String(buffer, offset, length));
             NumberText.Kind kind = number.read(buffer, offset, length);
             firstIsNumbers &= kind != NumberText.Kind.NONE && kind != NumberText.Kind.MISSING;

@@ -28,12 +28,12 @@ final class TextScan {
                 String prefix = isAlone ? "" : TextKind.stem(file.name()) + "/";
                 TextFile text = new TextFile(file.path(), known, settings.isCancelled());
                 arrays.addAll(read(dataset, prefix, text, options));
-            } catch (LarderException e) {
-                if (e.code() != ErrorCode.BAD_INPUT) {
+            } catch (RuntimeException | Error e) {
+                if (!(e instanceof LarderException refusal) || refusal.code() != ErrorCode.BAD_INPUT) {
                     arrays.forEach(SourceArray::release);
                     throw e;
                 }
-                refusals.add(e);
+                refusals.add(refusal);
             }
         }
         if (arrays.isEmpty() && refusals.isEmpty()) {
