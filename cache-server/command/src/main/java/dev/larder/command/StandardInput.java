@@ -7,6 +7,7 @@ import dev.larder.protocol.LoadRequest;
 import java.io.BufferedInputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -30,7 +31,13 @@ final class StandardInput {
 
     /** Opens it so that it can be looked at before it is read, and a thread that waits for it can be interrupted. */
     static InputStream open() {
-        return new BufferedInputStream(Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel()));
+        InputStream input = Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel());
+        return new BufferedInputStream(new FilterInputStream(input) {
+            @Override
+            public int available() {
+                return 0; // the channel's stream asks for its position, which a pipe does not have
+            }
+        });
     }
 
     /** Tells whether standard input is the only source and begins like a {@code .npy} file, which stays to be read. */
