@@ -1,7 +1,17 @@
 package dev.larder.command;
 
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.ProgressListener;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -23,7 +33,7 @@ import picocli.CommandLine.ParentCommand;
             "  .csv, .tsv[.gz]             numbers under a line of names: one array for each column, one matrix for"
                     + " columns that are numbered (x0, x1, …), all of it one matrix with --dtype;",
             "  .bin, .raw, .dat, any file  raw bytes, with --dtype and --shape;",
-            "  -                           paths on standard input, one a line.",
+            "  -                           paths on standard input, one a line, or one .npy file, which becomes NAME/data.",
             "A folder gives arrays NAME/<relative path without suffix>, a file NAME/<name without suffix>, a file with"
                     + " several arrays NAME/<member>."
         })
@@ -47,11 +57,30 @@ final class Load implements Callable<Integer> {
     @Override
     public Integer call() {
         return events.follow(larder, "load", display -> {
-            Done done = larder.client().load(options.request(sources, larder.debug), display);
+            InputStream input = StandardInput.open();
+            Done done = StandardInput.isArray(sources, input)
+                    ? build(sources.get(0).name(), input, display)
+                    : larder.client().load(options.request(sources, larder.debug, input), display);
             display.done(done);
             if (done.files() > 0 && !events.json) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));
             }
         });
+    }
+
+    /** Publishes the array that standard input brings: it has no file that the daemon could read. */
+    private Done build(String name, InputStream input, ProgressListener listener) {
+        try (Larder client = Larder.connect(larder.store());
+                DatasetBuilder builder = client.build(name);
+                ReadableByteChannel data = Channels.newChannel(input)) {
+            builder.add("data", NpyHeader.read(data, "standard input"), data);
+            return builder.publish(listener);
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
+                    .with("name", name)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("see what writes it");
+        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.larder.command;
 
 import dev.larder.protocol.LoadRequest;
+import java.io.InputStream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -75,7 +76,7 @@ final class LoadOptions {
     String shape;
 
     /** Asks for a load, by a single thread where somebody looks for a bug. */
-    LoadRequest request(List<LoadRequest.Source> sources, boolean debug) {
+    LoadRequest request(List<LoadRequest.Source> sources, boolean debug, InputStream input) {
         long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
         dev.larder.protocol.LoadOptions options = dev.larder.protocol.LoadOptions.none()
                 .withKeys(keys)
@@ -84,6 +85,6 @@ final class LoadOptions {
                 .withPackBelowBytes(packBelow)
                 .withStrict(strict)
                 .withInPlace(inPlace);
-        return new LoadRequest(StandardInput.expand(sources), options, debug ? 1 : workers);
+        return new LoadRequest(StandardInput.expand(sources, input), options, debug ? 1 : workers);
     }
 }

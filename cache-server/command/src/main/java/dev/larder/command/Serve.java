@@ -98,7 +98,7 @@ final class Serve implements Callable<Integer> {
         }
         try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json)) {
             try {
-                display.done(daemon.load(options.request(sources, larder.debug), display));
+                display.done(daemon.load(options.request(sources, larder.debug, StandardInput.open()), display));
             } catch (LarderException e) {
                 reported = !isStop(e) && display.problem(e);
                 throw e;

@@ -26,11 +26,31 @@ final class StandardInput {
 
     private StandardInput() {}
 
-    /** Returns the sources, with one for each path on standard input if one of them asks for those. */
-    static List<LoadRequest.Source> expand(List<LoadRequest.Source> sources) {
-        return expand(sources, new FileInputStream(FileDescriptor.in));
+    /** Opens it so that it can be looked at before it is read. */
+    static InputStream open() {
+        return new BufferedInputStream(new FileInputStream(FileDescriptor.in));
     }
 
+    /** Tells whether standard input is the only source and begins like a {@code .npy} file, which stays to be read. */
+    static boolean isArray(List<LoadRequest.Source> sources, InputStream input) {
+        return sources.size() == 1 && sources.get(0).path().equals(PATH) && startsLikeArray(input);
+    }
+
+    private static boolean startsLikeArray(InputStream input) {
+        try {
+            input.mark(NPY_MAGIC.length);
+            boolean isArray = Arrays.equals(input.readNBytes(NPY_MAGIC.length), NPY_MAGIC);
+            input.reset();
+            return isArray;
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("give it a list of paths, one a line, or a .npy file");
+        }
+    }
+
+    /** Returns the sources, with one for each path on standard input if one of them asks for those. */
     static List<LoadRequest.Source> expand(List<LoadRequest.Source> sources, InputStream input) {
         List<String> names = sources.stream()
                 .filter(source -> source.path().equals(PATH))
@@ -55,15 +75,11 @@ final class StandardInput {
     }
 
     private static List<String> paths(String name, InputStream input) {
-        BufferedInputStream in = new BufferedInputStream(input);
+        if (startsLikeArray(input)) {
+            throw array(name);
+        }
         try {
-            in.mark(NPY_MAGIC.length);
-            boolean isArray = Arrays.equals(in.readNBytes(NPY_MAGIC.length), NPY_MAGIC);
-            in.reset();
-            if (isArray) {
-                throw array(name);
-            }
-            return lines(name, in.readNBytes(MAX_LIST_BYTES + 1));
+            return lines(name, input.readNBytes(MAX_LIST_BYTES + 1));
         } catch (IOException e) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot read standard input")
                     .with("name", name)
@@ -73,11 +89,11 @@ final class StandardInput {
         }
     }
 
-    /** Says that an array itself cannot be taken from standard input. */
+    /** Says that an array on standard input has to come alone. */
     private static LarderException array(String name) {
         return Failure.of(ErrorCode.BAD_INPUT, "standard input has a .npy file instead of paths")
                 .with("name", name)
-                .remedy("save it to a file and give its path");
+                .remedy("load it alone, with larder load " + name + "=-");
     }
 
     private static List<String> lines(String name, byte[] bytes) throws CharacterCodingException {

@@ -116,6 +116,16 @@ final class CommandProcess implements AutoCloseable {
         }
     }
 
+    /** Gives a file on standard input. */
+    CommandProcess feed(Path file) {
+        try {
+            Files.copy(file, process.getOutputStream());
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Ends standard input. */
     CommandProcess hangUp() {
         try {

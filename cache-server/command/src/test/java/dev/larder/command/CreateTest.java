@@ -3,9 +3,13 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Other programs build datasets through the command. */
 @ExtendWith(LeavesNothingBehind.class)
@@ -80,6 +84,33 @@ class CreateTest {
 
             assertThat(late.code()).isEqualTo(9);
             assertThat(late.err()).contains("somebody else is still building the dataset: dataset=made");
+        }
+    }
+
+    @Test
+    void anArrayOnStandardInputBecomesADatasetOfItsOwn(@TempDir Path folder) {
+        Path source = Samples.vector(folder, "v", 1_000);
+        try (CommandProcess daemon = CommandProcess.serve();
+                CommandProcess load = CommandProcess.onStore(daemon.store(), "load", "piped=-")) {
+            load.feed(source).hangUp();
+
+            assertThat(load.exitCode()).isZero();
+            assertThat(daemon.ask("ls").lines()).element(1).asString().startsWith("piped/data");
+            assertThat(daemon.ask("verify", "piped").code()).isZero();
+        }
+    }
+
+    @Test
+    void anArrayThatBreaksOffLeavesNothing(@TempDir Path folder) throws IOException {
+        Path source = Samples.vector(folder, "v", 1_000);
+        Files.write(source, Arrays.copyOf(Files.readAllBytes(source), 500));
+        try (CommandProcess daemon = CommandProcess.serve();
+                CommandProcess load = CommandProcess.onStore(daemon.store(), "load", "piped=-")) {
+            load.feed(source).hangUp();
+
+            assertThat(load.exitCode()).isEqualTo(6);
+            assertThat(load.err()).contains("data does not fit its header");
+            assertThat(daemon.ask("ls", "--json").out()).isEqualTo("[]\n");
         }
     }
 

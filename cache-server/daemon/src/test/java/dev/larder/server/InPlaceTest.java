@@ -161,13 +161,10 @@ class InPlaceTest {
     void aFileThatIsGoneIsNamed() throws IOException {
         served.start();
         load(sources);
+        String path = file.toRealPath().toString();
         Files.delete(file);
 
-        assertFails(
-                this::firstValue,
-                ErrorCode.BAD_INPUT,
-                "is missing",
-                file.toRealPath().toString());
+        assertFails(this::firstValue, ErrorCode.BAD_INPUT, "is missing", path);
     }
 
     @Test

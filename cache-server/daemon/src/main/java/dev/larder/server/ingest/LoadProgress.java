@@ -34,7 +34,7 @@ final class LoadProgress {
         return () -> listeners.remove(listener);
     }
 
-    /** Starts to count from zero what a phase is to do. */
+    /** Starts to count from zero what a phase is to do; its first step is told at once. */
     void begin(Phase next, long bytes, long files) {
         synchronized (this) {
             bytesDone.set(0);
@@ -43,6 +43,7 @@ final class LoadProgress {
             filesTotal = files;
         }
         enter(next);
+        nextNs.set(System.nanoTime());
     }
 
     void enter(Phase next) {
