@@ -54,8 +54,10 @@ class WithDaemonTest(unittest.TestCase):
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
     def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):
         golden = golden_arrays()
+        for path in GOLDEN:
+            os.symlink(os.path.abspath(path), os.path.join(self.folder, os.path.basename(path)))
         for pack_below in "0", "1m":
-            opened = larder.load("golden-" + pack_below, os.path.dirname(GOLDEN[0]), pack_below=pack_below)
+            opened = larder.load("golden-" + pack_below, self.folder, pack_below=pack_below)
             self.assertEqual(sorted(opened), sorted(golden))
             for name, expected in golden.items():
                 with self.subTest(name, pack_below=pack_below):

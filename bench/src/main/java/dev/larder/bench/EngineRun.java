@@ -4,6 +4,7 @@ import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
 import dev.larder.server.store.SegmentWriter;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -31,7 +32,7 @@ final class EngineRun implements AutoCloseable {
     EngineRun(Store store, Path source) throws IOException {
         this.byteSize = Files.size(source);
         this.descriptor = Posix.system().openForReading(source);
-        this.version = store.newIncoming("engine", List.of());
+        this.version = store.newIncoming("engine", Provenance.computed());
         this.segment = version.newSegment("segment", byteSize);
     }
 

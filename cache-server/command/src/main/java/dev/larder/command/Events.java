@@ -3,6 +3,7 @@ package dev.larder.command;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
 import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
@@ -19,6 +20,7 @@ final class Events {
      */
     int follow(LarderCommand larder, String what, Consumer<ProgressDisplay> work) {
         Thread self = Thread.currentThread();
+        Posix.system().acceptInterrupts();
         Signals.handle(Signals.INTERRUPT, signal -> self.interrupt());
         try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json)) {
             try {

@@ -48,7 +48,7 @@ class ProgressLinesTest {
         assertThat(lines())
                 .containsExactly(
                         "larder: loading mnist: 0 B of 100.0 MiB (0 %)",
-                        "larder: loading mnist: 30.0 MiB of 100.0 MiB (30 %), 5.0 MiB/s");
+                        "larder: loading mnist: 30.0 MiB of 100.0 MiB (30 %), 0 of 4 files, 5.0 MiB/s, 14.0 s left");
     }
 
     @Test

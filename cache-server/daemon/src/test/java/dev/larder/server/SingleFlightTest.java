@@ -7,6 +7,7 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.ProgressListener;
@@ -20,6 +21,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -229,10 +231,14 @@ class SingleFlightTest {
         client.interrupt();
         client.join(10_000);
 
-        org.awaitility.Awaitility.await()
-                .until(() -> ServedStore.entries(served.layout().incoming()).isEmpty());
-        assertThat(served.control().list("", true)).isEmpty();
-        served.load("d", ServedStore.writeInts(sources.resolve("b.npy"), 1));
+        Path small = ServedStore.writeInts(sources.resolve("b.npy"), 1);
+        Awaitility.await()
+                .ignoreExceptions()
+                .until(() -> served.load("d", small).files() == 1);
+        assertThat(served.control().list("", true))
+                .extracting(ArrayRow::version)
+                .containsExactly(1L);
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }
 
     @Test
