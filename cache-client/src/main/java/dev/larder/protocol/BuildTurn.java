@@ -34,7 +34,7 @@ public final class BuildTurn implements AutoCloseable {
     /** Takes in the daemon's signs of life, so that it does not take us for dead. */
     private void listen() {
         try {
-            connection.finish(ProgressListener.NONE, row -> {}, status -> {}, ControlConnection.FOREVER);
+            connection.finish(ProgressListener.NONE, ControlConnection.FOREVER);
         } catch (RuntimeException e) {
             return; // closed, or the daemon is gone: publishing will tell
         }

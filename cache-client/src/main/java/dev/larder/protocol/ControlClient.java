@@ -2,7 +2,6 @@ package dev.larder.protocol;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -91,17 +90,37 @@ public final class ControlClient {
 
     /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
     public List<ArrayRow> list(String prefix, boolean includeRetired) {
-        return rows(new Request.ListArrays(prefix, includeRetired));
+        return answers(new Request.ListArrays(prefix, includeRetired), ArrayRow.class);
     }
 
     /** Describes one array, or all arrays of one dataset; never empty. */
     public List<ArrayRow> info(String name) {
-        return rows(new Request.Info(name));
+        return answers(new Request.Info(name), ArrayRow.class);
     }
 
-    /** Removes the newest version of a dataset. */
+    /** Removes the newest version of a dataset; what has a source comes back when somebody asks for it. */
     public Done evict(String name) {
-        return exchange(new Request.Evict(name), ProgressListener.NONE);
+        return exchange(new Request.Evict(name, false), ProgressListener.NONE);
+    }
+
+    /** Removes the newest version of a dataset, and forgets where it came from. */
+    public Done forget(String name) {
+        return exchange(new Request.Evict(name, true), ProgressListener.NONE);
+    }
+
+    /** Keeps a dataset resident until it is unpinned. */
+    public Done pin(String name) {
+        return exchange(new Request.Pin(name, true), ProgressListener.NONE);
+    }
+
+    /** Lets a dataset go again when room is needed. */
+    public Done unpin(String name) {
+        return exchange(new Request.Pin(name, false), ProgressListener.NONE);
+    }
+
+    /** Returns the errors that the daemon has met, one for each kind, the one seen last at the end. */
+    public List<ErrorRow> errors() {
+        return answers(new Request.Errors(), ErrorRow.class);
     }
 
     /** Computes checksums again and compares; the empty name means everything. */
@@ -123,11 +142,9 @@ public final class ControlClient {
 
     /** Returns totals. */
     public DaemonStatus status() {
-        List<DaemonStatus> answers = new ArrayList<>();
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(new Request.Status());
-            connection.finish(ProgressListener.NONE, row -> {}, answers::add, ControlConnection.FOREVER);
-            return connection.only(answers, "status");
+            return connection.only(connection.collect(DaemonStatus.class), "status");
         }
     }
 
@@ -139,24 +156,21 @@ public final class ControlClient {
     private Done await(Request.Wait request, ProgressListener listener) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(request);
-            return connection.finish(
-                    listener, row -> {}, status -> {}, request.timeout().plus(GRACE));
+            return connection.finish(listener, request.timeout().plus(GRACE));
         }
     }
 
     private Done exchange(Request request, ProgressListener listener) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(request);
-            return connection.finish(listener, row -> {}, status -> {}, ControlConnection.FOREVER);
+            return connection.finish(listener, ControlConnection.FOREVER);
         }
     }
 
-    private List<ArrayRow> rows(Request request) {
-        List<ArrayRow> rows = new ArrayList<>();
+    private <T extends Response> List<T> answers(Request request, Class<T> kind) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(request);
-            connection.finish(ProgressListener.NONE, rows::add, status -> {}, ControlConnection.FOREVER);
+            return connection.collect(kind);
         }
-        return rows;
     }
 }

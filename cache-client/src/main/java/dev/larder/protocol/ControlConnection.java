@@ -17,10 +17,10 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One connection to a daemon, good for one request. Every step waits at most for the longest silence allowed. */
@@ -91,46 +91,53 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Hands out what the daemon sends until it is done. */
-    Done finish(ProgressListener progress, Consumer<ArrayRow> rows, Consumer<DaemonStatus> statuses, Duration timeout) {
-        Deadline end = Deadline.in(timeout);
-        while (true) {
-            Response response = end.isWithin(silence)
-                    ? receive(end, "the time allowed is over")
-                    : receive(Deadline.in(silence), "the daemon gave no sign of life");
-            if (response instanceof Done done) {
-                return done;
-            } else if (response instanceof Problem problem) {
-                throw problem.exception();
-            } else if (response instanceof Progress step) {
-                progress.progress(step);
-            } else if (response instanceof ArrayRow row) {
-                rows.accept(row);
-            } else if (response instanceof DaemonStatus status) {
-                statuses.accept(status);
-            } else {
+    /** Waits until the daemon is done, and tells how far it is. */
+    Done finish(ProgressListener progress, Duration timeout) {
+        Response response = nextAnswer(progress, Deadline.in(timeout));
+        if (response instanceof Done done) {
+            return done;
+        }
+        throw unexpected(response);
+    }
+
+    /** Collects answers of one kind until the daemon is done. */
+    <T extends Response> List<T> collect(Class<T> kind) {
+        Deadline end = Deadline.in(FOREVER);
+        List<T> answers = new ArrayList<>();
+        Response response = nextAnswer(ProgressListener.NONE, end);
+        while (!(response instanceof Done)) {
+            if (!kind.isInstance(response)) {
                 throw unexpected(response);
             }
+            answers.add(kind.cast(response));
+            response = nextAnswer(ProgressListener.NONE, end);
         }
+        return answers;
     }
 
     /** Returns the turn to build, or nothing where what was to be built is resident. */
     Optional<Build> awaitTurn(ProgressListener progress, Duration timeout) {
-        Deadline end = Deadline.in(timeout);
+        Response response = nextAnswer(progress, Deadline.in(timeout));
+        if (response instanceof Build build) {
+            return Optional.of(build);
+        } else if (response instanceof Done) {
+            return Optional.empty();
+        }
+        throw unexpected(response);
+    }
+
+    /** Returns the next response that is no progress; what the daemon refuses is thrown. */
+    private Response nextAnswer(ProgressListener progress, Deadline end) {
         while (true) {
             Response response = end.isWithin(silence)
                     ? receive(end, "the time allowed is over")
                     : receive(Deadline.in(silence), "the daemon gave no sign of life");
-            if (response instanceof Build build) {
-                return Optional.of(build);
-            } else if (response instanceof Done) {
-                return Optional.empty();
-            } else if (response instanceof Problem problem) {
+            if (response instanceof Problem problem) {
                 throw problem.exception();
             } else if (response instanceof Progress step) {
                 progress.progress(step);
             } else {
-                throw unexpected(response);
+                return response;
             }
         }
     }

@@ -7,8 +7,12 @@ import java.util.List;
  *
  * @param options how to read and keep them
  * @param workers threads to use; 0 lets the daemon choose
+ * @param retention how long what is loaded is wanted
+ * @param registerOnly whether only to note where it comes from; the first who asks for it has it loaded
  */
-public record LoadRequest(List<Source> sources, LoadOptions options, int workers) implements Request {
+public record LoadRequest(
+        List<Source> sources, LoadOptions options, int workers, Retention retention, boolean registerOnly)
+        implements Request {
 
     /** Copies the lists. */
     public LoadRequest {
@@ -18,9 +22,24 @@ public record LoadRequest(List<Source> sources, LoadOptions options, int workers
         }
     }
 
+    /** Asks for what stays as long as there is room. */
+    public LoadRequest(List<Source> sources, LoadOptions options, int workers) {
+        this(sources, options, workers, Retention.NORMAL, false);
+    }
+
     /** Asks for plain arrays, those that match one of the keys. */
     public LoadRequest(List<Source> sources, List<String> keys, int workers) {
         this(sources, LoadOptions.none().withKeys(keys), workers);
+    }
+
+    /** Returns the same, wanted for as long as this says. */
+    public LoadRequest withRetention(Retention wanted) {
+        return new LoadRequest(sources, options, workers, wanted, registerOnly);
+    }
+
+    /** Returns the same, to be noted only, or loaded. */
+    public LoadRequest withRegisterOnly(boolean wanted) {
+        return new LoadRequest(sources, options, workers, retention, wanted);
     }
 
     /** The most worker threads that one may ask for. */

@@ -15,7 +15,9 @@ public sealed interface Request
                 Request.Verify,
                 Request.Status,
                 Request.Stop,
-                Request.Reload {
+                Request.Reload,
+                Request.Pin,
+                Request.Errors {
 
     /** Opens every connection. The process id is for people: the kernel's word on the peer is what counts. */
     record Hello(int protocolMajor, int protocolMinor, long pid, String clientVersion) implements Request {}
@@ -38,8 +40,15 @@ public sealed interface Request
      * @param timeout how long to wait while somebody else builds or loads it
      * @param bytes how much space to set aside; 0 where that is unknown
      * @param evenIfResident whether to build a new version of what is resident, instead of being done at once
+     * @param retention how long it is wanted
      */
-    record Create(String name, Duration timeout, long bytes, boolean evenIfResident) implements Request {}
+    record Create(String name, Duration timeout, long bytes, boolean evenIfResident, Retention retention)
+            implements Request {
+        /** Asks for what stays as long as there is room. */
+        public Create(String name, Duration timeout, long bytes, boolean evenIfResident) {
+            this(name, timeout, bytes, evenIfResident, Retention.NORMAL);
+        }
+    }
 
     /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
     record ListArrays(String prefix, boolean includeRetired) implements Request {}
@@ -47,8 +56,18 @@ public sealed interface Request
     /** Asks for the row of one array, or for those of all arrays of one dataset. */
     record Info(String name) implements Request {}
 
-    /** Removes the newest version of a dataset. */
-    record Evict(String name) implements Request {}
+    /**
+     * Removes the newest version of a dataset.
+     *
+     * @param forget whether to forget its source too, so that it does not come back when somebody asks for it
+     */
+    record Evict(String name, boolean forget) implements Request {}
+
+    /** Keeps a dataset resident, or no longer. */
+    record Pin(String name, boolean pinned) implements Request {}
+
+    /** Asks for the errors that the daemon has met. */
+    record Errors() implements Request {}
 
     /**
      * Computes the checksums of a dataset or an array again; the empty name means everything.

@@ -9,6 +9,8 @@ import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.sbe.AsCode;
 import dev.larder.protocol.sbe.CreateDecoder;
 import dev.larder.protocol.sbe.CreateEncoder;
+import dev.larder.protocol.sbe.ErrorsDecoder;
+import dev.larder.protocol.sbe.ErrorsEncoder;
 import dev.larder.protocol.sbe.EvictDecoder;
 import dev.larder.protocol.sbe.EvictEncoder;
 import dev.larder.protocol.sbe.Flag;
@@ -23,6 +25,8 @@ import dev.larder.protocol.sbe.LoadEncoder;
 import dev.larder.protocol.sbe.LongTextDecoder;
 import dev.larder.protocol.sbe.NameTextDecoder;
 import dev.larder.protocol.sbe.PathTextDecoder;
+import dev.larder.protocol.sbe.PinDecoder;
+import dev.larder.protocol.sbe.PinEncoder;
 import dev.larder.protocol.sbe.PublishDecoder;
 import dev.larder.protocol.sbe.PublishEncoder;
 import dev.larder.protocol.sbe.ReloadDecoder;
@@ -73,6 +77,8 @@ public final class RequestCodec {
             case ReloadDecoder.TEMPLATE_ID -> reload(reader);
             case CreateDecoder.TEMPLATE_ID -> create(reader);
             case PublishDecoder.TEMPLATE_ID -> publish(reader);
+            case PinDecoder.TEMPLATE_ID -> pin(reader);
+            case ErrorsDecoder.TEMPLATE_ID -> new Request.Errors();
             default -> throw reader.malformed("request", reader.templateId());
         };
     }
@@ -89,6 +95,8 @@ public final class RequestCodec {
             return encoder.timeoutMs(create.timeout().toMillis())
                     .bytes(create.bytes())
                     .evenIfResident(flag(create.evenIfResident()))
+                    .pinned(flag(create.retention().pinned()))
+                    .ttlMs(create.retention().ttl().toMillis())
                     .name(name(create.name()))
                     .limit();
         } else if (request instanceof Request.Wait wait) {
@@ -107,7 +115,14 @@ public final class RequestCodec {
             return encoder.name(name(info.name())).limit();
         } else if (request instanceof Request.Evict evict) {
             EvictEncoder encoder = new EvictEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
-            return encoder.name(name(evict.name())).limit();
+            return encoder.forget(flag(evict.forget())).name(name(evict.name())).limit();
+        } else if (request instanceof Request.Pin pin) {
+            PinEncoder encoder = new PinEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+            return encoder.pinned(flag(pin.pinned())).name(name(pin.name())).limit();
+        } else if (request instanceof Request.Errors) {
+            return new ErrorsEncoder()
+                    .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                    .limit();
         } else if (request instanceof Request.Verify verify) {
             VerifyEncoder encoder = new VerifyEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.againstSources(flag(verify.againstSources()))
@@ -145,7 +160,10 @@ public final class RequestCodec {
                 .strict(flag(options.strict()))
                 .inPlace(flag(options.inPlace()))
                 .evenIfUnchanged(flag(options.evenIfUnchanged()))
-                .packBelowBytes(options.packBelowBytes());
+                .packBelowBytes(options.packBelowBytes())
+                .pinned(flag(load.retention().pinned()))
+                .registerOnly(flag(load.registerOnly()))
+                .ttlMs(load.retention().ttl().toMillis());
         LoadEncoder.SourcesEncoder sources = encoder.sourcesCount(load.sources().size());
         for (LoadRequest.Source source : load.sources()) {
             sources.next()
@@ -180,8 +198,16 @@ public final class RequestCodec {
         Duration timeout = Duration.ofMillis(decoder.timeoutMs());
         long bytes = decoder.bytes();
         boolean evenIfResident = decoder.evenIfResident() == Flag.YES;
+        Retention retention = retention(reader, decoder.pinned(), decoder.ttlMs());
         String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
-        return new Request.Create(name, timeout, bytes, evenIfResident);
+        return new Request.Create(name, timeout, bytes, evenIfResident, retention);
+    }
+
+    private static Retention retention(MessageReader reader, Flag pinned, long ttlMs) {
+        if (ttlMs < 0) {
+            throw reader.malformed("ttlMs", ttlMs);
+        }
+        return new Retention(pinned == Flag.YES, Duration.ofMillis(ttlMs));
     }
 
     private static Request publish(MessageReader reader) {
@@ -218,8 +244,10 @@ public final class RequestCodec {
         if (workers > LoadRequest.MAX_WORKERS) {
             throw reader.malformed("workers", workers);
         }
+        Retention retention = retention(reader, decoder.pinned(), decoder.ttlMs());
+        boolean registerOnly = decoder.registerOnly() == Flag.YES;
         List<LoadRequest.Source> sources = sources(reader, decoder);
-        return new LoadRequest(sources, options(reader, decoder), workers);
+        return new LoadRequest(sources, options(reader, decoder), workers, retention, registerOnly);
     }
 
     private static LoadOptions options(MessageReader reader, LoadDecoder decoder) {
@@ -300,7 +328,15 @@ public final class RequestCodec {
     private static Request evict(MessageReader reader) {
         EvictDecoder decoder = new EvictDecoder();
         decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(EvictDecoder.BLOCK_LENGTH), reader.version());
-        return new Request.Evict(reader.text("name", NAME, decoder::limit, decoder::skipName));
+        boolean forget = decoder.forget() == Flag.YES;
+        return new Request.Evict(reader.text("name", NAME, decoder::limit, decoder::skipName), forget);
+    }
+
+    private static Request pin(MessageReader reader) {
+        PinDecoder decoder = new PinDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(PinDecoder.BLOCK_LENGTH), reader.version());
+        boolean pinned = decoder.pinned() == Flag.YES;
+        return new Request.Pin(reader.text("name", NAME, decoder::limit, decoder::skipName), pinned);
     }
 
     private static Request verify(MessageReader reader) {

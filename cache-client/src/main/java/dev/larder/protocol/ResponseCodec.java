@@ -10,6 +10,8 @@ import dev.larder.protocol.sbe.BuildDecoder;
 import dev.larder.protocol.sbe.BuildEncoder;
 import dev.larder.protocol.sbe.DoneDecoder;
 import dev.larder.protocol.sbe.DoneEncoder;
+import dev.larder.protocol.sbe.ErrorRowDecoder;
+import dev.larder.protocol.sbe.ErrorRowEncoder;
 import dev.larder.protocol.sbe.Flag;
 import dev.larder.protocol.sbe.LongTextDecoder;
 import dev.larder.protocol.sbe.NameTextDecoder;
@@ -28,6 +30,7 @@ import dev.larder.protocol.sbe.WelcomeDecoder;
 import dev.larder.protocol.sbe.WelcomeEncoder;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -59,6 +62,7 @@ public final class ResponseCodec {
             case ArrayRowDecoder.TEMPLATE_ID -> row(reader);
             case StatusReplyDecoder.TEMPLATE_ID -> status(reader);
             case BuildDecoder.TEMPLATE_ID -> build(reader);
+            case ErrorRowDecoder.TEMPLATE_ID -> error(reader);
             default -> throw reader.malformed("response", reader.templateId());
         };
     }
@@ -76,6 +80,15 @@ public final class ResponseCodec {
             return encodeStatus(status);
         } else if (response instanceof Welcome welcome) {
             return encodeWelcome(welcome);
+        } else if (response instanceof ErrorRow error) {
+            return new ErrorRowEncoder()
+                    .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                    .count(error.count())
+                    .firstEpochMs(error.first().toEpochMilli())
+                    .lastEpochMs(error.last().toEpochMilli())
+                    .message(cut(error.message(), LONG))
+                    .trace(cut(error.trace(), LONG))
+                    .limit();
         } else if (response instanceof Build build) {
             return new BuildEncoder()
                     .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
@@ -178,6 +191,19 @@ public final class ResponseCodec {
         BuildDecoder decoder = new BuildDecoder();
         decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(BuildDecoder.BLOCK_LENGTH), reader.version());
         return new Build(decoder.token(), reader.text("folder", PATH, decoder::limit, decoder::skipFolder));
+    }
+
+    private static Response error(MessageReader reader) {
+        ErrorRowDecoder decoder = new ErrorRowDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(ErrorRowDecoder.BLOCK_LENGTH), reader.version());
+        String message = reader.text("message", LONG, decoder::limit, decoder::skipMessage);
+        String trace = reader.text("trace", LONG, decoder::limit, decoder::skipTrace);
+        return new ErrorRow(
+                decoder.count(),
+                Instant.ofEpochMilli(decoder.firstEpochMs()),
+                Instant.ofEpochMilli(decoder.lastEpochMs()),
+                message,
+                trace);
     }
 
     private static Response welcome(MessageReader reader) {

@@ -9,6 +9,7 @@ import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -34,6 +35,7 @@ class ResponseCodecTest {
                 row(List.of(), ArrayRow.State.RESIDENT),
                 row(List.of(60_000L, 28L, 28L), ArrayRow.State.RETIRED),
                 row(new ArrayList<>(Collections.nCopies(64, 1L << 40)), ArrayRow.State.REGISTERED),
+                new ErrorRow(3, Instant.ofEpochMilli(1), Instant.ofEpochMilli(2), "bug", "at x"),
                 new DaemonStatus("/dev/shm/x", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", Duration.ofSeconds(9)));
     }
 

@@ -7,6 +7,7 @@ import dev.larder.layout.ArrayName;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.ReleaseVersion;
@@ -243,6 +244,14 @@ public final class Daemon implements AutoCloseable {
     private void loseCatalog(Throwable failure) {
         catalogLost = true;
         report("catalog failed; it is rebuilt at the next start", failure);
+    }
+
+    /** Returns the errors that were met, one row for each kind, the one seen last at the end. */
+    List<ErrorRow> errors() {
+        return errors.entries().stream()
+                .map(entry ->
+                        new ErrorRow(entry.count(), entry.first(), entry.last(), entry.message(), entry.stackTrace()))
+                .toList();
     }
 
     /** Notes an error that no client is told of. */

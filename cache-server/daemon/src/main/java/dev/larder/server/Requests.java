@@ -150,10 +150,25 @@ final class Requests implements RequestHandler {
     }
 
     @Override
-    public void evict(String name, Reply reply) {
+    public void evict(String name, boolean forget, Reply reply) {
         run(work, reply, () -> {
             PublishedVersion evicted = daemon.evict(name);
             reply.done(Done.of(evicted.arrays().size(), evicted.storedBytes(), ""));
+        });
+    }
+
+    @Override
+    public void pin(String name, boolean pinned, Reply reply) {
+        run(work, reply, () -> {
+            throw new UnsupportedOperationException("pin");
+        });
+    }
+
+    @Override
+    public void errors(Reply reply) {
+        run(work, reply, () -> {
+            reply.rows(daemon.errors());
+            reply.done(Done.NOTHING);
         });
     }
 

@@ -1,6 +1,5 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
@@ -80,7 +79,7 @@ final class Connection implements Reply {
     }
 
     @Override
-    public void rows(List<ArrayRow> rows) {
+    public void rows(List<? extends Response> rows) {
         announce(outbox.offer(rows));
     }
 

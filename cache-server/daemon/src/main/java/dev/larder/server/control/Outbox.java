@@ -1,7 +1,6 @@
 package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Response;
@@ -35,7 +34,7 @@ final class Outbox {
     }
 
     /** Adds rows; false where the exchange has ended before. */
-    synchronized boolean offer(List<ArrayRow> rows) {
+    synchronized boolean offer(List<? extends Response> rows) {
         if (ended) {
             return false;
         }

@@ -1,10 +1,10 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
+import dev.larder.protocol.Response;
 import java.util.List;
 
 /**
@@ -19,7 +19,7 @@ public interface Reply {
     void progress(Progress progress);
 
     /** Sends rows; the list is read later, so it must not change any more. */
-    void rows(List<ArrayRow> rows);
+    void rows(List<? extends Response> rows);
 
     /** Tells the client that it is its turn to build; the exchange goes on. */
     void build(Build build);

@@ -32,8 +32,14 @@ public interface RequestHandler {
     /** Answers with the row of an array, or the rows of a dataset, then is done. */
     void info(String name, Reply reply);
 
-    /** Removes the newest version of a dataset. */
-    void evict(String name, Reply reply);
+    /** Removes the newest version of a dataset, and where asked to forgets where it came from. */
+    void evict(String name, boolean forget, Reply reply);
+
+    /** Keeps a dataset resident, or no longer. */
+    void pin(String name, boolean pinned, Reply reply);
+
+    /** Answers with one row for each kind of error that was met, then is done. */
+    void errors(Reply reply);
 
     /** Computes checksums again, and where asked to those of the sources as well; the empty name means everything. */
     void verify(String name, boolean againstSources, Reply reply);

@@ -109,7 +109,11 @@ final class Requests {
         } else if (request instanceof Request.Info info) {
             handler.info(info.name(), reply);
         } else if (request instanceof Request.Evict evict) {
-            handler.evict(evict.name(), reply);
+            handler.evict(evict.name(), evict.forget(), reply);
+        } else if (request instanceof Request.Pin pin) {
+            handler.pin(pin.name(), pin.pinned(), reply);
+        } else if (request instanceof Request.Errors) {
+            handler.errors(reply);
         } else if (request instanceof Request.Verify verify) {
             handler.verify(verify.name(), verify.againstSources(), reply);
         } else if (request instanceof Request.Reload reload) {

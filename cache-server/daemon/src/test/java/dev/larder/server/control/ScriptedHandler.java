@@ -47,8 +47,18 @@ final class ScriptedHandler implements RequestHandler {
     }
 
     @Override
-    public void evict(String name, Reply reply) {
+    public void evict(String name, boolean forget, Reply reply) {
         behaviour.accept("evict " + name, reply);
+    }
+
+    @Override
+    public void pin(String name, boolean pinned, Reply reply) {
+        behaviour.accept((pinned ? "pin " : "unpin ") + name, reply);
+    }
+
+    @Override
+    public void errors(Reply reply) {
+        behaviour.accept("errors", reply);
     }
 
     @Override
