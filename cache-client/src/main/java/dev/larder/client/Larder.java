@@ -260,6 +260,20 @@ public final class Larder implements AutoCloseable {
         return dataset(name, timeout);
     }
 
+    /**
+     * Opens the one array of a dataset, and makes it first where it is not resident, in one process while others wait:
+     * {@code larder.cache("features", dtype, shape, array -> array.write(0, compute()))}. As {@code sharearray.cache} does in Python.
+     */
+    public ArrayView cache(String name, Dtype dtype, long[] shape, Consumer<? super ArrayWriter> fill) {
+        Dataset dataset = getOrCreate(name, build -> fill.accept(build.array(ONLY_ARRAY, dtype, shape)));
+        try {
+            return dataset.standaloneView(onlyArray(dataset));
+        } catch (RuntimeException | Error e) {
+            dataset.close();
+            throw e;
+        }
+    }
+
     private Optional<BuildTurn> turn(Request.Create request) {
         Names.requireDataset(request.name());
         return ControlClient.at(store.root()).create(request, ProgressListener.NONE);

@@ -190,6 +190,20 @@ class UploadTest {
     }
 
     @Test
+    void anArrayIsCachedInOneLine() {
+        AtomicInteger fills = new AtomicInteger();
+        for (int call = 0; call < 2; call++) {
+            try (ArrayView squares = larder.cache("squares", FLOAT, new long[] {2}, array -> {
+                fills.incrementAndGet();
+                array.write(0, 1f, 4f);
+            })) {
+                assertThat(squares.getFloat(1)).isEqualTo(4f);
+            }
+        }
+        assertThat(fills).hasValue(1);
+    }
+
+    @Test
     void whereABuilderIsKilledTheNextCallerBuilds() {
         try (ChildJvm builder = ChildJvm.start(BuildProgram.class, served.root().toString(), "made")) {
             builder.awaitLine(BuildProgram.BUILDING);

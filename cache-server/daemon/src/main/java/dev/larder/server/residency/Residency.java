@@ -61,8 +61,8 @@ public final class Residency {
     }
 
     /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
-    public void adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        Store.Adopted adopted = store.adopt(onDamaged);
+    public void adopt(boolean verify, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        Store.Adopted adopted = store.adopt(verify, onDamaged);
         for (PublishedVersion version : adopted.versions()) {
             makeCurrent(version);
             store.pointCurrentTo(version);

@@ -11,6 +11,7 @@ import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -21,21 +22,26 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** Reads back what an earlier daemon published in a store. */
 final class Adoption {
     private static final String DAMAGED = ".damaged";
+    private static final int STEP_BYTES = 256 << 10;
 
     private final Posix posix;
     private final StoreLayout layout;
+    private final boolean verify;
     private final BiConsumer<Path, RuntimeException> onDamaged;
     private final List<PublishedVersion> versions = new ArrayList<>();
     private final List<Registration> registrations = new ArrayList<>();
 
-    Adoption(Posix posix, StoreLayout layout, BiConsumer<Path, RuntimeException> onDamaged) {
+    /** Prepares to read a store; {@code verify} has every byte compared with its checksum. */
+    Adoption(Posix posix, StoreLayout layout, boolean verify, BiConsumer<Path, RuntimeException> onDamaged) {
         this.posix = posix;
         this.layout = layout;
+        this.verify = verify;
         this.onDamaged = onDamaged;
     }
 
@@ -168,6 +174,9 @@ final class Adoption {
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
+        if (verify) {
+            arrays.parallelStream().forEach(array -> requireChecksum(folder, array));
+        }
         return new PublishedVersion(
                 dataset,
                 index.version(),
@@ -177,6 +186,26 @@ final class Adoption {
                 Store.storedBytes(posix, folder, segments),
                 arrays,
                 provenance);
+    }
+
+    private static void requireChecksum(Path folder, ArrayEntry array) {
+        CRC32C crc = new CRC32C();
+        ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
+        try (FileChannel file = FileChannel.open(folder.resolve(array.file()))) {
+            long end = array.offset() + array.byteSize();
+            for (long at = array.offset(); at < end; at += step.limit()) {
+                step.clear().limit((int) Math.min(STEP_BYTES, end - at));
+                if (file.read(step, at) <= 0) {
+                    break;
+                }
+                crc.update(step.flip());
+            }
+        } catch (IOException e) {
+            throw damaged(folder, "array cannot be read: " + array.name(), e);
+        }
+        if ((int) crc.getValue() != array.crc32c()) {
+            throw damaged(folder, "array does not have its checksum: " + array.name(), null);
+        }
     }
 
     private static void requireNumber(Path folder, IndexReader index) {

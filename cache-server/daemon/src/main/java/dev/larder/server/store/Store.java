@@ -471,10 +471,11 @@ public final class Store implements AutoCloseable {
     /**
      * Finds every published version that is whole, oldest first within a dataset, and what else is known to load from.
      *
+     * @param verify whether to compare every byte with its checksum
      * @param onDamaged told of each that is not, with the reason; it is removed where it can be loaded again, else set aside
      */
-    public Adopted adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        return new Adoption(posix, layout, onDamaged).adopt();
+    public Adopted adopt(boolean verify, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        return new Adoption(posix, layout, verify, onDamaged).adopt();
     }
 
     /** What an earlier daemon left. */
