@@ -49,6 +49,9 @@ final class Serve implements Callable<Integer> {
     @Option(names = "--keep", description = "Leave the store for the next start.")
     boolean keep;
 
+    @Option(names = "--verify", description = "Compare what an earlier daemon left with its checksums, byte for byte.")
+    boolean verify;
+
     @Option(names = "--detach", description = "Return when everything is loaded, and serve in the background.")
     boolean detach;
 
@@ -68,7 +71,7 @@ final class Serve implements Callable<Integer> {
             Posix.system().leaveTerminal();
         }
         OptionalLong capacity = capacityBytes == null ? OptionalLong.empty() : OptionalLong.of(capacityBytes);
-        Daemon daemon = Daemon.start(new DaemonConfig(larder.store(), capacity, options.workers));
+        Daemon daemon = Daemon.start(new DaemonConfig(larder.store(), capacity, options.workers, verify));
         signals.stop(daemon);
         return loadAndWait(daemon);
     }

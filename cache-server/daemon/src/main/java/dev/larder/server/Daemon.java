@@ -104,7 +104,7 @@ public final class Daemon implements AutoCloseable {
         this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
-        residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
+        residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
         this.requests = new Requests(
                 this,
                 store,

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.larder.client.ArrayBuilder;
 import dev.larder.client.ArrayView;
@@ -18,6 +19,8 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeaseHolder;
 import dev.larder.testing.Leases;
 import java.io.IOException;
+import java.util.OptionalLong;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -226,6 +229,26 @@ class TakeOverTest {
             assertThat(served.layout().dataset("c").resolve("1.damaged/data.npy"))
                     .exists();
             served.control().stop(true, progress -> {});
+        }
+    }
+
+    @Test
+    void aWrongByteIsFoundByADaemonThatVerifies() throws IOException {
+        served.start();
+        load("d", 1);
+        load("good", 3);
+        served.control().stop(true, progress -> {});
+        Path file = served.layout().version("d", 1).resolve("d.npy");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(new byte[] {77}), 4096);
+        }
+        try (Daemon verifying = Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1, true))) {
+            assertThat(served.control().list("", true))
+                    .extracting(ArrayRow::name, ArrayRow::state)
+                    .containsExactly(tuple("d", ArrayRow.State.REGISTERED), tuple("good/good", ArrayRow.State.RESIDENT));
+            assertThat(valueOf("d")).isEqualTo(1);
+            assertThat(verifying.isStopped()).isFalse();
         }
     }
 

@@ -352,12 +352,15 @@ public final class Store implements AutoCloseable {
         return Files.exists(version.folder().resolve(StoreLayout.PINNED));
     }
 
-    /** Tells whether all files of a version are where they were put, whatever is in them. */
+    /** Tells whether all files of a version are where they were put in the store, whatever is in them. */
     public boolean isWhole(PublishedVersion version) {
         Path folder = version.folder();
         return Stream.concat(
                         Stream.of(StoreLayout.LEASE, StoreLayout.INDEX, StoreLayout.MANIFEST),
-                        version.arrays().stream().map(ArrayEntry::file).distinct())
+                        version.arrays().stream()
+                                .map(ArrayEntry::file)
+                                .filter(file -> !SegmentFile.isOutside(file))
+                                .distinct())
                 .allMatch(file -> Files.exists(folder.resolve(file)));
     }
 
