@@ -7,6 +7,7 @@ import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import java.io.File;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
@@ -310,6 +312,23 @@ final class JnaPosix implements Posix {
             return found != null;
         } catch (UnsatisfiedLinkError absent) {
             return false;
+        }
+    }
+
+    @Override
+    public void closeAtExecAllBut(Set<Integer> descriptors) {
+        String[] open = new File("/proc/self/fd").list();
+        if (open == null) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot list this process's descriptors")
+                    .with("folder", "/proc/self/fd")
+                    .remedy("mount /proc");
+        }
+        for (String name : open) {
+            int descriptor = Integer.parseInt(name);
+            // The listing's own descriptor is among them, and closed by now: that one cannot be changed.
+            if (descriptor > 2 && !descriptors.contains(descriptor)) {
+                LibC.fcntl(descriptor, LibC.F_SETFD, LibC.FD_CLOEXEC);
+            }
         }
     }
 

@@ -40,6 +40,7 @@ final class LibC {
     static final int STATX_BASIC_STATS = 0x7ff;
 
     static final int F_SETFD = 2;
+    static final int FD_CLOEXEC = 1;
     static final int F_SETSIG = 10;
     static final int F_SETLEASE = 1024;
     static final int F_RDLCK = 0;

@@ -4,6 +4,7 @@ import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,6 +103,9 @@ public interface Posix {
     /** Tells whether the dynamic linker finds a library, such as {@code libOpenCL.so.1}. */
     boolean hasLibrary(String name);
 
+    /** Keeps from programs that this process becomes all descriptors but the standard ones and these: JVMs leave theirs open. */
+    void closeAtExecAllBut(Set<Integer> descriptors);
+
     /** Lets programs that this process becomes have a descriptor, and whatever lock is on it. */
     void keepAcrossExec(int descriptor);
 
@@ -110,8 +114,8 @@ public interface Posix {
 
     /**
      * Becomes another program, found as shells find it: returns only by failing. Its signals are as they are for a program
-     * that a shell starts, whatever this JVM or its parent did to them. It gets what {@link #keepAcrossExec} named, and what
-     * this process was started with; no shutdown hook runs.
+     * that a shell starts, whatever this JVM or its parent did to them. It gets every descriptor
+     * that nothing keeps from it; no shutdown hook runs.
      *
      * @param words the program and its arguments, as bytes without a final zero
      */

@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
             Reload.class,
             Status.class,
             Run.class,
+            Doctor.class,
             Gc.class,
             Stop.class,
             Completion.class

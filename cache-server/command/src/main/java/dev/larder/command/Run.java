@@ -81,7 +81,7 @@ final class Run implements Callable<Integer> {
             return program.notFound(larder.err());
         }
         Path store = larder.store();
-        Map<String, @Nullable String> environment = Environment.callers(System.getProperties());
+        Map<String, @Nullable String> environment = Caller.variables(System.getProperties());
         environment.put(StoreLocation.STORE_VARIABLE, store.toString());
         Map<String, Dataset> datasets = Map.of();
         if (!held.isEmpty()) {
@@ -99,6 +99,7 @@ final class Run implements Callable<Integer> {
     private int become(ProgramWords program, Map<String, @Nullable String> environment, Map<String, Dataset> datasets) {
         Posix posix = Posix.system();
         environment.forEach(posix::changeEnvironment);
+        posix.closeAtExecAllBut(Caller.descriptors(System.getProperties()));
         datasets.values().forEach(Dataset::keepLeaseAcrossExec);
         larder.out().flush();
         larder.err().flush();
