@@ -182,8 +182,8 @@ class GcTest {
     }
 
     @Test
-    void pidsMeanNothingWhereEveryDaemonIsTheFirstProcessOfItsNamespace() {
-        assumeTrue(canUnshare(), "needs the right to make pid namespaces");
+    void pidsMeanNothingWhereEveryDaemonIsTheFirstProcessOfItsNamespace() throws Exception {
+        assumeTrue(run("unshare", "--pid", "--fork", "--mount-proc", "true") == 0, "needs the right to make pid namespaces");
         leave(shared.resolve("larder-b"));
         String source = "v=" + Samples.vector(sources, "x", 1000);
         try (CommandProcess live = CommandProcess.by(OWN_PIDS, store, "serve", "--load", source)) {
@@ -200,17 +200,33 @@ class GcTest {
         }
     }
 
-    private static boolean canUnshare() {
+    /** Runs a program and returns its exit code; 127 where there is none. */
+    private static int run(String... words) throws InterruptedException {
         try {
-            return new ProcessBuilder("unshare", "--pid", "--fork", "--mount-proc", "true")
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (IOException e) {
-            return false;
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+            return new ProcessBuilder(words).start().waitFor();
+        } catch (IOException absent) {
+            return 127;
         }
+    }
+
+    @Test
+    void everyUserCleansUpAfterItsOwnDaemonsAndRootAfterAll() throws Exception {
+        assumeTrue(run("setpriv", "--reuid=nobody", "true") == 0, "needs the right to become another user");
+        Path roots = shared.resolve("larder-b");
+        leave(store);
+        leave(roots);
+        run("chown", "-R", "nobody", store.toString());
+        run("chmod", "1777", shared.toString());
+
+        try (OtherUser nobody = OtherUser.nobody()) {
+            assertThat(nobody.larder("gc", "--under", shared.toString()))
+                    .contains("removed  " + store)
+                    .contains("foreign  " + roots + "  (it belongs to another user: owner=root)");
+        }
+        assertThat(store).doesNotExist();
+        run("chown", "-R", "nobody", roots.toString());
+        assertThat(gc().out()).contains("removed  " + roots);
+        assertThat(roots).doesNotExist();
     }
 
     @RepeatedTest(4)

@@ -57,7 +57,7 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"serve", "load", "wait", "ls", "info", "path", "evict", "verify", "status", "stop", "completion"
+            strings = {"serve", "load", "wait", "ls", "info", "path", "evict", "verify", "status", "stop", "completion", "run", "gc", "doctor"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");
