@@ -2,6 +2,8 @@ package dev.larder.command.doctor;
 
 import dev.larder.server.store.Mount;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +35,7 @@ public record Machine(
         UnaryOperator<@Nullable String> properties,
         Probes probes,
         LongFunction<String> sizes) {
+    private static final int LONGEST_TEXT = 1 << 20;
 
     /** Returns the place of a file of this machine. */
     Path at(String path) {
@@ -43,10 +46,13 @@ public record Machine(
         return Files.exists(at(path));
     }
 
-    /** Returns the text of a file without blanks around it; empty where it cannot be read. */
+    /**
+     * Returns the text of a file without blanks around it; empty where it cannot be read. Numbers of the kernel come in one
+     * read or not at all: {@code Files.readString} would take the first digit for all.
+     */
     Optional<String> text(String path) {
-        try {
-            return Optional.of(Files.readString(at(path)).strip());
+        try (InputStream in = Files.newInputStream(at(path))) {
+            return Optional.of(new String(in.readNBytes(LONGEST_TEXT), StandardCharsets.UTF_8).strip());
         } catch (IOException unreadable) {
             return Optional.empty();
         }
