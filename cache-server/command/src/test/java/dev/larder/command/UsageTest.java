@@ -40,7 +40,7 @@ class UsageTest {
                 "serve --capacity big",
                 "wait x --timeout 5",
                 "ls --pin",
-                "load a=/x --ttl 5m",
+                "load a=/x --ttl 5",
                 "serve --group g"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
@@ -57,7 +57,27 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"serve", "load", "wait", "ls", "info", "path", "evict", "verify", "status", "stop", "completion", "run", "gc", "doctor"
+            strings = {
+                "serve",
+                "load",
+                "register",
+                "create",
+                "wait",
+                "ls",
+                "show",
+                "pin",
+                "unpin",
+                "reload",
+                "info",
+                "path",
+                "evict",
+                "verify",
+                "status",
+                "stop",
+                "completion",
+                "run",
+                "gc",
+                "doctor"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");
@@ -88,6 +108,9 @@ class UsageTest {
                 "info a",
                 "path a",
                 "evict a",
+                "pin a",
+                "unpin a",
+                "register a=/x",
                 "verify",
                 "status",
                 "stop"
