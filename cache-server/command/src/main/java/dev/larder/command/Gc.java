@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
 import dev.larder.server.store.StoreReport.State;
@@ -49,7 +50,9 @@ final class Gc implements Callable<Integer> {
     @Override
     public Integer call() {
         TreeSet<Path> candidates = new TreeSet<>(Leftovers.candidates(folder.toAbsolutePath()));
-        candidates.add(larder.store());
+        if (larder.store != null || System.getenv(StoreLocation.STORE_VARIABLE) != null) {
+            candidates.add(larder.store());
+        }
         List<StoreReport> reports = new ArrayList<>();
         for (Path candidate : candidates) {
             Optional<StoreReport> report = dryRun ? Leftovers.look(candidate) : Leftovers.remove(candidate, kept);

@@ -183,7 +183,9 @@ class GcTest {
 
     @Test
     void pidsMeanNothingWhereEveryDaemonIsTheFirstProcessOfItsNamespace() throws Exception {
-        assumeTrue(run("unshare", "--pid", "--fork", "--mount-proc", "true") == 0, "needs the right to make pid namespaces");
+        assumeTrue(
+                run("unshare", "--pid", "--fork", "--mount-proc", "true") == 0,
+                "needs the right to make pid namespaces");
         leave(shared.resolve("larder-b"));
         String source = "v=" + Samples.vector(sources, "x", 1000);
         try (CommandProcess live = CommandProcess.by(OWN_PIDS, store, "serve", "--load", source)) {

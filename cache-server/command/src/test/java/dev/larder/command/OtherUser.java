@@ -50,15 +50,15 @@ final class OtherUser implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp", classPath));
         line.add(LarderCommand.class.getName());
         line.addAll(List.of(words));
-        Process process =
-                new ProcessBuilder(line).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Override
     public void close() throws IOException {
         try (Stream<Path> files = Files.walk(copy)) {
-            files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+            files.sorted(Comparator.reverseOrder())
+                    .forEach(file -> file.toFile().delete());
         }
     }
 }

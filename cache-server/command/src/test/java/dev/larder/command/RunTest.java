@@ -106,6 +106,18 @@ class RunTest {
         }
     }
 
+    @Test
+    void aDatasetThatIsOnlyRegisteredIsLoadedFirst() {
+        try (CommandProcess daemon = CommandProcess.serve()) {
+            Path source = Samples.vector(folder, "x", 1000);
+            assertThat(daemon.ask("register", "v=" + source).code()).isZero();
+
+            try (CommandProcess run = run(daemon, "--hold", "v/x", "--", "sh", "-c", "test -f $LARDER_PATH_V_X")) {
+                assertThat(run.exitCode()).as(run.err()).isZero();
+            }
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -60,7 +60,7 @@ public final class Leftovers {
         return examine(store, folder -> folder.remove(evenIfKept));
     }
 
-    /** Finds this user's stores of dead daemons beside a store, such as a start should tell of. */
+    /** Finds stores of dead daemons beside a store that this user may remove, such as a start should tell of. */
     public static List<StoreReport> beside(Path store) {
         Path folder = store.toAbsolutePath().getParent();
         List<StoreReport> dead = new ArrayList<>();
