@@ -90,6 +90,37 @@ class RedirectTest(unittest.TestCase):
                 assert a.flags.f_contiguous == b.flags.f_contiguous and a.tobytes() == b.tobytes(), name
             """.replace("sys.argv[1:]", repr(list(ARRAYS))))
 
+    def test_arrays_live_and_pickle_as_those_of_numpy_do(self):
+        lines = self.script("""
+            import copy, pickle
+            a = np.load("c.npy")
+            b = pickle.loads(pickle.dumps(a))
+            assert type(a[1]) is np.memmap and type(a + 1) is np.memmap and (b == a).all() and b.flags.writeable
+            assert copy.deepcopy(a).flags.writeable and a.sum() == 66 and repr(a).startswith("memmap(")
+            try:
+                a[0] = 1
+            except ValueError as e:
+                print(e)
+            """)
+        self.assertIn("read-only", lines[0])
+
+    def test_many_arrays_at_once_leave_the_program_files_to_open(self):
+        folder = os.path.join(self.folder, "many")
+        os.mkdir(folder)
+        for i in range(60):
+            save(os.path.join(folder, f"{i}.npy"), np.full(3, i))
+        larder("load", f"many={folder}", "--pack-below", "0")
+        self.addCleanup(larder, "evict", "many")
+        lines = self.script("""
+            import resource
+            resource.setrlimit(resource.RLIMIT_NOFILE, (40, 80))
+            arrays = [np.load(f"many/{i}.npy") for i in range(60)]
+            assert [int(a[0]) for a in arrays] == list(range(60))
+            files = [open("c.npy") for _ in range(10)]
+            print(sum(isinstance(a, np.memmap) for a in arrays))
+            """)
+        self.assertEqual(lines, ["40"])
+
     def test_everything_else_is_left_to_numpy(self):
         lines = self.script("""
             for a in (np.load("c.npy", allow_pickle=True), np.load("c.npy", None, True), np.load(open("c.npy", "rb")),

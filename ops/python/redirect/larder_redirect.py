@@ -4,6 +4,7 @@ import functools
 import importlib.util
 import json
 import os
+import resource
 import time
 
 _VARIABLE = "LARDER_REDIRECT"  # dataset/version, parted by colons; all that is resident where it is empty
@@ -62,9 +63,18 @@ class _Cached:
             if version is None:
                 return None
             self._leases[key] = version  # never given back: the program may read the array until it ends
+        if not self._has_room():
+            return None
         entry = version.arrays[name]
-        return self._np.memmap(os.path.join(version.folder, entry.file), entry.dtype, "r", entry.offset, entry.shape,
-                               entry.order)
+        segment = version.segment(entry.file)  # one mapping for all arrays of a file, and for as long as one is in use
+        array = self._np.ndarray.__new__(self._np.memmap, entry.shape, entry.dtype, segment, entry.offset, None, entry.order)
+        array._mmap, array.filename, array.offset, array.mode = segment, segment.path, entry.offset, "r"
+        return array
+
+    def _has_room(self):
+        """Tell whether the program keeps half of the files it may open: before Python 3.13 each mapping has one."""
+        _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return limit < 0 or sum(len(version._segments) for version in self._leases.values()) < limit // 2
 
     def _look(self):
         now = time.monotonic()

@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
@@ -54,17 +55,32 @@ final class Gc implements Callable<Integer> {
             candidates.add(larder.store());
         }
         List<StoreReport> reports = new ArrayList<>();
+        List<LarderException> failures = new ArrayList<>();
         for (Path candidate : candidates) {
-            Optional<StoreReport> report = dryRun ? Leftovers.look(candidate) : Leftovers.remove(candidate, kept);
-            report.ifPresent(reports::add);
+            try {
+                Optional<StoreReport> report = dryRun ? Leftovers.look(candidate) : Leftovers.remove(candidate, kept);
+                report.ifPresent(reports::add);
+            } catch (LarderException e) { // the others should not stay for it
+                failures.add(e);
+            }
         }
+        print(reports);
+        for (LarderException failure : failures.subList(0, Math.max(0, failures.size() - 1))) {
+            FailureReport.report(failure, larder.debug, larder.err());
+        }
+        if (!failures.isEmpty()) {
+            throw failures.get(failures.size() - 1);
+        }
+        return 0;
+    }
+
+    private void print(List<StoreReport> reports) {
         if (json) {
             larder.out().println(GcJson.reports(reports));
         } else {
             reports.forEach(report -> larder.out().println(line(report)));
             larder.out().println(total(reports));
         }
-        return 0;
     }
 
     private static String line(StoreReport report) {

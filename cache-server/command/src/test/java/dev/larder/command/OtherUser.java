@@ -23,7 +23,7 @@ final class OtherUser implements AutoCloseable {
         Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwxr-xr-x"));
         List<String> places = new ArrayList<>();
         String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        for (String place : own.split(File.pathSeparator)) {
+        for (String place : own.split(File.pathSeparator, -1)) {
             places.add(place.endsWith(".jar") ? copied(Path.of(place)).toString() : place);
         }
         this.classPath = String.join(File.pathSeparator, places);
