@@ -179,7 +179,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    private ArrayView openView(String array, Runnable onViewClose) {
+    private ArrayEntry find(String array) {
         ArrayEntry entry = index.find(array);
         if (entry == null) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such array")
@@ -188,6 +188,11 @@ public final class Dataset implements AutoCloseable {
                     .with("array", array)
                     .remedy("it has " + firstNames());
         }
+        return entry;
+    }
+
+    private ArrayView openView(String array, Runnable onViewClose) {
+        ArrayEntry entry = find(array);
         Mapping mapping = resources.map(entry.file(), index.segmentByteSizeOf(array));
         try {
             return new ArrayView(entry, mapping, onViewClose);
@@ -227,6 +232,27 @@ public final class Dataset implements AutoCloseable {
         synchronized (views) {
             requireOpen();
             resources.requireSourcesUnchanged();
+        }
+    }
+
+    /** Returns the folder of the version, for other programs to read. */
+    public Path folder() {
+        return resources.folder;
+    }
+
+    /** Returns the file that an array lies in, alone or with others, for other programs to read. */
+    public Path file(String array) {
+        synchronized (views) {
+            requireOpen();
+            return resources.folder.resolve(find(array).file());
+        }
+    }
+
+    /** Lets a program that this process becomes by {@code exec} go on holding the lease, on a descriptor that it inherits. */
+    public void keepLeaseAcrossExec() {
+        synchronized (views) {
+            requireOpen();
+            resources.lease.keepAcrossExec();
         }
     }
 

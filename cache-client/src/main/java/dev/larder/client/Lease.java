@@ -83,6 +83,11 @@ final class Lease {
         }
     }
 
+    /** Lets programs that this process becomes hold the lease. */
+    void keepAcrossExec() {
+        posix.keepAcrossExec(descriptor);
+    }
+
     /** Gives one user's share back; the last one ends the lease. */
     void release() {
         synchronized (HELD) {

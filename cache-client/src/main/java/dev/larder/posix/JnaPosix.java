@@ -1,14 +1,22 @@
 package dev.larder.posix;
 
+import com.sun.jna.Memory;
 import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.io.File;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
@@ -34,6 +42,13 @@ final class JnaPosix implements Posix {
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
     private static final int STATX_BLOCK_BYTES = 512;
+    private static final int STATVFS_LENGTH = 256;
+    private static final int STATVFS_BLOCK_OFFSET = 8;
+    private static final int STATVFS_BLOCKS_OFFSET = 16;
+    private static final int STATVFS_AVAILABLE_OFFSET = 32;
+    private static final int STATVFS_FILES_OFFSET = 40;
+    private static final int STATVFS_FREE_FILES_OFFSET = 48;
+    private static final int SIGNAL_SET_LENGTH = 128;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private JnaPosix() {}
@@ -77,7 +92,7 @@ final class JnaPosix implements Posix {
 
     @Override
     public int openForReading(Path path) {
-        return open(path, LibC.O_RDONLY | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, 0);
+        return open(path, LibC.O_RDONLY | LibC.O_NOFOLLOW | LibC.O_NONBLOCK | LibC.O_CLOEXEC, 0);
     }
 
     @Override
@@ -276,9 +291,95 @@ final class JnaPosix implements Posix {
         return LibC.isatty(descriptor) == 1;
     }
 
+    @Override
+    public FileSystemSpace space(Path path) {
+        byte[] status = new byte[STATVFS_LENGTH];
+        if (LibC.statvfs(cString(path), status) < 0) {
+            throw failed("statvfs").with("path", path).exception();
+        }
+        ByteBuffer fields = ByteBuffer.wrap(status).order(ByteOrder.nativeOrder());
+        long blockBytes = fields.getLong(STATVFS_BLOCK_OFFSET);
+        return new FileSystemSpace(
+                fields.getLong(STATVFS_BLOCKS_OFFSET) * blockBytes,
+                fields.getLong(STATVFS_AVAILABLE_OFFSET) * blockBytes,
+                fields.getLong(STATVFS_FILES_OFFSET),
+                fields.getLong(STATVFS_FREE_FILES_OFFSET));
+    }
+
+    @Override
+    public boolean hasLibrary(String name) {
+        try (NativeLibrary found = NativeLibrary.getInstance(name)) {
+            return found != null;
+        } catch (UnsatisfiedLinkError absent) {
+            return false;
+        }
+    }
+
+    @Override
+    public void closeAtExecAllBut(Set<Integer> descriptors) {
+        String[] open = new File("/proc/self/fd").list();
+        if (open == null) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot list this process's descriptors")
+                    .with("folder", "/proc/self/fd")
+                    .remedy("mount /proc");
+        }
+        for (String name : open) {
+            int descriptor = Integer.parseInt(name);
+            // The listing's own descriptor is among them, and closed by now: that one cannot be changed.
+            if (descriptor > 2 && !descriptors.contains(descriptor)) {
+                LibC.fcntl(descriptor, LibC.F_SETFD, LibC.FD_CLOEXEC);
+            }
+        }
+    }
+
+    @Override
+    public void keepAcrossExec(int descriptor) {
+        if (LibC.fcntl(descriptor, LibC.F_SETFD, 0) < 0) {
+            throw failed("fcntl").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public void changeEnvironment(String name, @Nullable String value) {
+        int result = value == null ? LibC.unsetenv(cString(name)) : LibC.setenv(cString(name), cString(value), 1);
+        if (result < 0) {
+            throw failed("setenv").with("name", name).exception();
+        }
+    }
+
+    @Override
+    public LarderException become(List<byte[]> words) {
+        List<Memory> strings = new ArrayList<>();
+        Memory arguments = new Memory((long) (words.size() + 1) * Long.BYTES);
+        for (byte[] word : words) {
+            Memory string = new Memory(word.length + 1L);
+            string.write(0, word, 0, word.length);
+            string.setByte(word.length, (byte) 0);
+            arguments.setPointer((long) strings.size() * Long.BYTES, string);
+            strings.add(string);
+        }
+        arguments.setLong((long) strings.size() * Long.BYTES, 0);
+        LibC.signal(LibC.SIGINT, LibC.SIG_DFL);
+        LibC.signal(LibC.SIGPIPE, LibC.SIG_DFL);
+        LibC.sigprocmask(LibC.SIG_SETMASK, new byte[SIGNAL_SET_LENGTH], 0);
+        byte[] program = words.get(0);
+        try {
+            LibC.execvp(Arrays.copyOf(program, program.length + 1), Pointer.nativeValue(arguments));
+            return failed("execvp")
+                    .with("program", new String(program, StandardCharsets.UTF_8))
+                    .exception();
+        } finally {
+            Reference.reachabilityFence(strings);
+        }
+    }
+
     private static byte[] cString(Path path) {
-        byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
-        return Arrays.copyOf(name, name.length + 1);
+        return cString(path.toString());
+    }
+
+    private static byte[] cString(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return Arrays.copyOf(bytes, bytes.length + 1);
     }
 
     static Failure failed(String call) {

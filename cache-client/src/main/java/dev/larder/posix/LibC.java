@@ -39,13 +39,17 @@ final class LibC {
     static final int AT_EMPTY_PATH = 0x1000;
     static final int STATX_BASIC_STATS = 0x7ff;
 
+    static final int F_SETFD = 2;
+    static final int FD_CLOEXEC = 1;
     static final int F_SETSIG = 10;
     static final int F_SETLEASE = 1024;
     static final int F_RDLCK = 0;
     static final int F_UNLCK = 2;
 
     static final int SIGINT = 2;
+    static final int SIGPIPE = 13;
     static final int SIGURG = 23;
+    static final int SIG_SETMASK = 2;
     static final long SIG_DFL = 0;
     static final long SIG_ERR = -1;
 
@@ -94,6 +98,16 @@ final class LibC {
     static native int dup2(int from, int to);
 
     static native int isatty(int descriptor);
+
+    static native int statvfs(byte[] path, byte[] status);
+
+    static native int setenv(byte[] name, byte[] value, int overwrite);
+
+    static native int unsetenv(byte[] name);
+
+    static native int sigprocmask(int how, byte[] set, long oldSet);
+
+    static native int execvp(byte[] file, long arguments);
 
     static native String strerror(int errno);
 }

@@ -1,13 +1,17 @@
 package dev.larder.posix;
 
+import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What Larder asks of the operating system beyond the JDK: whole-file mappings, {@code flock}s, reservations.
  *
  * <p>Addresses and lengths are bytes. Descriptors are owned by whoever opened them. Every failing call throws a
- * {@link dev.larder.error.LarderException} that names the call, its arguments and the error. Thread-safe.
+ * {@link LarderException} that names the call, its arguments and the error. Thread-safe.
  */
 public interface Posix {
     /** Returns the one implementation; fails with the remedy where the native library or the platform is missing. */
@@ -15,7 +19,10 @@ public interface Posix {
         return JnaPosix.Holder.instance();
     }
 
-    /** Opens a file for reading, without following a link in its last component. The caller closes the descriptor. */
+    /**
+     * Opens a file for reading, without following a link in its last component, and without waiting where it is a pipe. The
+     * caller closes the descriptor.
+     */
     int openForReading(Path path);
 
     /** Opens a file for reading and writing and creates it with {@code mode} if it is absent. The caller closes the descriptor. */
@@ -89,4 +96,28 @@ public interface Posix {
 
     /** Tells whether a descriptor is a terminal. */
     boolean isTerminal(int descriptor);
+
+    /** Returns what the file system that a path lies on has and has left. */
+    FileSystemSpace space(Path path);
+
+    /** Tells whether the dynamic linker finds a library, such as {@code libOpenCL.so.1}. */
+    boolean hasLibrary(String name);
+
+    /** Keeps from programs that this process becomes all descriptors but the standard ones and these: JVMs leave theirs open. */
+    void closeAtExecAllBut(Set<Integer> descriptors);
+
+    /** Lets programs that this process becomes have a descriptor, and whatever lock is on it. */
+    void keepAcrossExec(int descriptor);
+
+    /** Sets a variable for programs that this process becomes, or removes it; {@code System.getenv} does not see it. */
+    void changeEnvironment(String name, @Nullable String value);
+
+    /**
+     * Becomes another program, found as shells find it: returns only by failing. Its signals are as they are for a program
+     * that a shell starts, whatever this JVM or its parent did to them. It gets every descriptor
+     * that nothing keeps from it; no shutdown hook runs.
+     *
+     * @param words the program and its arguments, as bytes without a final zero
+     */
+    LarderException become(List<byte[]> words);
 }

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -225,6 +226,47 @@ class PosixTest {
         posix.close(descriptor);
 
         assertThat(Arrays.asList(open.split("\n"))).noneMatch(line -> line.contains(folder.toString()));
+    }
+
+    @Test
+    void aFileSystemTellsWhatItHasAndHasLeft() {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m,nr_inodes=50")) {
+            int descriptor = posix.openOrCreate(tiny.folder().resolve("half"), 0600);
+            posix.reserve(descriptor, 0, 1 << 19);
+            posix.close(descriptor);
+
+            FileSystemSpace space = posix.space(tiny.folder());
+
+            assertThat(space).isEqualTo(new FileSystemSpace(1 << 20, 1 << 19, 50, 48));
+        }
+        assertFails(() -> posix.space(folder.resolve("absent")), ErrorCode.NOT_FOUND, "statvfs failed: errno=2");
+    }
+
+    @Test
+    void librariesThatTheLinkerFindsAreTold() {
+        assertThat(posix.hasLibrary("libc.so.6")).isTrue();
+        assertThat(posix.hasLibrary("libnosuch.so.7")).isFalse();
+    }
+
+    @Test
+    void whatCannotBecomeAnotherProgramSaysWhyAndGoesOn() {
+        byte[] absent = folder.resolve("absent").toString().getBytes(StandardCharsets.UTF_8);
+
+        assertThat(posix.become(List.of(absent)))
+                .hasMessageContaining("execvp failed: errno=2")
+                .extracting(LarderException::code)
+                .isEqualTo(ErrorCode.NOT_FOUND);
+    }
+
+    @Test
+    void aPipeDoesNotKeepWhoeverOpensIt() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+
+        int descriptor = posix.openForReading(pipe);
+
+        assertThat(posix.status(descriptor).isRegular()).isFalse();
+        posix.close(descriptor);
     }
 
     private static void assertFails(ThrowingCallable call, ErrorCode code, String message) {

@@ -102,7 +102,8 @@ final class Json {
         }
     }
 
-    private static String document(Body body) {
+    /** Returns what the body writes, indented. */
+    static String document(Body body) {
         StringWriter text = new StringWriter();
         try (JsonWriter json = new JsonWriter(text)) {
             json.setIndent("  ");
@@ -115,7 +116,7 @@ final class Json {
 
     /** Writes the one value of a document. */
     @FunctionalInterface
-    private interface Body {
+    interface Body {
         void write(JsonWriter json) throws IOException;
     }
 }

@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -39,6 +40,9 @@ import picocli.CommandLine.Spec;
             Verify.class,
             Reload.class,
             Status.class,
+            Run.class,
+            Doctor.class,
+            Gc.class,
             Stop.class,
             Completion.class
         },
@@ -93,8 +97,10 @@ public final class LarderCommand implements Runnable {
     /** Returns the whole command, ready to execute. */
     static CommandLine commandLine() {
         FailureReport report = new FailureReport();
-        return new CommandLine(new LarderCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine larder = new CommandLine(new LarderCommand());
+        // What follows the name of a program belongs to that program.
+        Objects.requireNonNull(larder.getSubcommands().get("run")).setStopAtPositional(true);
+        return larder.setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)
                 .setParameterExceptionHandler(report);
     }

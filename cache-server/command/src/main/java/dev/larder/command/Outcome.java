@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.protocol.Done;
 import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.StoreReport;
 import java.io.PrintWriter;
 import java.util.stream.Collectors;
 
@@ -25,6 +26,12 @@ final class Outcome {
         return freed(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders);
     }
 
+    /** Tells what a store holds, or what of it was freed and what still waits for its readers. */
+    static String freed(StoreReport report) {
+        String holders = report.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
+        return freed(report.files(), report.bytes(), report.heldUntilExitBytes(), holders);
+    }
+
     /** Passes on what the daemon has to say beyond numbers. */
     static void note(Done done, PrintWriter err) {
         done.message().lines().forEach(line -> err.println("larder: " + line));
@@ -39,7 +46,8 @@ final class Outcome {
                 + (holders.isEmpty() ? "unknown" : holders);
     }
 
-    private static String counted(long files, long bytes) {
+    /** Counts files and bytes. */
+    static String counted(long files, long bytes) {
         return "files=" + files + " bytes=" + bytes + inUnits(bytes);
     }
 

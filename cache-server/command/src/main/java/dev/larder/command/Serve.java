@@ -73,6 +73,7 @@ final class Serve implements Callable<Integer> {
         OptionalLong capacity = capacityBytes == null ? OptionalLong.empty() : OptionalLong.of(capacityBytes);
         Daemon daemon = Daemon.start(new DaemonConfig(larder.store(), capacity, options.workers, verify));
         signals.stop(daemon);
+        Gc.tellOfLeftovers(daemon.layout().root(), larder.err());
         return loadAndWait(daemon);
     }
 

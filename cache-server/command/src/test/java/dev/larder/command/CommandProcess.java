@@ -26,12 +26,14 @@ final class CommandProcess implements AutoCloseable {
     private final Path err;
     private final Process process;
 
-    private CommandProcess(Path store, List<String> arguments) {
+    private CommandProcess(Path store, List<String> starter, List<String> arguments) {
         try {
             this.store = store;
             this.out = Files.createTempFile("larder", ".out");
             this.err = Files.createTempFile("larder", ".err");
-            this.process = new ProcessBuilder(words(store, arguments))
+            List<String> words = new ArrayList<>(starter);
+            words.addAll(words(store, arguments));
+            this.process = new ProcessBuilder(words)
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile())
                     .start();
@@ -47,7 +49,12 @@ final class CommandProcess implements AutoCloseable {
 
     /** Starts the command on a store. */
     static CommandProcess onStore(Path store, String... arguments) {
-        return new CommandProcess(store, List.of(arguments));
+        return new CommandProcess(store, List.of(), List.of(arguments));
+    }
+
+    /** Starts the command on a store by way of another program, such as {@code unshare}. */
+    static CommandProcess by(List<String> starter, Path store, String... arguments) {
+        return new CommandProcess(store, starter, List.of(arguments));
     }
 
     /** Starts a daemon and waits until it has loaded what the arguments say. */
@@ -73,8 +80,8 @@ final class CommandProcess implements AutoCloseable {
 
     private static List<String> words(Path store, List<String> arguments) {
         List<String> words = new ArrayList<>(java());
-        words.addAll(arguments);
         words.addAll(List.of("--store", store.toString()));
+        words.addAll(arguments);
         return words;
     }
 
@@ -84,6 +91,8 @@ final class CommandProcess implements AutoCloseable {
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(flag -> flag.startsWith("--") || flag.startsWith("-Dnet.openhft"))
                 .forEach(words::add);
+        words.add("-Dlarder.python="
+                + Path.of("../../ops/python").toAbsolutePath().normalize());
         words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
         words.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         words.add(LarderCommand.class.getName());

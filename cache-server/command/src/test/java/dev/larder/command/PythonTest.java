@@ -53,6 +53,19 @@ class PythonTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void unchangedProgramsReadCachedArraysInThePlaceOfTheirFiles(String python) throws Exception {
+        try (CommandProcess daemon = CommandProcess.serve()) {
+            ProcessBuilder tests = new ProcessBuilder(words(python, "test_redirect"));
+            tests.environment().put("LARDER_TEST_STORE", daemon.store().toString());
+            tests.environment()
+                    .put("LARDER_COMMAND", CommandProcess.script(folder).toString());
+
+            assertThat(run(tests)).endsWith("OK");
+        }
+    }
+
     private static List<String> words(String python, String module) throws Exception {
         ProcessBuilder probe = new ProcessBuilder(python, "-c", "import numpy");
         assumeTrue(succeeds(probe), "needs numpy for " + python);

@@ -74,7 +74,10 @@ class UsageTest {
                 "verify",
                 "status",
                 "stop",
-                "completion"
+                "completion",
+                "run",
+                "gc",
+                "doctor"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");

@@ -15,14 +15,14 @@ import java.util.stream.Stream;
  * @param type such as {@code tmpfs}
  * @param options as the kernel lists them
  */
-record Mount(Path point, String type, String options) {
+public record Mount(Path point, String type, String options) {
     private static final Path MOUNTS = Path.of("/proc/self/mounts");
     private static final Pattern LINE = Pattern.compile("\\S+ (?<point>\\S+) (?<type>\\S+) (?<options>\\S+) .*");
     private static final Pattern HUGE = Pattern.compile("(?:^|.*,)huge=(?<word>[a-z_]+)(?:,.*|$)");
     private static final String NO_HUGE_PAGES = "never";
 
     /** Finds the mount of a folder: the deepest one above it, the last where several cover each other. */
-    static Optional<Mount> of(Path folder) {
+    public static Optional<Mount> of(Path folder) {
         try (Stream<String> lines = Files.lines(MOUNTS)) {
             return find(folder.toAbsolutePath(), lines);
         } catch (IOException e) {
@@ -30,7 +30,8 @@ record Mount(Path point, String type, String options) {
         }
     }
 
-    static Optional<Mount> find(Path folder, Stream<String> lines) {
+    /** Finds the mount of a folder among the lines of a table of mounts. */
+    public static Optional<Mount> find(Path folder, Stream<String> lines) {
         return lines.map(LINE::matcher)
                 .filter(Matcher::matches)
                 .map(line -> new Mount(
@@ -40,13 +41,13 @@ record Mount(Path point, String type, String options) {
     }
 
     /** Returns the {@code huge=} word of a tmpfs; {@code never} where there is none. */
-    String hugePages() {
+    public String hugePages() {
         Matcher word = HUGE.matcher(options);
         return word.matches() ? word.group("word") : NO_HUGE_PAGES;
     }
 
     /** Tells whether files of this mount may have huge pages. */
-    boolean hasHugePages() {
+    public boolean hasHugePages() {
         return type.equals("tmpfs") && !hugePages().equals(NO_HUGE_PAGES);
     }
 }

@@ -21,6 +21,12 @@ final class StoreLock implements AutoCloseable {
     private static final int RECORD_ATTEMPTS = 40;
     private static final long RECORD_PAUSE_NS = 5_000_000;
 
+    /** Whoever looks whether a store is alive locks it for a moment; whoever removes a dead one, for as long as that takes. */
+    private static final long LOOK_NS = 250_000_000;
+
+    private static final long REMOVAL_NS = 30_000_000_000L;
+    private static final String REMOVAL = "removing=true";
+
     private final Posix posix;
     private final Path file;
     private final int descriptor;
@@ -37,12 +43,17 @@ final class StoreLock implements AutoCloseable {
     /** Takes the lock, or refuses and names the process that holds it. */
     static StoreLock take(Posix posix, StoreLayout layout) {
         Path file = layout.lock();
+        long begin = System.nanoTime();
         while (true) {
             int descriptor = posix.openOrCreate(file, OWNER_ONLY);
             boolean taken = false;
             try {
                 if (!posix.tryLockExclusive(descriptor)) {
-                    throw held(layout);
+                    if (System.nanoTime() - begin > (isBeingRemoved(file) ? REMOVAL_NS : LOOK_NS)) {
+                        throw held(layout);
+                    }
+                    LockSupport.parkNanos(RECORD_PAUSE_NS);
+                    continue;
                 }
                 // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by
                 // now.
@@ -69,6 +80,16 @@ final class StoreLock implements AutoCloseable {
         }
     }
 
+    /** Returns what stands in the lock file while a store is removed that belongs to no daemon. */
+    static byte[] removalRecord() {
+        String record = new String(LockRecord.ofThisProcess().toBytes(), StandardCharsets.UTF_8);
+        return (record + REMOVAL + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static boolean isBeingRemoved(Path file) throws IOException {
+        return Leftovers.text(file).contains(REMOVAL);
+    }
+
     private static RuntimeException held(StoreLayout layout) throws IOException {
         LockRecord owner = readWritten(layout.lock());
         return Failure.of(ErrorCode.REFUSED, "another daemon owns the store")
@@ -90,7 +111,7 @@ final class StoreLock implements AutoCloseable {
 
     /** Reads what stands there, whatever bytes it is: the lock alone counts. */
     private static LockRecord read(Path file) throws IOException {
-        return LockRecord.parse(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
+        return LockRecord.parse(Leftovers.text(file));
     }
 
     /** Tells whether the file that is locked is still the one that others find. */

@@ -1,0 +1,129 @@
+package dev.larder.command;
+
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLocation;
+import dev.larder.server.store.Leftovers;
+import dev.larder.server.store.StoreReport;
+import dev.larder.server.store.StoreReport.State;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** Removes what dead daemons left. */
+@Command(
+        name = "gc",
+        description = {
+            "Remove stores of daemons that died without cleaning up: those named larder* in /dev/shm, and the one that"
+                    + " --store or $$LARDER_STORE names. Root removes those of all users.",
+            "A store whose daemon lives is never touched, nor one that was left on purpose (serve --keep), nor anything that"
+                    + " is no store. What is still read is unlinked too; its memory is free when its readers end."
+        })
+final class Gc implements Callable<Integer> {
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+    @ParentCommand
+    LarderCommand larder;
+
+    @Option(names = "--dry-run", description = "Only tell what there is.")
+    boolean dryRun;
+
+    @Option(names = "--kept", description = "Remove also stores that were left on purpose.")
+    boolean kept;
+
+    @Option(
+            names = "--under",
+            paramLabel = "DIR",
+            defaultValue = "/dev/shm",
+            description = "Look for stores here (default: /dev/shm).")
+    Path folder;
+
+    @Option(names = "--json", description = "Print one JSON list.")
+    boolean json;
+
+    @Override
+    public Integer call() {
+        TreeSet<Path> candidates = new TreeSet<>(Leftovers.candidates(folder.toAbsolutePath()));
+        if (larder.store != null || System.getenv(StoreLocation.STORE_VARIABLE) != null) {
+            candidates.add(larder.store());
+        }
+        List<StoreReport> reports = new ArrayList<>();
+        List<LarderException> failures = new ArrayList<>();
+        for (Path candidate : candidates) {
+            try {
+                Optional<StoreReport> report = dryRun ? Leftovers.look(candidate) : Leftovers.remove(candidate, kept);
+                report.ifPresent(reports::add);
+            } catch (LarderException e) { // the others should not stay for it
+                failures.add(e);
+            }
+        }
+        print(reports);
+        for (LarderException failure : failures.subList(0, Math.max(0, failures.size() - 1))) {
+            FailureReport.report(failure, larder.debug, larder.err());
+        }
+        if (!failures.isEmpty()) {
+            throw failures.get(failures.size() - 1);
+        }
+        return 0;
+    }
+
+    private void print(List<StoreReport> reports) {
+        if (json) {
+            larder.out().println(GcJson.reports(reports));
+        } else {
+            reports.forEach(report -> larder.out().println(line(report)));
+            larder.out().println(total(reports));
+        }
+    }
+
+    private static String line(StoreReport report) {
+        String state = report.state().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        StringBuilder line = new StringBuilder(String.format("%-9s%s", state, report.store()));
+        if (report.files() > 0) {
+            line.append("  ").append(Outcome.freed(report));
+        }
+        if (!report.leased().isEmpty()) {
+            line.append(" leased=").append(String.join(",", report.leased()));
+        }
+        return report.detail().isEmpty()
+                ? line.toString()
+                : line.append("  (").append(report.detail()).append(')').toString();
+    }
+
+    private String total(List<StoreReport> reports) {
+        List<StoreReport> counted = reports.stream().filter(this::isCounted).toList();
+        long files = counted.stream().mapToLong(StoreReport::files).sum();
+        long bytes = counted.stream().mapToLong(StoreReport::bytes).sum();
+        return (dryRun ? "To be removed: " : "Removed: ") + "stores=" + counted.size() + " "
+                + Outcome.counted(files, bytes);
+    }
+
+    private boolean isCounted(StoreReport report) {
+        return report.state() == State.REMOVED
+                || (dryRun && (report.state() == State.DEAD || (kept && report.state() == State.KEPT)));
+    }
+
+    /** Says in one line that dead daemons left stores beside this one, where they did. */
+    static void tellOfLeftovers(Path store, PrintWriter err) {
+        List<StoreReport> dead = Leftovers.beside(store);
+        if (!dead.isEmpty()) {
+            err.println("larder: note: stores of dead daemons lie beside this one: stores=" + dead.size() + " "
+                    + Outcome.counted(
+                            dead.stream().mapToLong(StoreReport::files).sum(),
+                            dead.stream().mapToLong(StoreReport::bytes).sum())
+                    + "; " + removingCommand(store) + " removes them");
+        }
+    }
+
+    private static String removingCommand(Path store) {
+        Path folder = store.toAbsolutePath().getParent();
+        return folder == null || folder.equals(SHARED_MEMORY) ? "larder gc" : "larder gc --under " + folder;
+    }
+}

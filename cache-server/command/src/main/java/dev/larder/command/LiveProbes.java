@@ -1,0 +1,60 @@
+package dev.larder.command;
+
+import dev.larder.command.doctor.Probes;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.posix.FileSystemSpace;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.ControlClient;
+import dev.larder.server.store.Leftovers;
+import dev.larder.server.store.StoreReport;
+import dev.larder.server.store.StoreReport.State;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Asks the machine that this runs on. */
+final class LiveProbes implements Probes {
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    @Override
+    public FileSystemSpace space(Path path) {
+        return Posix.system().space(path);
+    }
+
+    @Override
+    public boolean hasLibrary(String name) {
+        return Posix.system().hasLibrary(name);
+    }
+
+    @Override
+    public boolean hasModule(String name) {
+        return ModuleLayer.boot().findModule(name).isPresent();
+    }
+
+    @Override
+    public List<StoreReport> leftovers() {
+        return Leftovers.candidates(SHARED_MEMORY).stream()
+                .map(Leftovers::look)
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    @Override
+    public DaemonAnswer daemon(Path store) {
+        try {
+            return new DaemonAnswer(
+                    DaemonAnswer.State.RUNNING,
+                    ControlClient.at(store).patientFor(PATIENCE).greet().daemonVersion());
+        } catch (LarderException e) {
+            boolean isAlive = e.code() != ErrorCode.NO_DAEMON
+                    || Leftovers.look(store)
+                            .filter(report -> report.state() == State.LIVE)
+                            .isPresent();
+            return new DaemonAnswer(
+                    isAlive ? DaemonAnswer.State.SILENT : DaemonAnswer.State.NONE, String.valueOf(e.getMessage()));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package dev.larder.command.doctor;
+
+import dev.larder.command.doctor.Probes.DaemonAnswer;
+import dev.larder.protocol.ReleaseVersion;
+
+/** Whether a daemon serves the store, of this release. */
+final class DaemonCheck implements Check {
+    @Override
+    public String name() {
+        return "daemon";
+    }
+
+    @Override
+    public Finding look(Machine machine) {
+        DaemonAnswer answer = machine.probes().daemon(machine.store());
+        return switch (answer.state()) {
+            case NONE -> Finding.info(name(), "none at the store: store=" + machine.store(), "larder serve");
+            case SILENT ->
+                Finding.problem(
+                        name(),
+                        "it holds the lock, but does not answer: reason=" + answer.version(),
+                        "larder stop, or kill it and start larder serve again");
+            case RUNNING ->
+                answer.version().equals(ReleaseVersion.text())
+                        ? Finding.ok(name(), "version=" + answer.version())
+                        : Finding.warning(
+                                name(),
+                                "it is of another release: version=" + answer.version() + " command="
+                                        + ReleaseVersion.text(),
+                                "larder stop --keep, then larder serve");
+        };
+    }
+}

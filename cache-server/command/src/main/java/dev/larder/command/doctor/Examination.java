@@ -1,0 +1,43 @@
+package dev.larder.command.doctor;
+
+import dev.larder.error.LarderException;
+import java.util.List;
+
+/** All checks, one after the other. */
+public final class Examination {
+    private static final List<Check> CHECKS = List.of(
+            new MountCheck(),
+            new InodesCheck(),
+            new HugePagesCheck(),
+            new MemoryLimitCheck(),
+            new OpenFilesCheck(),
+            new MappingsCheck(),
+            new LockedMemoryCheck(),
+            new RemoveIpcCheck(),
+            new SwapCheck(),
+            new MemoryNodesCheck(),
+            new SocketPathCheck(),
+            new DaemonCheck(),
+            new LeftoversCheck(),
+            new JavaCheck(),
+            new TemporaryFolderCheck(),
+            new OpenClCheck());
+
+    private Examination() {}
+
+    /** Returns one finding for each check. A check that fails is a finding, and keeps no other from being made. */
+    public static List<Finding> of(Machine machine) {
+        return CHECKS.stream().map(check -> look(check, machine)).toList();
+    }
+
+    static Finding look(Check check, Machine machine) {
+        try {
+            return check.look(machine);
+        } catch (LarderException e) {
+            return Finding.problem(check.name(), String.valueOf(e.getMessage()), "see the message");
+        } catch (RuntimeException e) {
+            return Finding.warning(
+                    check.name(), "cannot be told: exception=" + e, "run larder doctor --debug, and report this");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package dev.larder.command.doctor;
+
+/**
+ * What one check found.
+ *
+ * @param check its name
+ * @param severity how much it matters
+ * @param found what there is
+ * @param remedy the command or change that helps; empty where nothing needs help
+ */
+public record Finding(String check, Severity severity, String found, String remedy) {
+    static Finding ok(String check, String found) {
+        return new Finding(check, Severity.OK, found, "");
+    }
+
+    static Finding info(String check, String found, String remedy) {
+        return new Finding(check, Severity.INFO, found, remedy);
+    }
+
+    static Finding warning(String check, String found, String remedy) {
+        return new Finding(check, Severity.WARNING, found, remedy);
+    }
+
+    static Finding problem(String check, String found, String remedy) {
+        return new Finding(check, Severity.PROBLEM, found, remedy);
+    }
+}

@@ -1,0 +1,42 @@
+package dev.larder.command.doctor;
+
+import dev.larder.server.store.Mount;
+import java.util.Optional;
+
+/** Whether arrays get huge pages. */
+final class HugePagesCheck implements Check {
+    private static final String OVERRIDE = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+
+    @Override
+    public String name() {
+        return "huge-pages";
+    }
+
+    @Override
+    public Finding look(Machine machine) {
+        Optional<Mount> mount = machine.mount(machine.storePlace());
+        if (mount.isEmpty() || !mount.get().type().equals("tmpfs")) {
+            return Finding.ok(name(), "the store lies on no tmpfs");
+        }
+        if (machine.text(OVERRIDE).orElse("").contains("[deny]")) {
+            return Finding.info(
+                    name(), OVERRIDE + " denies them to every mount", "echo never > " + OVERRIDE + " (as root)");
+        }
+        String word = mount.get().hugePages();
+        String found = "huge=" + word;
+        String advise = "mount -o remount,huge=advise " + mount.get().point() + " (as root)";
+        return switch (word) {
+            case "never" ->
+                Finding.info(
+                        name(),
+                        found + ": loads take about three times as long, random rows up to half as long again",
+                        advise);
+            case "always" ->
+                Finding.warning(
+                        name(),
+                        found + ": each file takes 2 MiB or more, a small one too; larder packs arrays below 8 MiB",
+                        advise);
+            default -> Finding.ok(name(), found);
+        };
+    }
+}

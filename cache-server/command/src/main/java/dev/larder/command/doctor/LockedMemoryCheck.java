@@ -1,0 +1,27 @@
+package dev.larder.command.doctor;
+
+import java.util.Optional;
+
+/** How much memory a process may lock: staging buffers of devices want it. */
+final class LockedMemoryCheck implements Check {
+    private static final long STAGING_BYTES = 64L << 20;
+
+    @Override
+    public String name() {
+        return "locked-memory";
+    }
+
+    @Override
+    public Finding look(Machine machine) {
+        Optional<Limits> limits = Limits.of(machine, "Max locked memory");
+        if (limits.isEmpty()) {
+            return Finding.info(name(), "cannot be read: file=/proc/self/limits", "mount /proc");
+        }
+        return limits.get().softNumber() < STAGING_BYTES
+                ? Finding.info(
+                        name(),
+                        limits.get() + ": staging buffers for devices cannot be locked; all works without",
+                        "ulimit -l unlimited (as root; or LimitMEMLOCK=infinity in the unit)")
+                : Finding.ok(name(), limits.get().toString());
+    }
+}

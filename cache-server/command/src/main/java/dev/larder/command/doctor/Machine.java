@@ -1,0 +1,105 @@
+package dev.larder.command.doctor;
+
+import dev.larder.server.store.Mount;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that checks see of a machine.
+ *
+ * @param root where its files begin: {@code /}, or a folder with made-up ones
+ * @param store the store that is meant
+ * @param user who asks
+ * @param uid that user's number
+ * @param properties the properties of the JVM; null for one that is not set
+ * @param probes what is learned other than by reading files
+ * @param sizes writes bytes for people
+ */
+public record Machine(
+        Path root,
+        Path store,
+        String user,
+        long uid,
+        UnaryOperator<@Nullable String> properties,
+        Probes probes,
+        LongFunction<String> sizes) {
+    private static final int LONGEST_TEXT = 1 << 20;
+
+    /** Returns the place of a file of this machine. */
+    Path at(String path) {
+        return root.resolve(path.substring(1));
+    }
+
+    boolean has(String path) {
+        return Files.exists(at(path));
+    }
+
+    /**
+     * Returns the text of a file without blanks around it; empty where it cannot be read. Numbers of the kernel come in one
+     * read or not at all: {@code Files.readString} would take the first digit for all.
+     */
+    Optional<String> text(String path) {
+        try (InputStream in = Files.newInputStream(at(path))) {
+            return Optional.of(new String(in.readNBytes(LONGEST_TEXT), StandardCharsets.UTF_8).strip());
+        } catch (IOException unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    List<String> lines(String path) {
+        return text(path).map(text -> text.lines().toList()).orElse(List.of());
+    }
+
+    OptionalLong number(String path) {
+        try {
+            return text(path).map(text -> OptionalLong.of(Long.parseLong(text))).orElse(OptionalLong.empty());
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Returns the names in a folder that end so, sorted; none where there is no such folder. */
+    List<String> names(String folder, String end) {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(at(folder), "*" + end)) {
+            entries.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
+        } catch (IOException absent) {
+            return List.of();
+        }
+        return names.stream().sorted().toList();
+    }
+
+    /** Returns the mount that a path lies on. */
+    Optional<Mount> mount(Path path) {
+        return Mount.find(path, lines("/proc/self/mounts").stream());
+    }
+
+    /** Returns where the store lies, or will lie: the nearest folder above it that exists. */
+    Path storePlace() {
+        return Stream.iterate(store, path -> path != null, Path::getParent)
+                .filter(Files::isDirectory)
+                .findFirst()
+                .orElse(Path.of("/"));
+    }
+
+    String property(String name) {
+        String value = properties.apply(name);
+        return value == null ? "" : value;
+    }
+
+    String size(long bytes) {
+        return sizes.apply(bytes);
+    }
+}

@@ -1,0 +1,50 @@
+package dev.larder.command.doctor;
+
+import dev.larder.posix.FileSystemSpace;
+import dev.larder.server.store.Mount;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Where the store lies, and how much room there is. */
+final class MountCheck implements Check {
+    private static final long CONTAINER_DEFAULT_BYTES = 64L << 20;
+    private static final int SCARCE_PERCENT = 5;
+
+    @Override
+    public String name() {
+        return "mount";
+    }
+
+    @Override
+    public Finding look(Machine machine) {
+        Path place = machine.storePlace();
+        Optional<Mount> mount = machine.mount(place);
+        String point = mount.map(m -> m.point().toString()).orElse("/");
+        String type = mount.map(Mount::type).orElse("unknown");
+        FileSystemSpace space = machine.probes().space(place);
+        String found = "store=" + machine.store() + " mount=" + point + " type=" + type + " size="
+                + machine.size(space.totalBytes()) + " free=" + machine.size(space.freeBytes());
+        boolean isMemory = type.equals("tmpfs");
+        if (isMemory && space.totalBytes() <= CONTAINER_DEFAULT_BYTES) {
+            return Finding.problem(
+                    name(), found + ": what containers get by default, too little for data", enlarge(point));
+        } else if (space.freeBytes() <= space.totalBytes() / 100 * SCARCE_PERCENT) {
+            return Finding.warning(
+                    name(), found + ": nearly full", "larder gc; larder ls --all" + more(isMemory, point));
+        } else if (!isMemory) {
+            return Finding.info(
+                    name(),
+                    found + ": on a disk, readers share its page cache, and pages may be dropped and read again",
+                    "larder serve --store /dev/shm/larder-" + machine.user());
+        }
+        return Finding.ok(name(), found);
+    }
+
+    private static String more(boolean isMemory, String point) {
+        return isMemory ? "; " + enlarge(point) : "";
+    }
+
+    private static String enlarge(String point) {
+        return "mount -o remount,size=75% " + point + " (as root; a container is started with" + " --shm-size=16g)";
+    }
+}

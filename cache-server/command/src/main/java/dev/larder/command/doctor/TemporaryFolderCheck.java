@@ -1,0 +1,26 @@
+package dev.larder.command.doctor;
+
+import dev.larder.server.store.Mount;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/** Whether JNA can put its library where it wants it. */
+final class TemporaryFolderCheck implements Check {
+    @Override
+    public String name() {
+        return "temporary-folder";
+    }
+
+    @Override
+    public Finding look(Machine machine) {
+        String named = machine.property("jna.tmpdir");
+        String folder = named.isEmpty() ? machine.property("java.io.tmpdir") : named;
+        String options = machine.mount(Path.of(folder)).map(Mount::options).orElse("");
+        return Arrays.asList(options.split(",", -1)).contains("noexec")
+                ? Finding.problem(
+                        name(),
+                        "mounted noexec, so that no library can be loaded from it: folder=" + folder,
+                        "export JAVA_TOOL_OPTIONS=-Djna.tmpdir=DIR, a folder on a mount without noexec")
+                : Finding.ok(name(), "folder=" + folder);
+    }
+}

@@ -1,0 +1,263 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Leaves stores behind as daemons do that are killed, and sees which of them go. */
+@ExtendWith(LeavesNothingBehind.class)
+class GcTest {
+    private static final List<String> OWN_PIDS = List.of("unshare", "--pid", "--fork", "--kill-child", "--mount-proc");
+
+    @TempDir
+    Path sources;
+
+    /** Stands in for {@code /dev/shm}. */
+    private Path shared;
+
+    private Path store;
+
+    @BeforeEach
+    void makeSharedMemory() throws IOException {
+        shared = Files.createDirectory(LeavesNothingBehind.newStore());
+        store = shared.resolve("larder-a");
+    }
+
+    @AfterEach
+    void removeSharedMemory() throws IOException {
+        try (Stream<Path> files = Files.walk(shared)) {
+            files.sorted(Comparator.reverseOrder())
+                    .forEach(file -> file.toFile().delete());
+        }
+    }
+
+    private CommandProcess serve(Path where, String... arguments) {
+        return CommandProcess.serveOn(where, arguments);
+    }
+
+    private void leave(Path where) {
+        try (CommandProcess daemon = serve(where, "--load", "v=" + Samples.vector(sources, "x", 10_000))) {
+            daemon.kill();
+        }
+    }
+
+    private Answer gc(String... options) {
+        return Answer.of(
+                store,
+                Stream.concat(Stream.of("gc", "--under", shared.toString()), Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    @Test
+    void theStoreOfADaemonThatWasKilledIsRemoved() {
+        leave(store);
+
+        Answer answer = gc();
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out()).contains("removed  " + store + "  files=").contains("Removed: stores=1 files=");
+        assertThat(store).doesNotExist();
+        assertThat(gc().out()).isEqualTo("Removed: stores=0 files=0 bytes=0\n");
+    }
+
+    @Test
+    void aDryRunChangesNothingAndCountsWhatAGcThenRemoves() {
+        leave(store);
+
+        JsonObject seen = only(gc("--dry-run", "--json"));
+        JsonObject removed = only(gc("--json"));
+
+        assertThat(seen.get("state").getAsString()).isEqualTo("dead");
+        assertThat(removed.get("state").getAsString()).isEqualTo("removed");
+        assertThat(seen.get("files").getAsLong())
+                .isEqualTo(removed.get("files").getAsLong())
+                .isGreaterThan(5);
+        assertThat(seen.get("bytes").getAsLong()).isGreaterThan(10_000);
+    }
+
+    private static JsonObject only(Answer answer) {
+        JsonArray reports = JsonParser.parseString(answer.out()).getAsJsonArray();
+        assertThat(reports).hasSize(1);
+        return reports.get(0).getAsJsonObject();
+    }
+
+    @Test
+    void theStoreOfALiveDaemonIsNeverTouched() {
+        try (CommandProcess daemon = serve(store, "--load", "v=" + Samples.vector(sources, "x", 1000))) {
+            assertThat(gc("--kept").out()).contains("live     " + store + "  (it is in use: pid=" + daemon.pid() + ")");
+
+            daemon.signal("STOP");
+            assertThat(gc("--kept").out()).contains("live     ");
+            daemon.signal("CONT");
+
+            assertThat(daemon.ask("ls").lines()).hasSize(2);
+        }
+    }
+
+    @Test
+    void whatIsStillReadIsUnlinkedTooAndToldWithItsReaders() throws Exception {
+        leave(store);
+        Process reader = Samples.reader(store.resolve("data/v/1/lease"));
+
+        JsonObject removed = only(gc("--json"));
+
+        assertThat(removed.get("leased").getAsJsonArray()).hasToString("[\"v/1\"]");
+        assertThat(removed.get("pids").getAsJsonArray()).hasToString("[" + reader.pid() + "]");
+        assertThat(removed.get("heldUntilExit").getAsLong())
+                .isBetween(10_000L, removed.get("bytes").getAsLong());
+        assertThat(store).doesNotExist();
+        assertThat(reader.isAlive()).isTrue();
+        reader.destroy();
+        reader.waitFor();
+    }
+
+    @Test
+    void aStoreThatWasLeftOnPurposeGoesOnlyOnRequest() {
+        try (CommandProcess daemon = serve(store, "--keep", "--load", "v=" + Samples.vector(sources, "x", 1000))) {
+            assertThat(daemon.signal("TERM").exitCode()).isZero();
+        }
+
+        assertThat(gc().out())
+                .contains("kept     " + store)
+                .contains("left on purpose")
+                .contains("stores=0");
+        assertThat(store).isDirectory();
+        assertThat(gc("--kept").out()).contains("removed  " + store);
+        assertThat(store).doesNotExist();
+    }
+
+    @Test
+    void whatIsNoStoreIsLeftAloneAndNamed() throws IOException {
+        Path notes = Files.createDirectory(shared.resolve("larder-notes"));
+        Files.writeString(notes.resolve("todo"), "x");
+        Path link = Files.createSymbolicLink(shared.resolve("larder-link"), notes);
+        Path strange = Files.createDirectory(shared.resolve("larder-strange"));
+        Files.writeString(strange.resolve("daemon.lock"), "not ours");
+        Files.createDirectory(strange.resolve("data"));
+        Path file = Files.writeString(shared.resolve("larder-file"), "x");
+
+        Answer answer = gc("--kept");
+
+        assertThat(answer.lines())
+                .contains(
+                        "no store " + notes + "  (it has no daemon.lock)",
+                        "no store " + link + "  (it is a symbolic link)",
+                        "no store " + strange + "  (its daemon.lock is no record)",
+                        "no store " + file + "  (it is a file)");
+        assertThat(List.of(notes.resolve("todo"), link, strange.resolve("data"), file))
+                .allMatch(Files::exists);
+    }
+
+    @Test
+    void otherThingsInTheFolderOfADeadStoreStay() throws IOException {
+        leave(store);
+        Path outside = Files.writeString(sources.resolve("outside"), "x");
+        Path mine = Files.writeString(store.resolve("mine"), "x");
+        Files.createSymbolicLink(store.resolve("data/v/link"), sources);
+
+        assertThat(gc().out()).contains("the folder stays");
+
+        assertThat(mine).exists();
+        assertThat(outside).exists();
+        assertThat(store.resolve("data")).doesNotExist();
+    }
+
+    @Test
+    void pidsMeanNothingWhereEveryDaemonIsTheFirstProcessOfItsNamespace() throws Exception {
+        assumeTrue(
+                run("unshare", "--pid", "--fork", "--mount-proc", "true") == 0,
+                "needs the right to make pid namespaces");
+        leave(shared.resolve("larder-b"));
+        String source = "v=" + Samples.vector(sources, "x", 1000);
+        try (CommandProcess live = CommandProcess.by(OWN_PIDS, store, "serve", "--load", source)) {
+            live.awaitOut("Done caching.");
+            try (CommandProcess gc = CommandProcess.by(OWN_PIDS, store, "gc", "--under", shared.toString())) {
+                assertThat(gc.exitCode()).isZero();
+                assertThat(gc.out())
+                        .contains("live     " + store + "  (it is in use: pid=1)")
+                        .contains("removed  " + shared.resolve("larder-b"));
+            }
+            assertThat(live.ask("verify").code()).isZero();
+            assertThat(live.ask("stop").code()).isZero();
+            assertThat(live.exitCode()).isZero();
+        }
+    }
+
+    /** Runs a program and returns its exit code; 127 where there is none. */
+    private static int run(String... words) throws InterruptedException {
+        try {
+            return new ProcessBuilder(words).start().waitFor();
+        } catch (IOException absent) {
+            return 127;
+        }
+    }
+
+    @Test
+    void everyUserCleansUpAfterItsOwnDaemonsAndRootAfterAll() throws Exception {
+        assumeTrue(run("setpriv", "--reuid=nobody", "true") == 0, "needs the right to become another user");
+        Path roots = shared.resolve("larder-b");
+        leave(store);
+        leave(roots);
+        run("chown", "-R", "nobody", store.toString());
+        run("chmod", "1777", shared.toString());
+
+        try (OtherUser nobody = OtherUser.nobody()) {
+            assertThat(nobody.larder("gc", "--under", shared.toString()))
+                    .contains("removed  " + store)
+                    .contains("foreign  " + roots + "  (it belongs to another user: owner=root)");
+        }
+        assertThat(store).doesNotExist();
+        run("chown", "-R", "nobody", roots.toString());
+        assertThat(gc().out()).contains("removed  " + roots);
+        assertThat(roots).doesNotExist();
+    }
+
+    @RepeatedTest(4)
+    void aDaemonThatStartsMeanwhileComesUpWithAllItLoads() {
+        leave(store);
+        CompletableFuture<Answer> gc = CompletableFuture.supplyAsync(() -> gc());
+
+        try (CommandProcess daemon = serve(store, "--load", "w=" + Samples.vector(sources, "y", 1000))) {
+            assertThat(gc.join().code()).isZero();
+            assertThat(daemon.ask("verify").code()).isZero();
+            assertThat(daemon.ask("ls").out()).contains("w");
+            assertThat(daemon.signal("TERM").exitCode()).isZero();
+        }
+        assertThat(store).doesNotExist();
+    }
+
+    @Test
+    void aDaemonThatStartsTellsOfDeadOnesBesideItAndRemovesNothing() throws IOException {
+        Path dead = shared.resolve("larder-b");
+        leave(dead);
+        FileTime anHourAgo = FileTime.from(Instant.now().minusSeconds(3600));
+        Files.setLastModifiedTime(dead.resolve("daemon.lock"), anHourAgo);
+
+        try (CommandProcess daemon = serve(store)) {
+            assertThat(daemon.err())
+                    .contains("stores of dead daemons lie beside this one: stores=1 files=")
+                    .contains("larder gc --under " + shared + " removes them")
+                    .hasLineCount(1);
+            assertThat(dead.resolve("data/v/1")).isDirectory();
+        }
+    }
+}

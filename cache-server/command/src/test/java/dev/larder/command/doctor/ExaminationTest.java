@@ -1,0 +1,285 @@
+package dev.larder.command.doctor;
+
+import static dev.larder.command.doctor.FakeMachine.GIB;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.command.doctor.Probes.DaemonAnswer;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.posix.FileSystemSpace;
+import dev.larder.server.store.StoreReport;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Spoils one thing of a machine at a time. */
+class ExaminationTest {
+    @TempDir
+    Path root;
+
+    private FakeMachine fake;
+
+    @BeforeEach
+    void makeUp() {
+        fake = new FakeMachine(root);
+    }
+
+    private Finding find(String check) {
+        return Examination.of(fake.machine()).stream()
+                .filter(finding -> finding.check().equals(check))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private void requireFound(String check, Severity severity, String found, String remedy) {
+        Finding finding = find(check);
+
+        assertThat(finding.severity()).as(finding.toString()).isEqualTo(severity);
+        assertThat(finding.found()).contains(found);
+        assertThat(finding.remedy()).contains(remedy);
+    }
+
+    @Test
+    void onAMachineInGoodOrderNothingNeedsHelp() {
+        List<Finding> findings = Examination.of(fake.machine());
+
+        assertThat(findings).hasSize(16).allMatch(finding -> finding.severity() == Severity.OK, "is ok");
+        assertThat(findings)
+                .allMatch(finding ->
+                        finding.remedy().isEmpty() && !finding.found().isEmpty());
+    }
+
+    @Test
+    void aContainersSharedMemoryIsTooSmall() {
+        fake.space = new FileSystemSpace(64L << 20, 64L << 20, 0, 0);
+
+        requireFound("mount", Severity.PROBLEM, "too little for data", "remount,size=75% /dev/shm");
+    }
+
+    @Test
+    void aMountThatIsNearlyFullIsTold() {
+        fake.space = new FileSystemSpace(16 * GIB, GIB / 2, 0, 0);
+
+        requireFound("mount", Severity.WARNING, "nearly full", "larder gc");
+    }
+
+    @Test
+    void aStoreOnADiskIsTold() {
+        fake.store = Path.of("/data/store");
+
+        requireFound("mount", Severity.INFO, "type=overlay", "--store /dev/shm/larder-ada");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, PROBLEM, no file can be made", "5000, WARNING, may not fit"})
+    void fewInodesAreTold(long free, Severity severity, String found) {
+        fake.space = new FileSystemSpace(16 * GIB, 12 * GIB, 100_000, free);
+
+        requireFound("inodes", severity, found, "nr_inodes=1m /dev/shm");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"huge=never, INFO, three times", "huge=always, WARNING, each file takes 2 MiB", "rw, INFO, huge=never"})
+    void hugePagesThatWouldHelpOrHurtAreTold(String option, Severity severity, String found) {
+        fake.file("/proc/self/mounts", "shm /dev/shm tmpfs rw," + option + " 0 0\n");
+
+        requireFound("huge-pages", severity, found, "mount -o remount,huge=advise /dev/shm");
+    }
+
+    @Test
+    void aKernelThatDeniesHugePagesToAllMountsIsTold() {
+        fake.file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "always within_size advise never [deny] force");
+
+        requireFound("huge-pages", Severity.INFO, "denies", "echo never > /sys/kernel/mm");
+    }
+
+    @Test
+    void aMemoryLimitBelowTheMountIsToldAlsoOfAGroupAbove() {
+        fake.file("/sys/fs/cgroup/user.slice/memory.max", Long.toString(4 * GIB));
+
+        requireFound("memory-limit", Severity.WARNING, "limit=4 GiB", "systemctl set-property user.slice MemoryMax=");
+        assertThat(find("memory-limit").found()).contains("charged", "/sys/fs/cgroup/user.slice/memory.max");
+    }
+
+    @Test
+    void aMemoryLimitOfTheOldKindIsReadToo() {
+        fake.file("/proc/self/cgroup", "4:memory:/docker/abc\n1:cpu:/\n");
+        fake.file("/sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", Long.toString(2 * GIB));
+
+        requireFound("memory-limit", Severity.WARNING, "limit=2 GiB", "memory.limit_in_bytes");
+    }
+
+    @Test
+    void aMemoryLimitAboveTheMountIsFine() {
+        fake.file("/sys/fs/cgroup/user.slice/app.service/memory.max", Long.toString(64 * GIB));
+
+        requireFound("memory-limit", Severity.OK, "limit=64 GiB", "");
+    }
+
+    @Test
+    void fewOpenFilesAreToldByTheHardLimitAlone() {
+        fake.limits("1024", "65536", "unlimited");
+        requireFound("open-files", Severity.OK, "soft=1024 hard=65536", "");
+
+        fake.limits("1024", "1024", "unlimited");
+        requireFound("open-files", Severity.WARNING, "hard=1024", "ulimit -Hn");
+    }
+
+    @Test
+    void fewMappingsAndLittleLockedMemoryAreTold() {
+        fake.limits("65536", "65536", "65536").file("/proc/sys/vm/max_map_count", "1000");
+
+        requireFound("mappings", Severity.WARNING, "max_map_count=1000", "sysctl -w vm.max_map_count");
+        requireFound("locked-memory", Severity.INFO, "soft=65536", "ulimit -l unlimited");
+    }
+
+    @Test
+    void limitsThatCannotBeReadAreTold() {
+        fake.without("/proc/7/limits").without("/proc/sys/vm/max_map_count");
+
+        requireFound("open-files", Severity.INFO, "cannot be read", "mount /proc");
+        requireFound("locked-memory", Severity.INFO, "cannot be read", "mount /proc");
+        requireFound("mappings", Severity.INFO, "cannot be read", "mount /proc");
+    }
+
+    @Test
+    void removeIpcEndangersOrdinaryUsersWhoDoNotLinger() {
+        fake.without("/etc/systemd/logind.conf.d/larder.conf");
+        requireFound("remove-ipc", Severity.WARNING, "uid=1000", "loginctl enable-linger ada");
+
+        fake.file("/var/lib/systemd/linger/ada", "");
+        requireFound("remove-ipc", Severity.OK, "lingers", "");
+    }
+
+    @Test
+    void removeIpcSparesSystemUsersStoresElsewhereAndMachinesWithoutSystemd() {
+        fake.without("/etc/systemd/logind.conf.d/larder.conf");
+        fake.uid = 999;
+        requireFound("remove-ipc", Severity.OK, "system users", "");
+
+        fake.uid = 1000;
+        fake.store = Path.of("/data/store");
+        requireFound("remove-ipc", Severity.OK, "elsewhere", "");
+
+        fake.without("/run/systemd/system/x").without("/run/systemd/system");
+        requireFound("remove-ipc", Severity.OK, "systemd does not run", "");
+    }
+
+    @Test
+    void swapIsToldTheMoreTheEagerTheKernelIs() {
+        fake.file("/proc/swaps", "Filename Type Size\n/swap file 1\n");
+        requireFound("swap", Severity.WARNING, "vm.swappiness=60", "sysctl -w vm.swappiness=1");
+
+        fake.file("/proc/sys/vm/swappiness", "1");
+        requireFound("swap", Severity.INFO, "vm.swappiness=1", "swapoff -a");
+    }
+
+    @Test
+    void severalMemoryNodesAreTold() {
+        fake.file("/sys/devices/system/node/has_memory", "0-1");
+
+        requireFound("memory-nodes", Severity.INFO, "nodes=0-1", "numactl");
+    }
+
+    @Test
+    void aPathTooLongForASocketIsTold() {
+        fake.store = Path.of("/dev/shm/" + "x".repeat(100));
+
+        requireFound("socket-path", Severity.PROBLEM, "limit=107", "LARDER_STORE=/dev/shm/larder-ada");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "NONE, , INFO, none at the store, larder serve",
+        "SILENT, deadline passed, PROBLEM, deadline passed, larder stop",
+        "RUNNING, 0.0.1, WARNING, version=0.0.1, larder stop --keep"
+    })
+    void aDaemonThatIsAbsentSilentOrOfAnotherReleaseIsTold(
+            DaemonAnswer.State state, String version, Severity severity, String found, String remedy) {
+        fake.daemon = new DaemonAnswer(state, String.valueOf(version));
+
+        requireFound("daemon", severity, found, remedy);
+    }
+
+    @Test
+    void storesOfDeadDaemonsAreTold() {
+        Path dead = Path.of("/dev/shm/larder-dead");
+        fake.leftovers = List.of(
+                new StoreReport(dead, StoreReport.State.DEAD, "", 3, 4096, 0, List.of(), List.of()),
+                new StoreReport(Path.of("/live"), StoreReport.State.LIVE, "", 0, 0, 0, List.of(), List.of()));
+
+        requireFound("leftovers", Severity.WARNING, "bytes=4096 stores=/dev/shm/larder-dead", "larder gc");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.8, PROBLEM, too old", "11, PROBLEM, too old", "99, INFO, newer than any"})
+    void aJavaThatIsTooOldOrUntriedIsTold(String release, Severity severity, String found) {
+        fake.property("java.specification.version", release);
+
+        requireFound("java", severity, found, "JAVA_HOME");
+    }
+
+    @Test
+    void aJavaWithoutACompilerIsTold() {
+        fake.withoutModule("jdk.compiler");
+
+        requireFound("java", Severity.PROBLEM, "jdk.compiler", "install a JDK");
+    }
+
+    @Test
+    void aTemporaryFolderThatNothingRunsFromIsTold() {
+        fake.file("/proc/self/mounts", "tmpfs /tmp tmpfs rw,noexec,nosuid 0 0\nshm /dev/shm tmpfs huge=advise 0 0\n");
+        requireFound("temporary-folder", Severity.PROBLEM, "noexec", "-Djna.tmpdir=");
+
+        fake.property("jna.tmpdir", "/opt");
+        requireFound("temporary-folder", Severity.OK, "folder=/opt", "");
+    }
+
+    @Test
+    void whatOpenClLacksIsTold() {
+        fake.file("/etc/OpenCL/vendors/gone.icd", "libgone.so\n");
+        requireFound("opencl", Severity.WARNING, "broken=[gone.icd=libgone.so]", "install the library");
+
+        fake.without("/etc/OpenCL/vendors/gone.icd").withoutLibrary("libOpenCL.so.1");
+        requireFound("opencl", Severity.WARNING, "no loader: [pocl.icd]", "ocl-icd-libopencl1");
+
+        fake.without("/etc/OpenCL/vendors/pocl.icd");
+        requireFound("opencl", Severity.INFO, "library=none", "pocl-opencl-icd");
+    }
+
+    @Test
+    void aLoaderWithoutADriverIsTold() {
+        fake.without("/etc/OpenCL/vendors/pocl.icd");
+
+        requireFound("opencl", Severity.INFO, "no driver", "pocl-opencl-icd");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCheckThatFailsIsAFinding(boolean known) {
+        RuntimeException failure = known
+                ? Failure.of(ErrorCode.UNEXPECTED, "cannot reach the C library").exception()
+                : new IllegalStateException("odd");
+        Check failing = new Check() {
+            @Override
+            public String name() {
+                return "failing";
+            }
+
+            @Override
+            public Finding look(Machine machine) {
+                throw failure;
+            }
+        };
+
+        Finding finding = Examination.look(failing, fake.machine());
+
+        assertThat(finding.severity()).isEqualTo(known ? Severity.PROBLEM : Severity.WARNING);
+        assertThat(finding.found()).contains(known ? "C library" : "odd");
+    }
+}

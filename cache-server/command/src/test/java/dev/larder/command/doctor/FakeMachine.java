@@ -1,0 +1,125 @@
+package dev.larder.command.doctor;
+
+import dev.larder.posix.FileSystemSpace;
+import dev.larder.protocol.ReleaseVersion;
+import dev.larder.server.store.StoreReport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A machine that is made up: in good order until a test spoils something. */
+final class FakeMachine implements Probes {
+    static final long GIB = 1L << 30;
+
+    private final Path root;
+    private final Map<String, String> properties = new HashMap<>(Map.of(
+            "java.version", "17.0.15",
+            "java.specification.version", "17",
+            "java.home", "/jdk",
+            "java.io.tmpdir", "/tmp"));
+    private final Set<String> libraries = new HashSet<>(Set.of("libOpenCL.so.1", "libpocl.so"));
+    private final Set<String> modules = new HashSet<>(Set.of("jdk.compiler"));
+    Path store = Path.of("/dev/shm/larder-ada");
+    FileSystemSpace space = new FileSystemSpace(16 * GIB, 12 * GIB, 4_000_000, 3_900_000);
+    List<StoreReport> leftovers = List.of();
+    DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text());
+    long uid = 1000;
+
+    FakeMachine(Path root) {
+        this.root = root;
+        file("/proc/self/mounts", "overlay / overlay rw 0 0\nshm /dev/shm tmpfs rw,nosuid,huge=advise 0 0\n");
+        file("/proc/self/stat", "42 (java (x) y) S 7 42 42 0\n");
+        limits("65536", "65536", "unlimited");
+        file("/proc/self/cgroup", "0::/user.slice/app.service\n");
+        file("/sys/fs/cgroup/user.slice/app.service/memory.max", "max\n");
+        file("/proc/sys/vm/max_map_count", "65530\n");
+        file("/proc/sys/vm/swappiness", "60\n");
+        file("/proc/swaps", "Filename Type Size Used Priority\n");
+        file("/sys/devices/system/node/has_memory", "0\n");
+        file("/run/systemd/system/x", "");
+        file("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=yes\n");
+        file("/etc/systemd/logind.conf.d/larder.conf", "[Login]\nRemoveIPC=no\n");
+        file("/etc/login.defs", "UID_MIN 1000\nSYS_UID_MAX 999\n");
+        file("/etc/OpenCL/vendors/pocl.icd", "libpocl.so\n");
+    }
+
+    /** Writes a file of the machine. */
+    FakeMachine file(String path, String text) {
+        try {
+            Path file = root.resolve(path.substring(1));
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, text);
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Removes a file of the machine. */
+    FakeMachine without(String path) {
+        try {
+            Files.delete(root.resolve(path.substring(1)));
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sets the limits of the shell that started the JVM. */
+    FakeMachine limits(String softFiles, String hardFiles, String lockedMemory) {
+        return file(
+                "/proc/7/limits",
+                "Limit Soft Hard Units\nMax open files            " + softFiles + "   " + hardFiles + "  files\n"
+                        + "Max locked memory  " + lockedMemory + "  " + lockedMemory + "  bytes\n");
+    }
+
+    FakeMachine property(String name, String value) {
+        properties.put(name, value);
+        return this;
+    }
+
+    FakeMachine withoutLibrary(String name) {
+        libraries.remove(name);
+        return this;
+    }
+
+    FakeMachine withoutModule(String name) {
+        modules.remove(name);
+        return this;
+    }
+
+    Machine machine() {
+        return new Machine(root, store, "ada", uid, properties::get, this, bytes -> bytes / GIB + " GiB");
+    }
+
+    @Override
+    public FileSystemSpace space(Path path) {
+        return space;
+    }
+
+    @Override
+    public boolean hasLibrary(String name) {
+        return libraries.contains(name);
+    }
+
+    @Override
+    public boolean hasModule(String name) {
+        return modules.contains(name);
+    }
+
+    @Override
+    public List<StoreReport> leftovers() {
+        return leftovers;
+    }
+
+    @Override
+    public DaemonAnswer daemon(Path asked) {
+        return daemon;
+    }
+}

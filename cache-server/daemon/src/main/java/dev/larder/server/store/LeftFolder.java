@@ -1,0 +1,203 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.Posix;
+import dev.larder.server.store.StoreReport.State;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/** A folder, held by a descriptor, that may be a store which nobody serves any more. The caller closes the descriptor. */
+final class LeftFolder {
+    private static final int ATTEMPTS = 10;
+    private static final long PAUSE_NS = 20_000_000;
+
+    private final Posix posix;
+    private final Path store;
+    private final int owner;
+    private final StoreLayout layout;
+    private final LeaseProbe leases;
+
+    LeftFolder(Posix posix, Path store, int descriptor, int owner) {
+        this.posix = posix;
+        this.store = store;
+        this.owner = owner;
+        // Leads to the folder that was opened, wherever it is moved and whatever is put into its place.
+        this.layout = new StoreLayout(Path.of("/proc/self/fd/" + descriptor));
+        this.leases = new LeaseProbe(posix);
+    }
+
+    /** Tells what it is. Holds the lock for a moment, shared: a daemon that starts just then tries again. */
+    StoreReport look() throws IOException {
+        return withLock(lock -> posix.tryLockShared(lock), this::measure);
+    }
+
+    /** Unlinks the store's own files, unless somebody lives there. */
+    StoreReport remove(boolean evenIfKept) throws IOException {
+        return withLock(this::lockForRemoval, record -> {
+            StoreReport found = measure(record);
+            return found.state() == State.KEPT && !evenIfKept ? found : remove(found);
+        });
+    }
+
+    /** What is done while the lock is held. */
+    @FunctionalInterface
+    private interface Work {
+        StoreReport with(LockRecord record) throws IOException;
+    }
+
+    /** How the lock is taken. */
+    @FunctionalInterface
+    private interface Attempt {
+        boolean tryLock(int lock);
+    }
+
+    private StoreReport withLock(Attempt attempt, Work work) throws IOException {
+        int lock;
+        try {
+            lock = posix.openForReading(layout.lock());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return noStore("it has no daemon.lock");
+            }
+            throw e;
+        }
+        try {
+            FileStatus file = posix.status(lock);
+            if (!file.isRegular() || file.uid() != owner) {
+                return noStore("its daemon.lock is not its owner's file");
+            }
+            if (!attempt.tryLock(lock)) {
+                return StoreReport.leftAlone(
+                        store, State.LIVE, "it is in use: pid=" + readRecord().pid());
+            }
+            if (!posix.status(lock).isLinked()) {
+                throw new NoSuchFileException(store.toString()); // its daemon has just removed it
+            }
+            LockRecord record = readRecord();
+            return record.pid() < 0 && file.byteSize() > 0
+                    ? noStore("its daemon.lock is no record")
+                    : work.with(record);
+        } finally {
+            posix.close(lock);
+        }
+    }
+
+    private StoreReport noStore(String why) {
+        return StoreReport.leftAlone(store, State.NO_STORE, why);
+    }
+
+    private LockRecord readRecord() throws IOException {
+        return LockRecord.parse(Leftovers.text(layout.lock()));
+    }
+
+    /** Takes the lock for good, also where others are looking at the store just now. */
+    private boolean lockForRemoval(int lock) {
+        for (int attempt = 1; !posix.tryLockExclusive(lock); attempt++) {
+            if (attempt == ATTEMPTS) {
+                return false;
+            }
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+        return true;
+    }
+
+    private StoreReport measure(LockRecord record) throws IOException {
+        List<String> leased = new ArrayList<>();
+        TreeSet<Long> holders = new TreeSet<>();
+        long held = 0;
+        for (Path version : versions()) {
+            if (leases.isLeased(version)) {
+                leased.add(layout.data().relativize(version).toString());
+                holders.addAll(leases.holders(version));
+                held += sizes(version).bytes();
+            }
+        }
+        Sizes all = new Sizes(0, 0);
+        for (Path part : parts()) {
+            all = all.plus(sizes(part));
+        }
+        State state = record.isClean() ? State.KEPT : State.DEAD;
+        String detail = record.isClean() ? "it was left on purpose" : "its daemon died: pid=" + record.pid();
+        return new StoreReport(store, state, detail, all.files(), all.bytes(), held, leased, new ArrayList<>(holders));
+    }
+
+    /** Returns everything that belongs to a store; the lock goes last. */
+    private List<Path> parts() {
+        return List.of(
+                layout.incoming(), layout.data(), layout.socket(), layout.counters(), layout.catalog(), layout.lock());
+    }
+
+    private List<Path> versions() throws IOException {
+        List<Path> versions = new ArrayList<>();
+        for (Path dataset : folders(layout.data())) {
+            versions.addAll(folders(dataset));
+        }
+        return versions;
+    }
+
+    private static List<Path> folders(Path parent) throws IOException {
+        if (!Files.isDirectory(parent, LinkOption.NOFOLLOW_LINKS)) {
+            return List.of();
+        }
+        try (Stream<Path> entries = Files.list(parent)) {
+            return entries.filter(entry -> Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** Counts of what lies below a path. */
+    private record Sizes(long files, long bytes) {
+        Sizes plus(Sizes other) {
+            return new Sizes(files + other.files, bytes + other.bytes);
+        }
+    }
+
+    private static Sizes sizes(Path path) throws IOException {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            return new Sizes(0, 0);
+        }
+        try (Stream<Path> below = Files.walk(path)) {
+            return below.filter(file -> !Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS))
+                    .map(file -> new Sizes(1, length(file)))
+                    .reduce(new Sizes(0, 0), Sizes::plus);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static long length(Path file) {
+        try {
+            return (long) Files.getAttribute(file, "size", LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException gone) {
+            return 0;
+        }
+    }
+
+    /** A daemon that starts meanwhile reads in the lock file that it should wait, and finds the file gone in the end. */
+    private StoreReport remove(StoreReport found) throws IOException {
+        StandardOpenOption[] anew = {StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING};
+        Files.write(layout.lock(), StoreLock.removalRecord(), anew);
+        Removal removal = new Removal();
+        List<Path> parts = parts();
+        removal.removeAll(versions());
+        removal.removeAll(parts.subList(0, parts.size() - 1));
+        removal.remove(layout.lock());
+        Publication.deleteIfEmpty(store);
+        boolean left = Files.exists(store, LinkOption.NOFOLLOW_LINKS);
+        return found.as(State.REMOVED, left ? "the folder stays: there are other things in it" : "");
+    }
+}

@@ -1,0 +1,145 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.Posix;
+import dev.larder.server.store.StoreReport.State;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds and removes stores whose daemons died without cleaning up.
+ *
+ * <p>A store is alive while the lock on its {@code daemon.lock} is held; nothing else counts, pids least of all, which mean
+ * nothing across namespaces. What is removed is locked first, and reached through a descriptor of its folder, so that nobody can
+ * put another folder in its place.
+ */
+public final class Leftovers {
+    private static final Logger LOG = LoggerFactory.getLogger(Leftovers.class);
+    private static final String NAMES = "larder*";
+    private static final int ROOT = 0;
+
+    /** A store whose lock was written just now may belong to a daemon that somebody is starting again. */
+    private static final Duration SETTLED = Duration.ofMinutes(1);
+
+    private Leftovers() {}
+
+    /** Returns what lies in a folder and is named as stores are, sorted; nothing where the folder cannot be read. */
+    public static List<Path> candidates(Path folder) {
+        TreeSet<Path> found = new TreeSet<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, NAMES)) {
+            entries.forEach(found::add);
+        } catch (IOException unreadable) {
+            LOG.debug("cannot look for stores: folder={} reason={}", folder, unreadable.toString());
+        }
+        return new ArrayList<>(found);
+    }
+
+    /** Tells what a folder is, and changes nothing; empty where it is gone. */
+    public static Optional<StoreReport> look(Path store) {
+        return examine(store, folder -> folder.look());
+    }
+
+    /** Removes a store whose daemon died, and with {@code evenIfKept} one that was left on purpose; tells what it did. */
+    public static Optional<StoreReport> remove(Path store, boolean evenIfKept) {
+        return examine(store, folder -> folder.remove(evenIfKept));
+    }
+
+    /** Finds stores of dead daemons beside a store that this user may remove, such as a start should tell of. */
+    public static List<StoreReport> beside(Path store) {
+        Path folder = store.toAbsolutePath().getParent();
+        List<StoreReport> dead = new ArrayList<>();
+        for (Path candidate : folder == null ? List.<Path>of() : candidates(folder)) {
+            if (!candidate.equals(store.toAbsolutePath()) && isSettled(candidate)) {
+                look(candidate).filter(report -> report.state() == State.DEAD).ifPresent(dead::add);
+            }
+        }
+        return dead;
+    }
+
+    private static boolean isSettled(Path store) {
+        try {
+            Instant written = Files.getLastModifiedTime(new StoreLayout(store).lock(), LinkOption.NOFOLLOW_LINKS)
+                    .toInstant();
+            return written.isBefore(Instant.now().minus(SETTLED));
+        } catch (IOException noLock) {
+            return false;
+        }
+    }
+
+    /** What is to be done with a store that is held by a descriptor. */
+    @FunctionalInterface
+    private interface Look {
+        StoreReport at(LeftFolder folder) throws IOException;
+    }
+
+    private static Optional<StoreReport> examine(Path store, Look look) {
+        Posix posix = Posix.system();
+        if (!Files.isDirectory(store, LinkOption.NOFOLLOW_LINKS)) {
+            return Files.exists(store, LinkOption.NOFOLLOW_LINKS)
+                    ? Optional.of(StoreReport.leftAlone(store, State.NO_STORE, kindOf(store)))
+                    : Optional.empty();
+        }
+        try {
+            int descriptor = posix.openForReading(store);
+            try {
+                FileStatus folder = posix.status(descriptor);
+                return Optional.of(
+                        isForeign(folder, posix.userId())
+                                ? foreign(store)
+                                : look.at(new LeftFolder(posix, store, descriptor, folder.uid())));
+            } finally {
+                posix.close(descriptor);
+            }
+        } catch (NoSuchFileException gone) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw Space.failed("cannot clean up a store", store, e);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return Optional.empty();
+            } else if (e.code() == ErrorCode.REFUSED) {
+                return Optional.of(foreign(store));
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isForeign(FileStatus folder, int user) {
+        return user != ROOT && folder.uid() != user;
+    }
+
+    private static StoreReport foreign(Path store) {
+        String owner = "unknown";
+        try {
+            owner = Files.getOwner(store, LinkOption.NOFOLLOW_LINKS).getName();
+        } catch (IOException e) {
+            LOG.debug("cannot tell an owner: store={} reason={}", store, e.toString());
+        }
+        return StoreReport.leftAlone(store, State.FOREIGN, "it belongs to another user: owner=" + owner);
+    }
+
+    private static String kindOf(Path path) {
+        return Files.isSymbolicLink(path) ? "it is a symbolic link" : "it is a file";
+    }
+
+    /** Reads a lock file, whatever bytes it holds. */
+    static String text(Path file) throws IOException {
+        return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,73 @@
+"""Lets unchanged programs read cached arrays: what ``larder run --redirect`` puts first on ``PYTHONPATH``.
+
+``np.load`` of a ``.npy`` file that a dataset was loaded from, and that has not changed since, returns the dataset's array:
+read-only, as ``np.load(path, mmap_mode="r")`` gives it, and leased until the process ends. Every other call, and every
+failure here, goes to numpy's own ``load``. Where numpy is not imported nothing but this small file is read.
+"""
+
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class _NumpyWatch:
+    """Waits on ``sys.meta_path`` for the import of numpy, and changes ``np.load`` when it is done."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != "numpy":
+            return None
+        sys.meta_path.remove(cls)
+        try:
+            return _then_redirect(name, path, target)
+        except Exception:
+            return None  # then it is imported as if this were not here
+
+
+def _then_redirect(name, path, target):
+    for finder in sys.meta_path:
+        spec = finder.find_spec(name, path, target)
+        if spec is not None:
+            break
+    else:
+        return None
+    loader, execute = spec.loader, spec.loader.exec_module
+
+    def execute_and_redirect(module):
+        execute(module)
+        try:
+            del loader.exec_module
+            module.load = _redirecting(module)
+        except Exception:
+            pass  # then numpy stays as it is
+
+    loader.exec_module = execute_and_redirect
+    return spec
+
+
+def _redirecting(numpy):
+    from importlib import util
+
+    spec = util.spec_from_file_location("_larder_redirect", os.path.join(_HERE, "larder_redirect.py"))
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.redirecting(numpy)
+
+
+def _run_other():
+    """Run the sitecustomize that this one hides, as Python would have."""
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != _HERE]
+    this = sys.modules.pop(__name__)
+    try:
+        __import__(__name__)
+    except ImportError as e:
+        if e.name != __name__:
+            raise
+    finally:
+        sys.modules.setdefault(__name__, this)
+
+
+if "LARDER_REDIRECT" in os.environ:
+    sys.meta_path.insert(0, _NumpyWatch)
+_run_other()
