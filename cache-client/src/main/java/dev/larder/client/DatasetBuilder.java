@@ -13,14 +13,18 @@ import dev.larder.npy.Order;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.BuildTurn;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.protocol.ProgressListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
@@ -37,6 +41,8 @@ public final class DatasetBuilder implements AutoCloseable {
     private final Path folder;
     private final Map<String, ArrayWriter> writers = new LinkedHashMap<>();
     private final Map<String, ColumnPart> parts = new HashMap<>();
+    private final boolean isOurs;
+    private final Set<String> made = new HashSet<>();
     private boolean open = true;
 
     /** Takes the turn over. */
@@ -45,6 +51,7 @@ public final class DatasetBuilder implements AutoCloseable {
         this.dataset = dataset;
         this.turn = turn;
         this.folder = Path.of(turn.folder());
+        this.isOurs = Files.isWritable(folder);
     }
 
     /** Returns the name of the dataset. */
@@ -52,7 +59,10 @@ public final class DatasetBuilder implements AutoCloseable {
         return dataset;
     }
 
-    /** Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. */
+    /**
+     * Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. In the
+     * store of another user only this process can add arrays.
+     */
     public Path folder() {
         return folder;
     }
@@ -78,9 +88,33 @@ public final class DatasetBuilder implements AutoCloseable {
                     .with("array", array)
                     .remedy("give them different names");
         }
+        if (!isOurs && !made.contains(array)) {
+            announce(Map.of(array, header), Map.of());
+        }
         ArrayWriter writer = ArrayWriter.create(posix, folder, array, header);
         writers.put(array, writer);
         return writer;
+    }
+
+    /**
+     * Tells the daemon which arrays will be added, which saves a question for each in a store that another user lets this one load
+     * into; does nothing in one's own.
+     *
+     * @param headers what they are, by name
+     * @param sources where they come from, by name, for people; those that are computed are not in it
+     */
+    public void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
+        requireOpen();
+        if (isOurs) {
+            return;
+        }
+        turn.makeFiles(headers.entrySet().stream()
+                .map(array -> new NewFile(
+                        array.getKey(),
+                        ArrayWriter.fileBytes(array.getValue()),
+                        sources.getOrDefault(array.getKey(), "")))
+                .toList());
+        made.addAll(headers.keySet());
     }
 
     /**
@@ -101,7 +135,8 @@ public final class DatasetBuilder implements AutoCloseable {
         }
     }
 
-    private void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
+    /** Adds an array as {@link #add(String, NpyHeader, ReadableByteChannel)} does, which is a part of a column. */
+    public void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
         ArrayWriter writer = array(array, header);
         try {
             fill(writer, data);

@@ -2,6 +2,7 @@ package dev.larder.posix;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * What Larder asks of the operating system beyond the JDK: whole-file mappings, {@code flock}s, reservations.
@@ -15,7 +16,10 @@ public interface Posix {
         return JnaPosix.Holder.instance();
     }
 
-    /** Opens a file for reading, without following a link in its last component. The caller closes the descriptor. */
+    /**
+     * Opens a file for reading, without following a link in its last component, and returns at once even where it is a pipe. The
+     * caller closes the descriptor.
+     */
     int openForReading(Path path);
 
     /** Opens a file for reading and writing and creates it with {@code mode} if it is absent. The caller closes the descriptor. */
@@ -74,6 +78,12 @@ public interface Posix {
 
     /** Returns the group id of this process. */
     int groupId();
+
+    /** Returns every group that this process acts for, its own first. */
+    List<Integer> groupIds();
+
+    /** Returns who is at the other end of a connected Unix-domain socket, as the kernel noted when it was connected. */
+    PeerCredentials peer(int socket);
 
     /** Makes this process the leader of a session of its own, out of reach of the terminal's Ctrl-C. */
     void leaveTerminal();

@@ -1,6 +1,8 @@
 package dev.larder.protocol;
 
 import dev.larder.layout.ColumnPart;
+import dev.larder.protocol.NewFilesRequest.NewFile;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -8,6 +10,9 @@ import java.util.Map;
  * {@link #publish} has returned, what was written is removed and the next client has its turn. Used by one thread.
  */
 public final class BuildTurn implements AutoCloseable {
+    /** Few enough for the longest names and paths. */
+    private static final int FILES_A_REQUEST = 500;
+
     private final ControlClient client;
     private final ControlConnection connection;
     private final Build build;
@@ -24,6 +29,17 @@ public final class BuildTurn implements AutoCloseable {
     /** Returns the folder to write {@code .npy} files into. */
     public String folder() {
         return build.folder();
+    }
+
+    /**
+     * Has files made in the folder, for this process to open, write and close: the way to write into the store of another user, who
+     * lets nobody put files there.
+     */
+    public void makeFiles(List<NewFile> files) {
+        for (int from = 0; from < files.size(); from += FILES_A_REQUEST) {
+            List<NewFile> some = files.subList(from, Math.min(files.size(), from + FILES_A_REQUEST));
+            client.makeFiles(new NewFilesRequest(build.token(), some));
+        }
     }
 
     /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */
