@@ -30,7 +30,7 @@ import java.util.Set;
  * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
  * process, it leaves nothing behind, and whoever waits for the same dataset builds it.
  *
- * <p>Used by one thread; the writers that it hands out may be used by others until it publishes.
+ * <p>Several threads may add arrays, and fill them through the writers that it hands out; one of them publishes when all are done.
  */
 public final class DatasetBuilder implements AutoCloseable {
     private static final int COPY_STEP_BYTES = 256 << 10;
@@ -73,7 +73,7 @@ public final class DatasetBuilder implements AutoCloseable {
     }
 
     /** Adds an array of zeros, to be filled. */
-    public ArrayWriter array(String array, NpyHeader header) {
+    public synchronized ArrayWriter array(String array, NpyHeader header) {
         requireOpen();
         String objection = Names.arrayObjection(array);
         if (objection != null) {
@@ -103,7 +103,7 @@ public final class DatasetBuilder implements AutoCloseable {
      * @param headers what they are, by name
      * @param sources where they come from, by name, for people; those that are computed are not in it
      */
-    public void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
+    public synchronized void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
         requireOpen();
         if (isOurs) {
             return;
@@ -140,17 +140,22 @@ public final class DatasetBuilder implements AutoCloseable {
         ArrayWriter writer = array(array, header);
         try {
             fill(writer, data);
+            writer.close(); // there may be more arrays than a process can have open
         } catch (IOException | RuntimeException | Error e) {
             close(); // what is half an array must not be published with the others
             throw e;
         }
         if (part != ColumnPart.NONE) {
-            parts.put(array, part);
+            addPart(array, part);
         }
     }
 
+    private synchronized void addPart(String array, ColumnPart part) {
+        parts.put(array, part);
+    }
+
     private void fill(ArrayWriter writer, ReadableByteChannel data) throws IOException {
-        ByteBuffer step = ByteBuffer.allocateDirect(COPY_STEP_BYTES);
+        ByteBuffer step = ByteBuffer.allocateDirect((int) Math.min(COPY_STEP_BYTES, Math.max(1, writer.byteSize())));
         long at = 0;
         while (data.read(step.clear()) >= 0) {
             step.flip();
@@ -199,7 +204,7 @@ public final class DatasetBuilder implements AutoCloseable {
 
     /** Gives up what was not published. Idempotent. */
     @Override
-    public void close() {
+    public synchronized void close() {
         if (open) {
             open = false;
             try {

@@ -64,7 +64,7 @@ public final class StoreLocation {
     }
 
     static void requireTrustedOwner(Path store, Caller caller) {
-        Owner owner = Owner.of(store);
+        StoreOwner owner = StoreOwner.of(store);
         if (!caller.isOwnOrService(owner) && !caller.mayUse(store, owner)) {
             throw refused(store, owner, caller)
                     .remedy("name a store of your own with --store, or trust that owner with " + SERVICE_USER_VARIABLE);
@@ -74,7 +74,7 @@ public final class StoreLocation {
     /** Refuses to serve a store that belongs to another user, whoever may read it. */
     public static void requireOwn(Path store) {
         Caller caller = Caller.ofThisProcess();
-        Owner owner = Owner.of(store);
+        StoreOwner owner = StoreOwner.of(store);
         if (!caller.isOwnOrService(owner)) {
             throw refused(store, owner, caller).remedy("name a store of your own with --store");
         }
@@ -85,38 +85,16 @@ public final class StoreLocation {
         int user = Posix.system().userId();
         return user != ROOT
                 && Files.exists(store, LinkOption.NOFOLLOW_LINKS)
-                && Owner.of(store).uid() != user;
+                && StoreOwner.of(store).uid() != user;
     }
 
-    private static Failure refused(Path store, Owner owner, Caller caller) {
+    private static Failure refused(Path store, StoreOwner owner, Caller caller) {
         return Failure.of(ErrorCode.REFUSED, "the store belongs to another user")
                 .with("store", store)
-                .with("owner", owner.name())
+                .with("owner", owner.user())
                 .with("ownerUid", owner.uid())
                 .with("user", caller.name())
                 .with("uid", caller.uid());
-    }
-
-    /** Whom a folder belongs to. */
-    private record Owner(int uid, String name, int gid, int mode) {
-        private static final int SHARED = 02050;
-
-        static Owner of(Path store) {
-            Map<String, Object> attributes = attributes(store);
-            return new Owner(
-                    number(attributes, "uid"),
-                    String.valueOf(attributes.get("owner")),
-                    number(attributes, "gid"),
-                    number(attributes, "mode"));
-        }
-
-        private static int number(Map<String, Object> attributes, String name) {
-            return attributes.get(name) instanceof Integer number ? number : -1;
-        }
-
-        boolean isOpenTo(List<Integer> groups) {
-            return (mode & SHARED) == SHARED && groups.contains(gid);
-        }
     }
 
     /**
@@ -131,14 +109,14 @@ public final class StoreLocation {
             return new Caller(posix.userId(), name, posix.groupIds(), System.getenv(), SHARED_MEMORY);
         }
 
-        private boolean isOwnOrService(Owner owner) {
+        private boolean isOwnOrService(StoreOwner owner) {
             String service = environment.get(SERVICE_USER_VARIABLE);
-            return owner.uid() == uid || owner.name().equals(service == null ? configuredServiceUser() : service);
+            return owner.uid() == uid || owner.user().equals(service == null ? configuredServiceUser() : service);
         }
 
         /** An ordinary user cannot have made a folder of root's or of a system account's; the one that was named is wanted. */
-        private boolean mayUse(Path store, Owner owner) {
-            boolean invited = uid == ROOT || owner.isOpenTo(groups);
+        private boolean mayUse(Path store, StoreOwner owner) {
+            boolean invited = uid == ROOT || (owner.isShared() && groups.contains(owner.gid()));
             return invited && (isNamed(store) || (isServicePlace(store) && owner.uid() < FIRST_ORDINARY_USER));
         }
 
@@ -165,18 +143,6 @@ public final class StoreLocation {
                     .orElse(null);
         } catch (IOException | UncheckedIOException e) {
             return null;
-        }
-    }
-
-    private static Map<String, Object> attributes(Path store) {
-        try {
-            return Files.readAttributes(store, "unix:uid,gid,mode,owner", LinkOption.NOFOLLOW_LINKS);
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.REFUSED, "cannot tell who owns the store")
-                    .with("store", store)
-                    .with("reason", e)
-                    .cause(e)
-                    .exception();
         }
     }
 }

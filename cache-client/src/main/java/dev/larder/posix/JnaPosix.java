@@ -27,6 +27,7 @@ final class JnaPosix implements Posix {
     private static final int ENOSPC = 28;
 
     private static final int ERANGE = 34;
+    private static final int ENOPROTOOPT = 92;
     private static final int USUAL_GROUPS = 64;
 
     private static final long RESERVE_STEP_BYTES = 64L << 20;
@@ -269,11 +270,19 @@ final class JnaPosix implements Posix {
     @Override
     public PeerCredentials peer(int socket) {
         int[] credentials = option(socket, LibC.SO_PEERCRED, 3); // struct ucred: pid, uid, gid
-        int[] supplementary = option(socket, LibC.SO_PEERGROUPS, USUAL_GROUPS);
+        int[] supplementary = peerGroups(socket);
         Set<Integer> groups = IntStream.concat(IntStream.of(credentials[2]), Arrays.stream(supplementary))
                 .boxed()
                 .collect(Collectors.toSet());
         return new PeerCredentials(credentials[0], credentials[1], groups);
+    }
+
+    /** Kernels before 4.13, and some sandboxes, tell only the first group. */
+    private static int[] peerGroups(int socket) {
+        int[] byteSize = {0};
+        boolean isKnown = LibC.getsockopt(socket, LibC.SOL_SOCKET, LibC.SO_PEERGROUPS, new int[0], byteSize) == 0
+                || Native.getLastError() != ENOPROTOOPT;
+        return isKnown ? option(socket, LibC.SO_PEERGROUPS, USUAL_GROUPS) : new int[0];
     }
 
     /** Reads an option of a socket whose value is some integers; the kernel tells where they are more than usual. */

@@ -1,9 +1,12 @@
 package dev.larder.protocol;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.NewFilesRequest.NewFile;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The right to build a dataset, held for as long as a connection to the daemon is open. Whoever gets it closes it; closed before
@@ -16,6 +19,7 @@ public final class BuildTurn implements AutoCloseable {
     private final ControlClient client;
     private final ControlConnection connection;
     private final Build build;
+    private volatile @Nullable LarderException givenUp;
 
     BuildTurn(ControlClient client, ControlConnection connection, Build build) {
         this.client = client;
@@ -44,15 +48,22 @@ public final class BuildTurn implements AutoCloseable {
 
     /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */
     public Done publish(Map<String, ColumnPart> parts, ProgressListener listener) {
-        return client.publish(new PublishRequest(build.token(), parts), listener);
+        try {
+            return client.publish(new PublishRequest(build.token(), parts), listener);
+        } catch (LarderException e) {
+            LarderException reason = givenUp;
+            throw reason != null && e.code() == ErrorCode.NOT_FOUND ? reason : e;
+        }
     }
 
     /** Takes in the daemon's signs of life, so that it does not take us for dead. */
     private void listen() {
         try {
             connection.finish(ProgressListener.NONE, ControlConnection.FOREVER);
-        } catch (RuntimeException e) {
-            return; // closed, or the daemon is gone: publishing will tell
+        } catch (LarderException e) {
+            givenUp = e; // publishing will tell
+        } catch (RuntimeException closed) {
+            return;
         }
     }
 

@@ -6,6 +6,7 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreOwner;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadRequest;
@@ -14,6 +15,7 @@ import dev.larder.protocol.ReleaseVersion;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
+import dev.larder.server.ingest.GroupQuota;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
@@ -24,6 +26,7 @@ import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,6 +59,7 @@ public final class Daemon implements AutoCloseable {
     private static final int WORK_THREADS = 2;
     private static final long LOADS_END_MS = 1_000;
     private static final long STOP_TIMEOUT_SECONDS = 60;
+    private static final long UPLOAD_LOOK_MS = 250;
     private static final long RETIRED_SWEEP_MS = 500;
 
     private final Store store;
@@ -83,23 +87,39 @@ public final class Daemon implements AutoCloseable {
         this.residency = new Residency(store, catalog, this::loseCatalog, System::currentTimeMillis);
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
-        this.loads = new Loads(store, residency, workers);
+        GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
+        this.loads = new Loads(store, residency, quota, workers);
         this.waits = new Waits(residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
+        Access access = new Access(residency, StoreOwner.of(store.layout().root()));
         this.requests = new Requests(
                 this,
                 store,
                 residency,
                 loads,
                 waits,
-                new Turns(this, residency, loads, timer, work),
+                access,
+                new Turns(this, access, residency, loads, timer, work),
                 work,
                 verification);
         this.control = ControlServer.start(
                 ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
+        if (config.sharing().group().isPresent()) {
+            var unused = timer.scheduleWithFixedDelay(
+                    this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
+        }
         afterChange();
+    }
+
+    /** A member that breaks its word costs it its own upload, and nobody else anything. */
+    private void watchUploads() {
+        try {
+            loads.requireAnnounced();
+        } catch (RuntimeException e) {
+            report("cannot look after uploads", e);
+        }
     }
 
     /**
@@ -108,7 +128,10 @@ public final class Daemon implements AutoCloseable {
      * @throws LarderException REFUSED with the owner's pid, NO_SPACE, USAGE for a path that is too long
      */
     public static Daemon start(DaemonConfig config) {
-        Store store = Store.open(new StoreLayout(config.store()), config.capacityBytes());
+        Store store = Store.open(
+                new StoreLayout(config.store()),
+                config.capacityBytes(),
+                config.sharing().group());
         try {
             return new Daemon(config, store);
         } catch (IOException e) {
@@ -168,8 +191,8 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Starts a build by a client, unless the dataset is being loaded or built already. */
-    Optional<Upload> tryStartUpload(String dataset, long bytes) {
-        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes);
+    Optional<Upload> tryStartUpload(String dataset, long bytes, Publisher publisher) {
+        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes, publisher);
         upload.ifPresent(this::watch);
         return upload;
     }

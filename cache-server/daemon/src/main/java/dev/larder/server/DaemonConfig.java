@@ -9,12 +9,18 @@ import java.util.OptionalLong;
  * @param store the folder of its store
  * @param capacityBytes how much it may hold; empty: 80 % of what mount and control group leave
  * @param workers threads that copy, where a load does not say; 0: one for each processor
+ * @param sharing whom the store is open to
  */
-public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
+public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers, Sharing sharing) {
     /** Rejects a negative number of workers. */
     public DaemonConfig {
         if (workers < 0) {
             throw new IllegalArgumentException("workers=" + workers);
         }
+    }
+
+    /** Says how to run for this user alone. */
+    public DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
+        this(store, capacityBytes, workers, Sharing.NONE);
     }
 }

@@ -6,6 +6,7 @@ import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.ReleaseVersion;
 import dev.larder.protocol.Request;
@@ -34,6 +35,7 @@ final class Requests implements RequestHandler {
     private final Store store;
     private final Residency residency;
     private final Loads loads;
+    private final Access access;
     private final Turns turns;
     private final Waits waits;
     private final Executor work;
@@ -47,6 +49,7 @@ final class Requests implements RequestHandler {
             Residency residency,
             Loads loads,
             Waits waits,
+            Access access,
             Turns turns,
             Executor work,
             Executor verification) {
@@ -54,6 +57,7 @@ final class Requests implements RequestHandler {
         this.store = store;
         this.residency = residency;
         this.loads = loads;
+        this.access = access;
         this.turns = turns;
         this.waits = waits;
         this.work = work;
@@ -93,11 +97,25 @@ final class Requests implements RequestHandler {
     }
 
     @Override
-    public void publish(PublishRequest request, Reply reply) {
-        Upload upload = loads.findUpload(request.token())
+    public void makeFiles(NewFilesRequest request, Reply reply) {
+        Upload upload = requireUpload(request.token(), reply);
+        run(work, reply, () -> {
+            upload.makeFiles(request.files());
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private Upload requireUpload(long token, Reply reply) {
+        return loads.findUpload(token)
+                .filter(upload -> Access.isBuiltBy(upload, reply.peer()))
                 .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such build")
-                        .with("token", request.token())
+                        .with("token", token)
                         .remedy("its client left, or it was published; ask to build it again"));
+    }
+
+    @Override
+    public void publish(PublishRequest request, Reply reply) {
+        Upload upload = requireUpload(request.token(), reply);
         Runnable noProgress = upload.listen(reply::progress);
         reply.onDisconnect(noProgress);
         upload.whenEnded((done, failure) -> {
@@ -151,6 +169,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void evict(String name, boolean forget, Reply reply) {
+        access.requireMayChange(reply.peer(), name, "evict");
         run(work, reply, () -> {
             PublishedVersion evicted = daemon.evict(name);
             reply.done(Done.of(evicted.arrays().size(), evicted.storedBytes(), ""));
@@ -159,6 +178,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void pin(String name, boolean pinned, Reply reply) {
+        access.requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
         run(work, reply, () -> {
             throw new UnsupportedOperationException("pin");
         });

@@ -14,6 +14,7 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Publisher;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -28,13 +29,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class Turns {
     private final Daemon daemon;
+    private final Access access;
     private final Residency residency;
     private final Loads loads;
     private final ScheduledExecutorService timer;
     private final Executor work;
 
-    Turns(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer, Executor work) {
+    Turns(
+            Daemon daemon,
+            Access access,
+            Residency residency,
+            Loads loads,
+            ScheduledExecutorService timer,
+            Executor work) {
         this.daemon = daemon;
+        this.access = access;
         this.residency = residency;
         this.loads = loads;
         this.timer = timer;
@@ -88,7 +97,9 @@ final class Turns {
                 }
                 return;
             }
-            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes());
+            access.requireMayChange(reply.peer(), request.name(), "create");
+            Publisher publisher = Access.publisher(reply.peer());
+            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes(), publisher);
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;

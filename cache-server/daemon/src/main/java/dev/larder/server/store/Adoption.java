@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +80,10 @@ final class Adoption {
 
     private PublishedVersion read(String dataset, Path folder) throws IOException {
         Path file = folder.resolve(StoreLayout.INDEX);
+        for (Path own :
+                List.of(folder, file, folder.resolve(StoreLayout.MANIFEST), folder.resolve(StoreLayout.LEASE))) {
+            requireOwn(folder, own);
+        }
         IndexReader index;
         try {
             index = new IndexReader(ByteBuffer.wrap(Files.readAllBytes(file)), file);
@@ -112,6 +117,20 @@ final class Adoption {
                 provenance);
     }
 
+    /** What others put here could be anything, and change; a pipe would never end. */
+    private static void requireOwn(Path folder, Path file) {
+        try {
+            Map<String, Object> found =
+                    Files.readAttributes(file, "unix:uid,isRegularFile,isDirectory", LinkOption.NOFOLLOW_LINKS);
+            boolean isPlain = Boolean.TRUE.equals(found.get(file.equals(folder) ? "isDirectory" : "isRegularFile"));
+            if (!isPlain || !Integer.valueOf(Posix.system().userId()).equals(found.get("uid"))) {
+                throw damaged(folder, "somebody else put this there: " + file.getFileName(), null);
+            }
+        } catch (IOException e) {
+            throw damaged(folder, "file is missing: " + file.getFileName(), e);
+        }
+    }
+
     private static void requireNumber(Path folder, IndexReader index) {
         if (!fileName(folder).equals(Long.toString(index.version()))
                 || !Files.exists(folder.resolve(StoreLayout.LEASE))) {
@@ -121,6 +140,7 @@ final class Adoption {
 
     private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
         Path segment = folder.resolve(file).normalize();
+        requireOwn(folder, segment);
         if (!segment.startsWith(folder)
                 || !Files.isRegularFile(segment, LinkOption.NOFOLLOW_LINKS)
                 || Files.size(segment) != byteSize) {

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
@@ -55,7 +56,7 @@ final class Manifest {
             gap = ",\n";
             GSON.toJson(source, SourceRecord.class, out);
         }
-        out.write("]}\n");
+        out.write("],\n\"publisher\": " + GSON.toJson(version.provenance().publisher()) + "}\n");
     }
 
     private static void write(ArrayEntry array, String dtypeJson, Writer out) throws IOException {
@@ -77,6 +78,9 @@ final class Manifest {
 
     static Provenance readProvenance(Path file) {
         try {
+            if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+                throw new IOException("it is no file");
+            }
             Provenance provenance;
             try (Reader reader = Files.newBufferedReader(file)) {
                 provenance = GSON.fromJson(reader, Provenance.class);

@@ -17,10 +17,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,10 +43,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Store implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Store.class);
-    private static final int FILE_MODE = 0400;
     private static final int PAGE_BYTES = 4096;
     private static final int LOCK_ATTEMPTS = 50;
-    private static final Set<PosixFilePermission> FOLDER_MODE = PosixFilePermissions.fromString("rwx------");
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final int SECRET_BYTES = 16;
 
     private final Posix posix;
     private final StoreLayout layout;
@@ -69,15 +70,20 @@ public final class Store implements AutoCloseable {
 
     /**
      * Takes a store over, making it where it is absent: refuses one that another live daemon or another user owns, removes
-     * unfinished work, and starts empty where the store is of another boot or format.
+     * unfinished work, and starts empty where the store is of another boot or format. Only this user may use it.
      */
     public static Store open(StoreLayout layout, OptionalLong capacityBytes) {
+        return open(layout, capacityBytes, Optional.empty());
+    }
+
+    /** Takes a store over as {@link #open(StoreLayout, OptionalLong)} does, and opens it to a group, or to this user alone. */
+    public static Store open(StoreLayout layout, OptionalLong capacityBytes, Optional<String> group) {
         Posix posix = Posix.system();
         requireSocketPath(layout);
         try {
             StoreLock lock = takeLock(posix, layout);
             try {
-                long heldBytes = prepare(layout, lock.found());
+                long heldBytes = prepare(layout, lock.found(), group);
                 return new Store(posix, layout, lock, new Space(layout.root(), capacityBytes, heldBytes));
             } catch (IOException | RuntimeException | Error e) {
                 lock.close();
@@ -98,9 +104,8 @@ public final class Store implements AutoCloseable {
     private static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
         for (int attempt = 1; ; attempt++) {
             Files.createDirectories(layout.root(), folderMode());
-            StoreLocation.requireTrustedOwner(layout.root());
+            StoreLocation.requireOwn(layout.root());
             requireStoreOrEmpty(layout);
-            Files.setPosixFilePermissions(layout.root(), FOLDER_MODE);
             try {
                 return StoreLock.take(posix, layout);
             } catch (LarderException e) {
@@ -112,17 +117,21 @@ public final class Store implements AutoCloseable {
     }
 
     /** Removes what no daemon can adopt, and returns how many bytes remain. */
-    private static long prepare(StoreLayout layout, LockRecord found) throws IOException {
+    private static long prepare(StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
         Removal removal = new Removal();
+        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
+            removal.remove(layout.data());
+        }
+        Modes.apply(layout.root(), layout.data(), group);
         if (found.pid() >= 0 && !found.fitsThisBoot()) {
             removal.removeContents(layout.data());
             Files.deleteIfExists(layout.catalog());
         }
-        removal.removeContents(layout.incoming());
+        removal.remove(layout.incoming());
         Files.deleteIfExists(layout.socket());
         Files.deleteIfExists(layout.counters());
-        Files.createDirectories(layout.incoming(), folderMode());
-        Files.createDirectories(layout.data(), folderMode());
+        Modes.makePassage(layout.incoming());
+        Publication.makeFolder(layout.data());
         try (Stream<Path> files = Files.walk(layout.data())) {
             return files.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .mapToLong(file -> file.toFile().length())
@@ -161,7 +170,7 @@ public final class Store implements AutoCloseable {
     }
 
     static FileAttribute<?> folderMode() {
-        return PosixFilePermissions.asFileAttribute(FOLDER_MODE);
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     }
 
     /** Returns where things lie. */
@@ -203,11 +212,24 @@ public final class Store implements AutoCloseable {
     public IncomingVersion newIncoming(String dataset, Provenance provenance) {
         Path folder = newPlace(dataset);
         try {
-            Files.createDirectory(folder, folderMode());
+            Modes.makePrivateFolder(folder);
+            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), filling);
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
-        return new IncomingVersion(posix, dataset, provenance, folder, FILE_MODE, filling);
+    }
+
+    /** Starts a version for a member of the group to write files of: its folder has a name that nobody can guess. */
+    public IncomingVersion newUpload(String dataset, Provenance provenance) {
+        byte[] secret = new byte[SECRET_BYTES];
+        RANDOM.nextBytes(secret);
+        Path folder = newPlace(HexFormat.of().formatHex(secret));
+        try {
+            Modes.makePassage(folder);
+            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), filling);
+        } catch (IOException e) {
+            throw Space.failed("cannot start an upload", folder, e);
+        }
     }
 
     /**
