@@ -74,7 +74,7 @@ record PeerPolicy(StoreOwner owner) {
     private static MethodHandle descriptorOfChannel() {
         try {
             Class<?> kind = Class.forName("sun.nio.ch.SelChImpl");
-            return MethodHandles.publicLookup().findVirtual(kind, "getFDVal", MethodType.methodType(int.class));
+            return MethodHandles.lookup().findVirtual(kind, "getFDVal", MethodType.methodType(int.class));
         } catch (ReflectiveOperationException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "this JVM does not tell who connects")
                     .with("reason", e)

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.layout.StoreOwner;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -102,7 +103,7 @@ final class Modes {
     }
 
     private static void giveTo(Path store, String group) throws IOException {
-        Object principal = principal(store, group);
+        Object principal = principal(group);
         try {
             Files.setAttribute(store, "posix:group", principal);
         } catch (FileSystemException e) {
@@ -136,9 +137,14 @@ final class Modes {
         }
     }
 
-    private static Object principal(Path store, String group) throws IOException {
+    /** Fails with USAGE where there is no such group. */
+    static void requireGroup(String group) throws IOException {
+        Object unused = principal(group);
+    }
+
+    private static Object principal(String group) throws IOException {
         try {
-            return store.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByGroupName(group);
+            return FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByGroupName(group);
         } catch (UserPrincipalNotFoundException e) {
             throw Failure.of(ErrorCode.USAGE, "no such group")
                     .with("group", group)

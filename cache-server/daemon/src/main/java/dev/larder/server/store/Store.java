@@ -81,6 +81,9 @@ public final class Store implements AutoCloseable {
         Posix posix = Posix.system();
         requireSocketPath(layout);
         try {
+            if (group.isPresent()) {
+                Modes.requireGroup(group.get());
+            }
             StoreLock lock = takeLock(posix, layout);
             try {
                 long heldBytes = prepare(layout, lock.found(), group);
