@@ -40,7 +40,7 @@ class UsageTest {
                 "serve --capacity big",
                 "wait x --timeout 5",
                 "ls --pin",
-                "load a=/x --ttl 5m",
+                "load a=/x --ttl 5",
                 "serve --group-quota big"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
@@ -57,7 +57,24 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"serve", "load", "wait", "ls", "info", "path", "evict", "verify", "status", "stop", "completion"
+            strings = {
+                "serve",
+                "load",
+                "register",
+                "create",
+                "wait",
+                "ls",
+                "show",
+                "pin",
+                "unpin",
+                "reload",
+                "info",
+                "path",
+                "evict",
+                "verify",
+                "status",
+                "stop",
+                "completion"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");
@@ -88,6 +105,9 @@ class UsageTest {
                 "info a",
                 "path a",
                 "evict a",
+                "pin a",
+                "unpin a",
+                "register a=/x",
                 "verify",
                 "status",
                 "stop"

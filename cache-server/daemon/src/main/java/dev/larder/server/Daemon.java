@@ -12,6 +12,7 @@ import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.ReleaseVersion;
+import dev.larder.protocol.Request;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
@@ -25,14 +26,20 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Publisher;
+import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -62,6 +69,14 @@ public final class Daemon implements AutoCloseable {
     private static final long UPLOAD_LOOK_MS = 250;
     private static final long RETIRED_SWEEP_MS = 500;
 
+    private static final long SAMPLE_MS = 1_000;
+
+    /** How many samples of leases there are to each look for every file. */
+    private static final int SAMPLES_PER_CHECK = 10;
+
+    /** Sampling takes at most one part in this many of a processor's time. */
+    private static final int SAMPLE_PAUSE_FACTOR = 100;
+
     private final Store store;
     private final Catalog catalog;
     private final Residency residency;
@@ -69,15 +84,17 @@ public final class Daemon implements AutoCloseable {
     private final Waits waits;
     private final Counters counters;
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
-    private final ScheduledExecutorService timer = timer();
+    private final ScheduledExecutorService timer = timer("larder-timer");
+    private final ScheduledExecutorService sampling = timer("larder-sample");
     private final ExecutorService work;
     private final ExecutorService verification;
     private final Requests requests;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
-    private final ControlServer control;
+    private volatile ControlServer control;
     private volatile boolean catalogLost;
+    private long samples;
 
     private Daemon(DaemonConfig config, Store store) throws IOException {
         this.store = store;
@@ -89,7 +106,7 @@ public final class Daemon implements AutoCloseable {
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
         this.loads = new Loads(store, residency, quota, workers);
-        this.waits = new Waits(residency, loads, timer);
+        this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
@@ -104,13 +121,13 @@ public final class Daemon implements AutoCloseable {
                 new Turns(this, access, residency, loads, timer, work),
                 work,
                 verification);
-        this.control = ControlServer.start(
-                ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
+        this.control = listen();
         if (config.sharing().group().isPresent()) {
             var unused = timer.scheduleWithFixedDelay(
                     this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
         }
         afterChange();
+        schedule(SAMPLE_MS);
     }
 
     /** A member that breaks its word costs it its own upload, and nobody else anything. */
@@ -145,6 +162,11 @@ public final class Daemon implements AutoCloseable {
             store.abandon();
             throw e;
         }
+    }
+
+    private ControlServer listen() {
+        return ControlServer.start(
+                ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
     }
 
     /** Returns the folder and names of the store. */
@@ -191,8 +213,8 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Starts a build by a client, unless the dataset is being loaded or built already. */
-    Optional<Upload> tryStartUpload(String dataset, long bytes, Publisher publisher) {
-        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes, publisher);
+    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher) {
+        Optional<Upload> upload = loads.tryStartUpload(request, publisher);
         upload.ifPresent(this::watch);
         return upload;
     }
@@ -205,28 +227,72 @@ public final class Daemon implements AutoCloseable {
         });
     }
 
+    /** Gives up a version that is resident only by name, because somebody removed its files. */
+    void giveUpIfVanished(String dataset) {
+        residency.find(dataset).ifPresent(version -> residency.vanish(version, this::reportVanished));
+    }
+
+    /** Starts to load what is not resident where its source is known; returns the load that is under way where there is one. */
+    synchronized Optional<? extends Ingest> readThrough(String dataset) {
+        Optional<Ingest> running = loads.find(dataset);
+        return running.isPresent() ? running : residency.registration(dataset).map(known -> startLoad(known.request()));
+    }
+
+    /** Notes where datasets can be loaded from; the first who asks for one has it loaded. */
+    Done register(LoadRequest request) {
+        request.sources().forEach(source -> Names.requireDataset(source.name()));
+        Map<String, List<String>> origins = new TreeMap<>();
+        for (LoadRequest.Source source : request.sources()) {
+            if (!Files.isReadable(Path.of(source.path()))) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "source does not exist or cannot be read")
+                        .with("dataset", source.name())
+                        .with("path", source.path())
+                        .remedy("name a file or folder that the daemon can read");
+            }
+            origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
+        }
+        origins.keySet().forEach(residency::requireRegistrable);
+        origins.forEach((dataset, paths) -> residency.register(Registration.ofSource(
+                dataset,
+                new Provenance(
+                        paths,
+                        request.options(),
+                        List.of(),
+                        request.retention().ttl().toMillis()))));
+        return Done.of(0, 0, "registered " + String.join(", ", origins.keySet()));
+    }
+
     /** Starts to load a dataset again, from where and in the way it was loaded. */
     Load startReload(String name) {
         requireDataset(name, "loaded again", "reload");
+        Optional<Registration> known = residency.registration(name);
+        if (known.isPresent()) {
+            return startLoad(known.get().request());
+        }
         PublishedVersion version = residency.require(name);
-        if (version.origins().isEmpty()) {
+        if (!version.isSourced()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so there is nothing to load it from")
                     .with("dataset", name)
                     .remedy("compute it again");
         }
-        List<LoadRequest.Source> sources = version.origins().stream()
-                .map(path -> new LoadRequest.Source(name, path))
-                .toList();
-        return startLoad(new LoadRequest(sources, version.provenance().options().withEvenIfUnchanged(true), 0));
+        LoadRequest again = Registration.of(version).request();
+        return startLoad(new LoadRequest(again.sources(), again.options().withEvenIfUnchanged(true), 0)
+                .withRetention(again.retention()));
     }
 
     /** Removes the current version of a dataset; the name of one of its arrays is refused, as versions leave whole. */
-    PublishedVersion evict(String name) {
+    Optional<PublishedVersion> evict(String name, boolean forgetSource) {
         requireDataset(name, "evicted", "evict");
-        PublishedVersion evicted = residency.evict(name);
-        counters.increment(Counter.EVICTIONS);
+        Optional<PublishedVersion> evicted = residency.evict(name, forgetSource);
         afterChange();
         return evicted;
+    }
+
+    /** Keeps a dataset resident until it is unpinned. */
+    void pin(String name, boolean pinned) {
+        requireDataset(name, "pinned", "pin");
+        residency.pin(name, pinned);
+        afterChange();
     }
 
     private static void requireDataset(String name, String what, String command) {
@@ -262,6 +328,72 @@ public final class Daemon implements AutoCloseable {
             report("cannot remove a retired version", e);
         }
         afterChange();
+    }
+
+    private void sample() {
+        try {
+            long start = System.nanoTime();
+            samples++;
+            restoreStore();
+            residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
+            afterChange();
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            schedule(Math.max(SAMPLE_MS, tookMs * SAMPLE_PAUSE_FACTOR));
+        } catch (RuntimeException | Error e) {
+            report("cannot tell what is in use", e);
+            schedule(SAMPLE_MS * SAMPLE_PAUSE_FACTOR);
+        }
+    }
+
+    /** Makes anew what somebody has removed from under this daemon; where another daemon has taken the place, this one ends. */
+    private void restoreStore() {
+        try {
+            if (store.restoreIfRemoved()) {
+                report(
+                        "the store was removed under the daemon",
+                        removed(store.layout().root()));
+            }
+            if (!Files.exists(store.layout().socket()) && !stopping.get()) {
+                control.close();
+                control = listen();
+                report("the control socket was removed", removed(store.layout().socket()));
+            }
+            catalogLost |= !Files.exists(store.layout().catalog());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.REFUSED) {
+                report("another daemon has taken the store, so this one ends", e);
+                Thread end = new Thread(() -> stop(false), "larder-end");
+                end.setDaemon(true);
+                end.start();
+            } else {
+                throw e;
+            }
+        }
+    }
+
+    private static LarderException removed(Path path) {
+        return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by somebody else")
+                .with("path", path)
+                .remedy("it was made anew; find out what cleans it up: larder doctor");
+    }
+
+    private void schedule(long delayMs) {
+        if (!stopping.get()) {
+            var unused = sampling.schedule(this::sample, delayMs, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void reportVanished(PublishedVersion version) {
+        report(
+                "files were removed under the daemon",
+                Failure.of(ErrorCode.UNEXPECTED, "files of a version vanished")
+                        .with("dataset", version.dataset())
+                        .with("version", version.version())
+                        .with("folder", version.folder())
+                        .remedy(
+                                version.isSourced()
+                                        ? "it is loaded again when it is asked for; find out what cleans up the store: larder doctor"
+                                        : "compute it again; find out what cleans up the store: larder doctor"));
     }
 
     private void loseCatalog(Throwable failure) {
@@ -311,6 +443,7 @@ public final class Daemon implements AutoCloseable {
             waits.close();
             loads.close(LOADS_END_MS);
             timer.shutdownNow();
+            sampling.shutdownNow();
             catalog.close();
         } catch (IOException | RuntimeException e) {
             report("stopping did not go in order", e); // what counts is that the files go
@@ -323,6 +456,11 @@ public final class Daemon implements AutoCloseable {
             return new CleanUp(0, 0, 0, List.of());
         }
         return store.removeAll(residency.all());
+    }
+
+    /** Tells whether the daemon has ended, and has cleaned up where that was its to do. */
+    public boolean isStopped() {
+        return stopped.isDone();
     }
 
     /** Waits until somebody stopped the daemon, and returns what that did. */
@@ -361,8 +499,8 @@ public final class Daemon implements AutoCloseable {
         stop(false);
     }
 
-    private static ScheduledExecutorService timer() {
-        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, daemonThreads("larder-timer"));
+    private static ScheduledExecutorService timer(String name) {
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, daemonThreads(name));
         timer.setRemoveOnCancelPolicy(true);
         return timer;
     }

@@ -67,7 +67,11 @@ final class Requests implements RequestHandler {
 
     @Override
     public void load(LoadRequest request, Reply reply) {
-        follow(daemon.startLoad(request), reply);
+        if (request.registerOnly()) {
+            run(work, reply, () -> reply.done(daemon.register(request)));
+        } else {
+            follow(daemon.startLoad(request), reply);
+        }
     }
 
     @Override
@@ -146,7 +150,9 @@ final class Requests implements RequestHandler {
     public void info(String name, Reply reply) {
         run(work, reply, () -> {
             List<ArrayRow> rows = Listing.withoutReloads(
-                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false));
+                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
+                            .filter(row -> row.state() != ArrayRow.State.RETIRED)
+                            .toList());
             if (rows.isEmpty()) {
                 throw unknown(name);
             }
@@ -171,8 +177,9 @@ final class Requests implements RequestHandler {
     public void evict(String name, boolean forget, Reply reply) {
         access.requireMayChange(reply.peer(), name, "evict");
         run(work, reply, () -> {
-            PublishedVersion evicted = daemon.evict(name);
-            reply.done(Done.of(evicted.arrays().size(), evicted.storedBytes(), ""));
+            Optional<PublishedVersion> evicted = daemon.evict(name, forget);
+            reply.done(evicted.map(version -> Done.of(version.arrays().size(), version.storedBytes(), ""))
+                    .orElse(Done.NOTHING));
         });
     }
 
@@ -180,7 +187,8 @@ final class Requests implements RequestHandler {
     public void pin(String name, boolean pinned, Reply reply) {
         access.requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
         run(work, reply, () -> {
-            throw new UnsupportedOperationException("pin");
+            daemon.pin(name, pinned);
+            reply.done(Done.NOTHING);
         });
     }
 
@@ -233,7 +241,7 @@ final class Requests implements RequestHandler {
                     store.capacityBytes(),
                     residency.usedBytes(),
                     residency.leasedBytes(),
-                    0,
+                    residency.pinnedBytes(),
                     residency.retired().stream()
                             .mapToLong(PublishedVersion::storedBytes)
                             .sum(),

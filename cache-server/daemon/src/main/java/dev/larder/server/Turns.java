@@ -14,7 +14,6 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.Publisher;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -68,6 +67,7 @@ final class Turns {
         private final AtomicBoolean settled = new AtomicBoolean();
         private Runnable onSettled = () -> {};
         private volatile Runnable noProgress = () -> {};
+        private volatile boolean sourceTried;
 
         Turn(Request.Create request, Reply reply) {
             this.request = request;
@@ -93,13 +93,18 @@ final class Turns {
             if (resident.isPresent() && !request.evenIfResident()) {
                 if (settle()) {
                     PublishedVersion version = resident.get();
+                    residency.noteAsked(version);
                     reply.done(Done.of(version.arrays().size(), version.dataBytes(), "resident"));
                 }
                 return;
             }
+            Optional<? extends Ingest> reading = readSource();
+            if (reading.isPresent()) {
+                follow(reading.get());
+                return;
+            }
             access.requireMayChange(reply.peer(), request.name(), "create");
-            Publisher publisher = Access.publisher(reply.peer());
-            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes(), publisher);
+            Optional<Upload> upload = daemon.tryStartUpload(request, Access.publisher(reply.peer()));
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;
@@ -110,6 +115,15 @@ final class Turns {
             } else {
                 work.execute(this::tryTake); // it ended between the two looks
             }
+        }
+
+        /** Starts to load what has a source, once: where that fails, building is what remains. */
+        private Optional<? extends Ingest> readSource() {
+            if (request.evenIfResident() || sourceTried) {
+                return Optional.empty();
+            }
+            sourceTried = true;
+            return daemon.readThrough(request.name());
         }
 
         private void begin(Upload upload) {

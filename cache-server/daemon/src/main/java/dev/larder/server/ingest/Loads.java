@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Request;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Store;
@@ -66,17 +67,18 @@ public final class Loads {
     /**
      * Starts a build by a client, unless the dataset is being loaded or built already.
      *
-     * @param bytes how much space to set aside
+     * @param request what the client wants
      * @param publisher whose build it is
      */
-    public synchronized Optional<Upload> tryStartUpload(String dataset, long bytes, Publisher publisher) {
+    public synchronized Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher) {
+        String dataset = request.name();
         requireOpen(Set.of(dataset));
         if (running.containsKey(dataset)) {
             return Optional.empty();
         }
         long token = nextToken++;
         Upload upload = new Upload(
-                new Upload.Terms(token, dataset, defaultWorkers, bytes, publisher),
+                new Upload.Terms(token, dataset, defaultWorkers, request.bytes(), request.retention(), publisher),
                 store,
                 residency,
                 quota,

@@ -10,6 +10,7 @@ import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Retention;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
@@ -35,8 +36,9 @@ import org.jspecify.annotations.Nullable;
  * A dataset that a client builds: it writes {@code .npy} files into a folder of the store's incoming work, then asks to have
  * them published. Its data has no source to come back from.
  *
- * <p>Files of a member of the group are made by the daemon; see {@link MemberFiles}. Nobody who wrote can write on: large files whose data is aligned are moved out of the client's sight, proved to have no
- * writer left, and read for their checksum; all others are copied while their checksum is computed.
+ * <p>Nobody who wrote can write on: large files whose data is aligned are moved out of the client's sight, proved to have no
+ * writer left, and read for their checksum; all others are copied while their checksum is computed. Files of a member of the group
+ * are made by the daemon; see {@link MemberFiles}.
  */
 public final class Upload implements Ingest {
     private enum State {
@@ -52,6 +54,7 @@ public final class Upload implements Ingest {
     private final Residency residency;
     private final Publisher publisher;
     private final long reservedBytes;
+    private final Retention retention;
     private final IncomingVersion folder;
     private final @Nullable MemberFiles memberFiles;
     private final Runnable beforeOutcome;
@@ -63,7 +66,8 @@ public final class Upload implements Ingest {
     private volatile boolean cancelled;
 
     /** What an upload is made of. */
-    record Terms(long token, String dataset, int workers, long bytes, Publisher publisher) {}
+    record Terms(
+            long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
     /** Sets the space aside that the client asked for, and makes the folder. */
     Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Runnable beforeOutcome) {
@@ -72,16 +76,17 @@ public final class Upload implements Ingest {
         this.workers = terms.workers;
         this.publisher = terms.publisher;
         this.reservedBytes = terms.bytes;
+        this.retention = terms.retention;
         this.store = store;
         this.residency = residency;
         this.beforeOutcome = beforeOutcome;
         this.progress = new LoadProgress(dataset);
-        store.reserveSpace(reservedBytes, residency.usedBytes(), residency.leasedBytes());
+        residency.reserve(reservedBytes);
         try {
             boolean isOfMember = publisher.isMember();
             this.folder = isOfMember
-                    ? store.newUpload(dataset, Provenance.computed())
-                    : store.newIncoming(dataset, Provenance.computed());
+                    ? store.newUpload(dataset, provenance(publisher))
+                    : store.newIncoming(dataset, provenance(publisher));
             this.memberFiles = isOfMember ? memberFiles(folder, quota, reservedBytes) : null;
         } catch (RuntimeException | Error e) {
             store.releaseSpace(reservedBytes);
@@ -123,6 +128,10 @@ public final class Upload implements Ingest {
                 cancel(e);
             }
         }
+    }
+
+    private Provenance provenance(Publisher telling) {
+        return Provenance.computed(retention.ttl().toMillis()).withPublisher(telling);
     }
 
     /** Returns what the client is told. */
@@ -234,10 +243,9 @@ public final class Upload implements Ingest {
                         .mapToLong(array -> Store.storedBytes(array.byteSize()))
                         .sum();
         long more = Math.max(0, stored + plan.storedBytes() - reservedBytes); // what is copied lies there twice
-        store.reserveSpace(more, residency.usedBytes(), residency.leasedBytes());
+        residency.reserve(more);
         progress.begin(Phase.LOADING, bytes, arrays.size());
-        Provenance provenance = Provenance.computed().withPublisher(telling);
-        try (IncomingVersion version = store.newIncoming(dataset, provenance)) {
+        try (IncomingVersion version = store.newIncoming(dataset, provenance(telling))) {
             publishing = version;
             if (cancelled) {
                 version.cancel();
@@ -252,6 +260,9 @@ public final class Upload implements Ingest {
                 throw new CancellationException("cancelled before publishing");
             }
             progress.enter(Phase.PUBLISHING);
+            if (retention.pinned()) {
+                version.pin();
+            }
             PublishedVersion published = residency.publish(List.of(version)).get(0);
             return Done.of(arrays.size(), bytes, "version " + published.version());
         } finally {
