@@ -88,6 +88,7 @@ public final class Daemon implements AutoCloseable {
     private final ScheduledExecutorService sampling = timer("larder-sample");
     private final ExecutorService work;
     private final ExecutorService verification;
+    private final Access access;
     private final Requests requests;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -110,15 +111,14 @@ public final class Daemon implements AutoCloseable {
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
-        Access access = new Access(residency, StoreOwner.of(store.layout().root()));
+        this.access = new Access(residency, StoreOwner.of(store.layout().root()));
         this.requests = new Requests(
                 this,
                 store,
                 residency,
                 loads,
                 waits,
-                access,
-                new Turns(this, access, residency, loads, timer, work),
+                new Turns(this, residency, loads, timer, work),
                 work,
                 verification);
         this.control = listen();
@@ -162,6 +162,11 @@ public final class Daemon implements AutoCloseable {
             store.abandon();
             throw e;
         }
+    }
+
+    /** Returns who may change what. */
+    Access access() {
+        return access;
     }
 
     private ControlServer listen() {

@@ -35,7 +35,6 @@ final class Requests implements RequestHandler {
     private final Store store;
     private final Residency residency;
     private final Loads loads;
-    private final Access access;
     private final Turns turns;
     private final Waits waits;
     private final Executor work;
@@ -49,7 +48,6 @@ final class Requests implements RequestHandler {
             Residency residency,
             Loads loads,
             Waits waits,
-            Access access,
             Turns turns,
             Executor work,
             Executor verification) {
@@ -57,7 +55,6 @@ final class Requests implements RequestHandler {
         this.store = store;
         this.residency = residency;
         this.loads = loads;
-        this.access = access;
         this.turns = turns;
         this.waits = waits;
         this.work = work;
@@ -175,7 +172,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void evict(String name, boolean forget, Reply reply) {
-        access.requireMayChange(reply.peer(), name, "evict");
+        daemon.access().requireMayChange(reply.peer(), name, "evict");
         run(work, reply, () -> {
             Optional<PublishedVersion> evicted = daemon.evict(name, forget);
             reply.done(evicted.map(version -> Done.of(version.arrays().size(), version.storedBytes(), ""))
@@ -185,7 +182,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void pin(String name, boolean pinned, Reply reply) {
-        access.requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
+        daemon.access().requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
         run(work, reply, () -> {
             daemon.pin(name, pinned);
             reply.done(Done.NOTHING);

@@ -28,21 +28,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class Turns {
     private final Daemon daemon;
-    private final Access access;
     private final Residency residency;
     private final Loads loads;
     private final ScheduledExecutorService timer;
     private final Executor work;
 
-    Turns(
-            Daemon daemon,
-            Access access,
-            Residency residency,
-            Loads loads,
-            ScheduledExecutorService timer,
-            Executor work) {
+    Turns(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer, Executor work) {
         this.daemon = daemon;
-        this.access = access;
         this.residency = residency;
         this.loads = loads;
         this.timer = timer;
@@ -103,7 +95,7 @@ final class Turns {
                 follow(reading.get());
                 return;
             }
-            access.requireMayChange(reply.peer(), request.name(), "create");
+            daemon.access().requireMayChange(reply.peer(), request.name(), "create");
             Optional<Upload> upload = daemon.tryStartUpload(request, Access.publisher(reply.peer()));
             if (upload.isPresent()) {
                 begin(upload.get());

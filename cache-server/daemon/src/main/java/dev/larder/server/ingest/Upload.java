@@ -66,8 +66,7 @@ public final class Upload implements Ingest {
     private volatile boolean cancelled;
 
     /** What an upload is made of. */
-    record Terms(
-            long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
+    record Terms(long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
     /** Sets the space aside that the client asked for, and makes the folder. */
     Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Runnable beforeOutcome) {

@@ -146,8 +146,7 @@ final class Adoption {
 
     private PublishedVersion read(String dataset, Path folder) throws IOException {
         Path file = folder.resolve(StoreLayout.INDEX);
-        for (Path own :
-                List.of(file, folder.resolve(StoreLayout.MANIFEST), folder.resolve(StoreLayout.LEASE))) {
+        for (Path own : List.of(file, folder.resolve(StoreLayout.MANIFEST), folder.resolve(StoreLayout.LEASE))) {
             requireOwn(folder, own);
         }
         IndexReader index;

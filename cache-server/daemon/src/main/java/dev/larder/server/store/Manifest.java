@@ -97,8 +97,7 @@ final class Manifest {
 
     /** What others put there is not to be read: it could lead to any file that this process can open, or be a pipe. */
     static void requireOwn(Path file) throws IOException {
-        Map<String, Object> found =
-                Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
+        Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
         boolean isOwn = Integer.valueOf(Posix.system().userId()).equals(found.get("uid"));
         if (!isOwn || !Boolean.TRUE.equals(found.get("isRegularFile"))) {
             throw new IOException("somebody else put it there");
