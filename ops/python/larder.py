@@ -28,6 +28,7 @@ import mmap
 import operator
 import os
 import pwd
+import re
 import resource
 import shutil
 import subprocess
@@ -45,6 +46,9 @@ _FORMAT_VERSION = 1
 _SHARED_MEMORY = "/dev/shm"
 _LEASE_TRIES = 200
 _NAMES_SHOWN = 10
+_LONGEST_HEADER = 16_384
+_FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
+_CONFIGURATION = "/etc/larder.conf"
 
 
 class LarderError(Exception):
@@ -515,7 +519,7 @@ def _lease(store, name, number):
             return version
     path = os.path.join(store, "data", name, str(number), "lease")
     try:
-        lease = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        lease = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)  # whatever was put there
     except FileNotFoundError:
         return None
     try:
@@ -551,16 +555,42 @@ def _user(uid):
 
 
 def _trusted(store):
-    """Return a store that belongs to this user or to the service's; anybody else could have planted what it holds."""
+    """Return a store whose owner is trusted; anybody else could have planted what it holds (ops/docs/SECURITY.md)."""
     try:
-        owner = os.lstat(store).st_uid
+        found = os.lstat(store)
     except FileNotFoundError:
         raise NoStore(_message("no store", "start a daemon with larder serve, or name its store with store= or "
                                "LARDER_STORE", store=store)) from None
-    if owner != os.getuid() and _user(owner) != os.environ.get("LARDER_SERVICE_USER"):
+    owner = _user(found.st_uid)
+    if found.st_uid != os.getuid() and owner != _service_user() and not _invited(store, found):
         raise Refused(_message("the store belongs to another user", "name a store of your own with store=, or trust that "
-                               "owner with LARDER_SERVICE_USER", store=store, owner=_user(owner), uid=os.getuid()))
+                               "owner with LARDER_SERVICE_USER", store=store, owner=owner, ownerUid=found.st_uid,
+                               user=_user(os.getuid()), uid=os.getuid()))
     return store
+
+
+def _service_user():
+    named = os.environ.get("LARDER_SERVICE_USER")
+    if named is not None:
+        return named
+    try:
+        with _io_open(_CONFIGURATION) as lines:
+            found = (re.fullmatch(r"\s*service-user\s*=\s*(\S+)\s*", line) for line in lines)
+            return next((line[1] for line in found if line), None)
+    except OSError:
+        return None
+
+
+def _invited(store, found):
+    """Tell whether the owner has opened the store to this process's group, and it was named or is a service's."""
+    groups = {os.getegid(), *os.getgroups()}
+    if os.getuid() != 0 and not (found.st_mode & 0o2050 == 0o2050 and found.st_gid in groups):
+        return False
+    service = os.path.join(_SHARED_MEMORY, "larder")
+    own = os.path.join(_SHARED_MEMORY, "larder-" + _user(os.getuid()))
+    variable = os.environ.get("LARDER_STORE")
+    named = store not in (service, own) or (bool(variable) and os.path.abspath(variable) == store)
+    return named or (store == service and found.st_uid < _FIRST_ORDINARY_USER)
 
 
 # ------------------------------------------------------------------------------------------------------------ columns
@@ -796,8 +826,10 @@ def cache(name, fn, store=None, timeout=None):
         try:
             word, _, folder = command.stdout.readline().rstrip("\n").partition(" ")
             if word == "build":
-                _write_arrays(folder, fn())
+                _write_arrays(folder, fn(), command)
             command.communicate("publish\n" if word == "build" else None)
+        except _CommandEnded:
+            command.wait()  # its errors say why
         except BaseException:
             command.terminate()  # and so gives the build up
             raise
@@ -811,7 +843,8 @@ def _cached(name, store):
     return found["data"] if list(found) == ["data"] else found
 
 
-def _write_arrays(folder, made):
+def _write_arrays(folder, made, command):
+    made_for_us = not os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
     made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
     arrays = {name: np.asarray(value) for name, value in made.items()}
     if not arrays:
@@ -824,8 +857,24 @@ def _write_arrays(folder, made):
             raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
                                        "strings (dtype S or U), or several arrays in a dict", array=name))
         file = os.path.join(folder, *levels) + ".npy"
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        np.save(file, array, allow_pickle=False)
+        if made_for_us:
+            _have_made(name, array, command)
+            with os.fdopen(os.open(file, os.O_WRONLY | os.O_NOFOLLOW), "wb") as stream:
+                np.save(stream, array, allow_pickle=False)
+        else:
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            np.save(file, array, allow_pickle=False)
+
+
+class _CommandEnded(Exception):
+    pass
+
+
+def _have_made(name, array, command):
+    command.stdin.write(f"file {name} {array.nbytes + _LONGEST_HEADER}\n")
+    command.stdin.flush()
+    if command.stdout.readline() != "made\n":
+        raise _CommandEnded()
 
 
 def _timeout(seconds):

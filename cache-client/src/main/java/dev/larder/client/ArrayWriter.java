@@ -38,6 +38,12 @@ public final class ArrayWriter {
         this.channel = channel;
     }
 
+    /** Returns how long the file of such an array is. */
+    static long fileBytes(NpyHeader header) {
+        return header.encode(StoreLayout.DATA_ALIGNMENT).remaining() + header.byteSize();
+    }
+
+    /** Starts to write a file, which is made here unless it is there. */
     static ArrayWriter create(Posix posix, Path folder, String name, NpyHeader header) {
         ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
         long dataOffset = head.remaining();

@@ -13,20 +13,24 @@ import dev.larder.npy.Order;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.BuildTurn;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.protocol.ProgressListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
  * process, it leaves nothing behind, and whoever waits for the same dataset builds it.
  *
- * <p>Used by one thread; the writers that it hands out may be used by others until it publishes.
+ * <p>Several threads may add arrays, and fill them through the writers that it hands out; one of them publishes when all are done.
  */
 public final class DatasetBuilder implements AutoCloseable {
     private static final int COPY_STEP_BYTES = 256 << 10;
@@ -37,6 +41,8 @@ public final class DatasetBuilder implements AutoCloseable {
     private final Path folder;
     private final Map<String, ArrayWriter> writers = new LinkedHashMap<>();
     private final Map<String, ColumnPart> parts = new HashMap<>();
+    private final boolean isOurs;
+    private final Set<String> made = new HashSet<>();
     private boolean open = true;
 
     /** Takes the turn over. */
@@ -45,6 +51,7 @@ public final class DatasetBuilder implements AutoCloseable {
         this.dataset = dataset;
         this.turn = turn;
         this.folder = Path.of(turn.folder());
+        this.isOurs = Files.isWritable(folder);
     }
 
     /** Returns the name of the dataset. */
@@ -52,7 +59,10 @@ public final class DatasetBuilder implements AutoCloseable {
         return dataset;
     }
 
-    /** Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. */
+    /**
+     * Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. In the
+     * store of another user only this process can add arrays.
+     */
     public Path folder() {
         return folder;
     }
@@ -63,7 +73,7 @@ public final class DatasetBuilder implements AutoCloseable {
     }
 
     /** Adds an array of zeros, to be filled. */
-    public ArrayWriter array(String array, NpyHeader header) {
+    public synchronized ArrayWriter array(String array, NpyHeader header) {
         requireOpen();
         String objection = Names.arrayObjection(array);
         if (objection != null) {
@@ -78,9 +88,33 @@ public final class DatasetBuilder implements AutoCloseable {
                     .with("array", array)
                     .remedy("give them different names");
         }
+        if (!isOurs && !made.contains(array)) {
+            announce(Map.of(array, header), Map.of());
+        }
         ArrayWriter writer = ArrayWriter.create(posix, folder, array, header);
         writers.put(array, writer);
         return writer;
+    }
+
+    /**
+     * Tells the daemon which arrays will be added, which saves a question for each in a store that another user lets this one load
+     * into; does nothing in one's own.
+     *
+     * @param headers what they are, by name
+     * @param sources where they come from, by name, for people; those that are computed are not in it
+     */
+    public synchronized void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
+        requireOpen();
+        if (isOurs) {
+            return;
+        }
+        turn.makeFiles(headers.entrySet().stream()
+                .map(array -> new NewFile(
+                        array.getKey(),
+                        ArrayWriter.fileBytes(array.getValue()),
+                        sources.getOrDefault(array.getKey(), "")))
+                .toList());
+        made.addAll(headers.keySet());
     }
 
     /**
@@ -101,21 +135,27 @@ public final class DatasetBuilder implements AutoCloseable {
         }
     }
 
-    private void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
+    /** Adds an array as {@link #add(String, NpyHeader, ReadableByteChannel)} does, which is a part of a column. */
+    public void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
         ArrayWriter writer = array(array, header);
         try {
             fill(writer, data);
+            writer.close(); // there may be more arrays than a process can have open
         } catch (IOException | RuntimeException | Error e) {
             close(); // what is half an array must not be published with the others
             throw e;
         }
         if (part != ColumnPart.NONE) {
-            parts.put(array, part);
+            addPart(array, part);
         }
     }
 
+    private synchronized void addPart(String array, ColumnPart part) {
+        parts.put(array, part);
+    }
+
     private void fill(ArrayWriter writer, ReadableByteChannel data) throws IOException {
-        ByteBuffer step = ByteBuffer.allocateDirect(COPY_STEP_BYTES);
+        ByteBuffer step = ByteBuffer.allocateDirect((int) Math.min(COPY_STEP_BYTES, Math.max(1, writer.byteSize())));
         long at = 0;
         while (data.read(step.clear()) >= 0) {
             step.flip();
@@ -164,7 +204,7 @@ public final class DatasetBuilder implements AutoCloseable {
 
     /** Gives up what was not published. Idempotent. */
     @Override
-    public void close() {
+    public synchronized void close() {
         if (open) {
             open = false;
             try {

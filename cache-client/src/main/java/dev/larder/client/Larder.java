@@ -12,6 +12,7 @@ import dev.larder.protocol.BuildTurn;
 import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.Request;
+import dev.larder.protocol.Retention;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -215,11 +216,19 @@ public final class Larder implements AutoCloseable {
 
     /** Starts a new version of a dataset, and waits while somebody else builds or loads one. The caller closes it. */
     public DatasetBuilder build(String name) {
+        return build(name, 0, Retention.NORMAL);
+    }
+
+    /**
+     * Starts a new version as {@link #build(String)} does, with space set aside, so that what does not fit is refused at once.
+     *
+     * @param bytes how much; 0 where that is unknown
+     * @param retention how long it is wanted
+     */
+    public DatasetBuilder build(String name, long bytes, Retention retention) {
         requireOpen();
-        return new DatasetBuilder(
-                posix,
-                name,
-                turn(new Request.Create(name, DEFAULT_TIMEOUT, 0, true)).orElseThrow());
+        Request.Create request = new Request.Create(name, DEFAULT_TIMEOUT, bytes, true, retention);
+        return new DatasetBuilder(posix, name, turn(request).orElseThrow());
     }
 
     /** Starts a dataset of one array, to be filled and published. The caller closes it. */

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -63,6 +64,12 @@ final class Lease {
         }
         boolean leased = false;
         try {
+            FileStatus found = posix.status(descriptor);
+            if (!found.isRegular()) {
+                throw Failure.of(ErrorCode.REFUSED, "what should be a lease is something else")
+                        .with("version", version)
+                        .remedy("load the dataset anew, and see who may write to the store");
+            }
             leased = posix.tryLockShared(descriptor) && posix.status(descriptor).isLinked();
         } finally {
             if (!leased) {

@@ -4,10 +4,15 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +27,12 @@ public final class StoreLocation {
     public static final String SERVICE_USER_VARIABLE = "LARDER_SERVICE_USER";
 
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final Path CONFIGURATION = Path.of("/etc/larder.conf");
+    private static final Pattern SERVICE_USER_LINE = Pattern.compile("\\s*service-user\\s*=\\s*(?<user>\\S+)\\s*");
+    private static final int ROOT = 0;
+
+    /** System accounts have lower numbers. */
+    private static final int FIRST_ORDINARY_USER = 1000;
 
     private StoreLocation() {}
 
@@ -44,36 +55,94 @@ public final class StoreLocation {
     }
 
     /**
-     * Refuses a store that belongs to neither this user nor the service user named in the environment: whoever owns it could
-     * have planted what it holds.
+     * Refuses a store whose owner could have planted what it holds: trusted are this user, the service user of the environment or
+     * of {@code /etc/larder.conf}, and whoever opened to this process's group a store that the caller named. A store that nobody
+     * named is trusted only where it is the caller's own or a service's: anybody may have put it where Larder looks by itself.
      */
     public static void requireTrustedOwner(Path store) {
-        requireTrustedOwner(store, System.getenv());
+        requireTrustedOwner(store, Caller.ofThisProcess());
     }
 
-    static void requireTrustedOwner(Path store, Map<String, String> environment) {
-        int user = Posix.system().userId();
-        Map<String, Object> attributes = attributes(store);
-        String owner = String.valueOf(attributes.get("owner"));
-        if (!Integer.valueOf(user).equals(attributes.get("uid"))
-                && !owner.equals(environment.get(SERVICE_USER_VARIABLE))) {
-            throw Failure.of(ErrorCode.REFUSED, "the store belongs to another user")
-                    .with("store", store)
-                    .with("owner", owner)
-                    .with("uid", user)
+    static void requireTrustedOwner(Path store, Caller caller) {
+        StoreOwner owner = StoreOwner.of(store);
+        if (!caller.isOwnOrService(owner) && !caller.mayUse(store, owner)) {
+            throw refused(store, owner, caller)
                     .remedy("name a store of your own with --store, or trust that owner with " + SERVICE_USER_VARIABLE);
         }
     }
 
-    private static Map<String, Object> attributes(Path store) {
-        try {
-            return Files.readAttributes(store, "unix:uid,owner", LinkOption.NOFOLLOW_LINKS);
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.REFUSED, "cannot tell who owns the store")
-                    .with("store", store)
-                    .with("reason", e)
-                    .cause(e)
-                    .exception();
+    /** Refuses to serve a store that belongs to another user, whoever may read it. */
+    public static void requireOwn(Path store) {
+        Caller caller = Caller.ofThisProcess();
+        StoreOwner owner = StoreOwner.of(store);
+        if (!caller.isOwnOrService(owner)) {
+            throw refused(store, owner, caller).remedy("name a store of your own with --store");
+        }
+    }
+
+    /** Tells whether a store belongs to somebody else who lets this process in: root counts as every owner. */
+    public static boolean isOfAnother(Path store) {
+        int user = Posix.system().userId();
+        return user != ROOT
+                && Files.exists(store, LinkOption.NOFOLLOW_LINKS)
+                && StoreOwner.of(store).uid() != user;
+    }
+
+    private static Failure refused(Path store, StoreOwner owner, Caller caller) {
+        return Failure.of(ErrorCode.REFUSED, "the store belongs to another user")
+                .with("store", store)
+                .with("owner", owner.user())
+                .with("ownerUid", owner.uid())
+                .with("user", caller.name())
+                .with("uid", caller.uid());
+    }
+
+    /**
+     * Who wants to use a store.
+     *
+     * @param sharedMemory where Larder looks for stores that nobody named
+     */
+    record Caller(int uid, String name, List<Integer> groups, Map<String, String> environment, Path sharedMemory) {
+        static Caller ofThisProcess() {
+            Posix posix = Posix.system();
+            String name = System.getProperty("user.name", "unknown");
+            return new Caller(posix.userId(), name, posix.groupIds(), System.getenv(), SHARED_MEMORY);
+        }
+
+        private boolean isOwnOrService(StoreOwner owner) {
+            String service = environment.get(SERVICE_USER_VARIABLE);
+            return owner.uid() == uid || owner.user().equals(service == null ? configuredServiceUser() : service);
+        }
+
+        /** An ordinary user cannot have made a folder of root's or of a system account's; the one that was named is wanted. */
+        private boolean mayUse(Path store, StoreOwner owner) {
+            boolean invited = uid == ROOT || (owner.isShared() && groups.contains(owner.gid()));
+            return invited && (isNamed(store) || (isServicePlace(store) && owner.uid() < FIRST_ORDINARY_USER));
+        }
+
+        private boolean isNamed(Path store) {
+            String variable = environment.get(STORE_VARIABLE);
+            boolean byVariable = variable != null
+                    && !variable.isEmpty()
+                    && store.equals(Path.of(variable).toAbsolutePath().normalize());
+            return byVariable || !(isServicePlace(store) || store.equals(sharedMemory.resolve("larder-" + name)));
+        }
+
+        private boolean isServicePlace(Path store) {
+            return store.equals(sharedMemory.resolve("larder"));
+        }
+    }
+
+    /** Reads {@code service-user = NAME} from the machine's configuration; null where there is none. */
+    private static @Nullable String configuredServiceUser() {
+        try (Stream<String> lines = Files.lines(CONFIGURATION)) {
+            return lines.map(SERVICE_USER_LINE::matcher)
+                    .filter(Matcher::matches)
+                    .map(line -> line.group("user"))
+                    .findFirst()
+                    .orElse(null);
+        } catch (IOException | UncheckedIOException e) {
+            return null;
         }
     }
 }

@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
@@ -29,6 +31,10 @@ final class JnaPosix implements Posix {
     private static final int EACCES = 13;
     private static final int EMFILE = 24;
     private static final int ENOSPC = 28;
+
+    private static final int ERANGE = 34;
+    private static final int ENOPROTOOPT = 92;
+    private static final int USUAL_GROUPS = 64;
 
     private static final long RESERVE_STEP_BYTES = 64L << 20;
     private static final int STATX_LENGTH = 256;
@@ -92,7 +98,7 @@ final class JnaPosix implements Posix {
 
     @Override
     public int openForReading(Path path) {
-        return open(path, LibC.O_RDONLY | LibC.O_NOFOLLOW | LibC.O_NONBLOCK | LibC.O_CLOEXEC, 0);
+        return open(path, LibC.O_RDONLY | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, 0);
     }
 
     @Override
@@ -259,6 +265,53 @@ final class JnaPosix implements Posix {
     @Override
     public int groupId() {
         return LibC.getgid();
+    }
+
+    @Override
+    public List<Integer> groupIds() {
+        int[] supplementary = new int[LibC.getgroups(0, new int[0])];
+        int count = LibC.getgroups(supplementary.length, supplementary);
+        if (count < 0) {
+            throw failed("getgroups").exception();
+        }
+        return IntStream.concat(IntStream.of(LibC.getegid()), Arrays.stream(supplementary, 0, count))
+                .distinct()
+                .boxed()
+                .toList();
+    }
+
+    @Override
+    public PeerCredentials peer(int socket) {
+        int[] credentials = option(socket, LibC.SO_PEERCRED, 3); // struct ucred: pid, uid, gid
+        int[] supplementary = peerGroups(socket);
+        Set<Integer> groups = IntStream.concat(IntStream.of(credentials[2]), Arrays.stream(supplementary))
+                .boxed()
+                .collect(Collectors.toSet());
+        return new PeerCredentials(credentials[0], credentials[1], groups);
+    }
+
+    /** Kernels before 4.13, and some sandboxes, tell only the first group. */
+    private static int[] peerGroups(int socket) {
+        int[] byteSize = {0};
+        boolean isKnown = LibC.getsockopt(socket, LibC.SOL_SOCKET, LibC.SO_PEERGROUPS, new int[0], byteSize) == 0
+                || Native.getLastError() != ENOPROTOOPT;
+        return isKnown ? option(socket, LibC.SO_PEERGROUPS, USUAL_GROUPS) : new int[0];
+    }
+
+    /** Reads an option of a socket whose value is some integers; the kernel tells where they are more than usual. */
+    private static int[] option(int socket, int option, int usualLength) {
+        int[] value = new int[usualLength];
+        int[] byteSize = {value.length * Integer.BYTES};
+        while (LibC.getsockopt(socket, LibC.SOL_SOCKET, option, value, byteSize) < 0) {
+            if (Native.getLastError() != ERANGE || byteSize[0] <= value.length * Integer.BYTES) {
+                throw failed("getsockopt")
+                        .with("socket", socket)
+                        .with("option", option)
+                        .exception();
+            }
+            value = new int[byteSize[0] / Integer.BYTES];
+        }
+        return Arrays.copyOf(value, byteSize[0] / Integer.BYTES);
     }
 
     @Override

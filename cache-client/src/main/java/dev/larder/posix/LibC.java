@@ -46,6 +46,10 @@ final class LibC {
     static final int F_RDLCK = 0;
     static final int F_UNLCK = 2;
 
+    static final int SOL_SOCKET = 1;
+    static final int SO_PEERCRED = 17;
+    static final int SO_PEERGROUPS = 59;
+
     static final int SIGINT = 2;
     static final int SIGPIPE = 13;
     static final int SIGURG = 23;
@@ -90,6 +94,12 @@ final class LibC {
     static native int getuid();
 
     static native int getgid();
+
+    static native int getegid();
+
+    static native int getgroups(int count, int[] groups);
+
+    static native int getsockopt(int socket, int level, int option, int[] value, int[] byteSize);
 
     static native int setsid();
 

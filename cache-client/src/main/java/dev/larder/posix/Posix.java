@@ -20,7 +20,7 @@ public interface Posix {
     }
 
     /**
-     * Opens a file for reading, without following a link in its last component, and without waiting where it is a pipe. The
+     * Opens a file for reading, without following a link in its last component, and returns at once even where it is a pipe. The
      * caller closes the descriptor.
      */
     int openForReading(Path path);
@@ -81,6 +81,12 @@ public interface Posix {
 
     /** Returns the group id of this process. */
     int groupId();
+
+    /** Returns every group that this process acts for, its own first. */
+    List<Integer> groupIds();
+
+    /** Returns who is at the other end of a connected Unix-domain socket, as the kernel noted when it was connected. */
+    PeerCredentials peer(int socket);
 
     /** Makes this process the leader of a session of its own, out of reach of the terminal's Ctrl-C. */
     void leaveTerminal();

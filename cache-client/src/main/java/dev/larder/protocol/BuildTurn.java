@@ -1,16 +1,25 @@
 package dev.larder.protocol;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ColumnPart;
+import dev.larder.protocol.NewFilesRequest.NewFile;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The right to build a dataset, held for as long as a connection to the daemon is open. Whoever gets it closes it; closed before
  * {@link #publish} has returned, what was written is removed and the next client has its turn. Used by one thread.
  */
 public final class BuildTurn implements AutoCloseable {
+    /** Few enough for the longest names and paths. */
+    private static final int FILES_A_REQUEST = 500;
+
     private final ControlClient client;
     private final ControlConnection connection;
     private final Build build;
+    private volatile @Nullable LarderException givenUp;
 
     BuildTurn(ControlClient client, ControlConnection connection, Build build) {
         this.client = client;
@@ -26,17 +35,35 @@ public final class BuildTurn implements AutoCloseable {
         return build.folder();
     }
 
+    /**
+     * Has files made in the folder, for this process to open, write and close: the way to write into the store of another user, who
+     * lets nobody put files there.
+     */
+    public void makeFiles(List<NewFile> files) {
+        for (int from = 0; from < files.size(); from += FILES_A_REQUEST) {
+            List<NewFile> some = files.subList(from, Math.min(files.size(), from + FILES_A_REQUEST));
+            client.makeFiles(new NewFilesRequest(build.token(), some));
+        }
+    }
+
     /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */
     public Done publish(Map<String, ColumnPart> parts, ProgressListener listener) {
-        return client.publish(new PublishRequest(build.token(), parts), listener);
+        try {
+            return client.publish(new PublishRequest(build.token(), parts), listener);
+        } catch (LarderException e) {
+            LarderException reason = givenUp;
+            throw reason != null && e.code() == ErrorCode.NOT_FOUND ? reason : e;
+        }
     }
 
     /** Takes in the daemon's signs of life, so that it does not take us for dead. */
     private void listen() {
         try {
             connection.finish(ProgressListener.NONE, ControlConnection.FOREVER);
-        } catch (RuntimeException e) {
-            return; // closed, or the daemon is gone: publishing will tell
+        } catch (LarderException e) {
+            givenUp = e; // publishing will tell
+        } catch (RuntimeException closed) {
+            return;
         }
     }
 

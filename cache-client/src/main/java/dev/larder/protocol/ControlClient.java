@@ -102,6 +102,10 @@ public final class ControlClient {
         return exchange(request, listener);
     }
 
+    void makeFiles(NewFilesRequest request) {
+        exchange(request, ProgressListener.NONE);
+    }
+
     /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
     public List<ArrayRow> list(String prefix, boolean includeRetired) {
         return answers(new Request.ListArrays(prefix, includeRetired), ArrayRow.class);

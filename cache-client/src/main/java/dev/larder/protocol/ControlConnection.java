@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreLocation;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketException;
@@ -15,6 +16,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,6 +55,9 @@ final class ControlConnection implements AutoCloseable {
     /** Connects and shakes hands. */
     static ControlConnection open(Path store, Duration silence) {
         UnixDomainSocketAddress address = Protocol.address(new StoreLayout(store).socket());
+        if (Files.exists(store, LinkOption.NOFOLLOW_LINKS)) {
+            StoreLocation.requireTrustedOwner(store);
+        }
         SocketChannel channel = null;
         ControlConnection connection = null;
         try {

@@ -6,6 +6,7 @@ import java.time.Duration;
 public sealed interface Request
         permits LoadRequest,
                 PublishRequest,
+                NewFilesRequest,
                 Request.Create,
                 Request.Hello,
                 Request.Wait,

@@ -24,6 +24,7 @@ import dev.larder.protocol.sbe.LoadDecoder;
 import dev.larder.protocol.sbe.LoadEncoder;
 import dev.larder.protocol.sbe.LongTextDecoder;
 import dev.larder.protocol.sbe.NameTextDecoder;
+import dev.larder.protocol.sbe.NewFilesDecoder;
 import dev.larder.protocol.sbe.PathTextDecoder;
 import dev.larder.protocol.sbe.PinDecoder;
 import dev.larder.protocol.sbe.PinEncoder;
@@ -79,6 +80,7 @@ public final class RequestCodec {
             case PublishDecoder.TEMPLATE_ID -> publish(reader);
             case PinDecoder.TEMPLATE_ID -> pin(reader);
             case ErrorsDecoder.TEMPLATE_ID -> new Request.Errors();
+            case NewFilesDecoder.TEMPLATE_ID -> NewFilesCodec.decode(reader);
             default -> throw reader.malformed("request", reader.templateId());
         };
     }
@@ -90,6 +92,9 @@ public final class RequestCodec {
             return encodeLoad(load);
         } else if (request instanceof PublishRequest publish) {
             return encodePublish(publish);
+        } else if (request instanceof NewFilesRequest files) {
+            requireFew("files", files.files().size());
+            return NewFilesCodec.encode(files, writer);
         } else if (request instanceof Request.Create create) {
             CreateEncoder encoder = new CreateEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.timeoutMs(create.timeout().toMillis())

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -19,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 class StoreLocationTest {
     private static final int NOBODY = 65_534;
+    private static final int ADA = 4711;
+    private static final int GAMES = 60;
 
     @TempDir
     Path shm;
@@ -87,7 +90,8 @@ class StoreLocationTest {
 
         assertRefused(shm, Map.of());
         assertRefused(shm, Map.of(StoreLocation.SERVICE_USER_VARIABLE, "somebody-else"));
-        assertThatCode(() -> StoreLocation.requireTrustedOwner(shm, Map.of(StoreLocation.SERVICE_USER_VARIABLE, owner)))
+        assertThatCode(() -> StoreLocation.requireTrustedOwner(
+                        shm, ada(0, Map.of(StoreLocation.SERVICE_USER_VARIABLE, owner))))
                 .doesNotThrowAnyException();
     }
 
@@ -113,11 +117,60 @@ class StoreLocationTest {
         Files.setAttribute(path, "unix:uid", NOBODY, LinkOption.NOFOLLOW_LINKS);
     }
 
-    private static void assertRefused(Path store, Map<String, String> environment) {
-        assertThatThrownBy(() -> StoreLocation.requireTrustedOwner(store, environment))
+    private void assertRefused(Path store, Map<String, String> environment) {
+        assertRefused(store, ada(0, environment));
+    }
+
+    @Test
+    void aStoreThatWasOpenedToOnesGroupIsTrustedWhereItWasNamed() throws IOException {
+        Path store = sharedWith(shm.resolve("of-grace"), GAMES);
+
+        assertThatCode(() -> StoreLocation.requireTrustedOwner(store, ada(GAMES, Map.of())))
+                .doesNotThrowAnyException();
+        assertRefused(store, ada(GAMES + 1, Map.of()));
+        Files.setAttribute(store, "unix:mode", 0755);
+        assertRefused(store, ada(GAMES, Map.of()));
+    }
+
+    @Test
+    void aStoreWhereLarderLooksByItselfIsNotTrustedForItsGroup() throws IOException {
+        Path own = sharedWith(shm.resolve("larder-ada"), GAMES);
+        Path service = sharedWith(shm.resolve("larder"), GAMES);
+
+        assertRefused(own, ada(GAMES, Map.of()));
+        assertRefused(service, ada(GAMES, Map.of()));
+        assertThatCode(() -> StoreLocation.requireTrustedOwner(
+                        service, ada(GAMES, Map.of(StoreLocation.STORE_VARIABLE, service.toString()))))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void theServicesStoreIsTrustedWhereItBelongsToASystemAccount() throws IOException {
+        Path service = sharedWith(shm.resolve("larder"), GAMES);
+        Files.setAttribute(service, "unix:uid", 999);
+
+        assertThatCode(() -> StoreLocation.requireTrustedOwner(service, ada(GAMES, Map.of())))
+                .doesNotThrowAnyException();
+    }
+
+    private static Path sharedWith(Path store, int group) throws IOException {
+        Files.createDirectory(store);
+        giveAway(store);
+        Files.setAttribute(store, "unix:gid", group);
+        Files.setAttribute(store, "unix:mode", 02750);
+        return store;
+    }
+
+    private StoreLocation.Caller ada(int group, Map<String, String> environment) {
+        return new StoreLocation.Caller(ADA, "ada", List.of(group), environment, shm);
+    }
+
+    private static void assertRefused(Path store, StoreLocation.Caller caller) {
+        assertThatThrownBy(() -> StoreLocation.requireTrustedOwner(store, caller))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
-                .hasMessageContaining("belongs to another user: store=" + store + " owner=");
+                .hasMessageContaining("belongs to another user: store=" + store + " owner=")
+                .hasMessageContaining("user=ada uid=" + ADA);
     }
 
     private Path resolve(@Nullable Path named, Map<String, String> environment) {

@@ -50,6 +50,12 @@ class RequestCodecTest {
                 new Request.Pin("d", true),
                 new Request.Pin("d", false),
                 new Request.Errors(),
+                new NewFilesRequest(3, List.of()),
+                new NewFilesRequest(
+                        1L << 60,
+                        List.of(
+                                new NewFilesRequest.NewFile("scene/x", 1L << 40, "/data/x.npy"),
+                                new NewFilesRequest.NewFile("y", 0, ""))),
                 new LoadRequest(
                         List.of(new LoadRequest.Source("d", "/d")),
                         LoadOptions.none(),

@@ -41,7 +41,13 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a main class with exactly this class path and these flags, and an environment like this JVM's. */
     public static ChildJvm start(String classPath, List<String> flags, String main, String... arguments) {
-        List<String> command = new ArrayList<>(List.of(
+        return start(List.of(), classPath, flags, main, arguments);
+    }
+
+    /** Starts a main class as {@link #start(String, List, String, String...)} does, by a command that becomes the JVM. */
+    static ChildJvm start(List<String> prefix, String classPath, List<String> flags, String main, String... arguments) {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-Xmx256m"));

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.BuildTurn;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.Request;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -29,12 +31,15 @@ import picocli.CommandLine.ParentCommand;
             "Let another program build a dataset, unless it is resident; of several programs one builds, the others wait.",
             "The first line of output is 'resident', and that is all, or 'build FOLDER': then write .npy files into FOLDER,"
                     + " one an array, close them, and give the line 'publish' on standard input; 'published' answers it."
-                    + " A line 'part ARRAY PART' before it names a part of a column (ops/docs/FORMAT.md). Standard input"
+                    + " A line 'part ARRAY PART' before it names a part of a column (ops/docs/FORMAT.md). In the store of"
+                    + " another user FOLDER takes no new files: a line 'file ARRAY BYTES' has ARRAY.npy made for you to"
+                    + " write, and is answered by 'made'. Standard input"
                     + " that ends without 'publish' gives the build up, and the next program has its turn."
         })
 final class Create implements Callable<Integer> {
     private static final String PUBLISH = "publish";
     private static final String PART = "part ";
+    private static final String FILE = "file ";
 
     @ParentCommand
     LarderCommand larder;
@@ -70,7 +75,7 @@ final class Create implements Callable<Integer> {
         try (BuildTurn build = turn.get()) {
             larder.out().println("build " + build.folder());
             larder.out().flush();
-            Map<String, ColumnPart> parts = readUntilPublish();
+            Map<String, ColumnPart> parts = readUntilPublish(build);
             try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
                 Done done = build.publish(parts, display);
                 larder.out().println("published " + done.message());
@@ -79,7 +84,7 @@ final class Create implements Callable<Integer> {
         return 0;
     }
 
-    private Map<String, ColumnPart> readUntilPublish() throws IOException {
+    private Map<String, ColumnPart> readUntilPublish(BuildTurn build) throws IOException {
         Map<String, ColumnPart> parts = new HashMap<>();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -87,15 +92,32 @@ final class Create implements Callable<Integer> {
                 return parts;
             }
             int split = line.lastIndexOf(' ');
-            if (!line.startsWith(PART) || split < PART.length()) {
+            if (line.startsWith(PART) && split >= PART.length()) {
+                parts.put(line.substring(PART.length(), split), part(line, line.substring(split + 1)));
+            } else if (line.startsWith(FILE) && split >= FILE.length()) {
+                makeFile(build, line.substring(FILE.length(), split), bytes(line, line.substring(split + 1)));
+            } else {
                 throw badLine(line);
             }
-            parts.put(line.substring(PART.length(), split), part(line, line.substring(split + 1)));
         }
         throw Failure.of(ErrorCode.INTERRUPTED, "build was given up")
                 .with("dataset", name)
                 .with("reason", "standard input ended without 'publish'")
                 .exception();
+    }
+
+    private void makeFile(BuildTurn build, String array, long bytes) {
+        build.makeFiles(List.of(new NewFilesRequest.NewFile(array, bytes, "")));
+        larder.out().println("made");
+        larder.out().flush();
+    }
+
+    private static long bytes(String line, String number) {
+        try {
+            return Long.parseUnsignedLong(number);
+        } catch (NumberFormatException e) {
+            throw badLine(line);
+        }
     }
 
     private static ColumnPart part(String line, String word) {
@@ -109,6 +131,6 @@ final class Create implements Callable<Integer> {
     private static RuntimeException badLine(String line) {
         return Failure.of(ErrorCode.USAGE, "line on standard input is not understood")
                 .with("line", line)
-                .remedy("give 'part ARRAY PART' or 'publish'");
+                .remedy("give 'part ARRAY PART', 'file ARRAY BYTES' or 'publish'");
     }
 }

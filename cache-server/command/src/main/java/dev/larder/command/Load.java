@@ -3,10 +3,12 @@ package dev.larder.command;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.Failure;
+import dev.larder.layout.StoreLocation;
 import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.server.ingest.HandOver;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -34,7 +36,9 @@ import picocli.CommandLine.ParentCommand;
             "  .bin, .raw, .dat, any file  raw bytes, with --dtype and --shape;",
             "  -                           paths on standard input, one a line, or one .npy file, which becomes NAME/data.",
             "A folder gives arrays NAME/<relative path without suffix>, a file NAME/<name without suffix>, a file with"
-                    + " several arrays NAME/<member>."
+                    + " several arrays NAME/<member>.",
+            "In the store of another user, opened to your group (serve --group), files are read with your own rights; what"
+                    + " you load counts against the group's quota, and only you and the owner can replace or evict it."
         })
 final class Load implements Callable<Integer> {
     @ParentCommand
@@ -59,12 +63,19 @@ final class Load implements Callable<Integer> {
             InputStream input = StandardInput.open();
             Done done = StandardInput.isArray(sources, input)
                     ? build(sources.get(0).name(), input, display)
-                    : larder.client().load(options.request(sources, larder.debug, input), display);
+                    : load(options.request(sources, larder.debug, input), display);
             display.done(done);
             if (done.files() > 0 && !events.json) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));
             }
         });
+    }
+
+    /** Has the daemon read, where it has this user's rights; reads here where it is somebody else's. */
+    private Done load(LoadRequest request, ProgressListener listener) {
+        return StoreLocation.isOfAnother(larder.store())
+                ? HandOver.load(larder.store(), request, listener)
+                : larder.client().load(request, listener);
     }
 
     /** Publishes the array that standard input brings: it has no file that the daemon could read. */

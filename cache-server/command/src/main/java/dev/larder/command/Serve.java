@@ -1,14 +1,17 @@
 package dev.larder.command;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
+import dev.larder.server.Sharing;
 import dev.larder.server.store.CleanUp;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +49,22 @@ final class Serve implements Callable<Integer> {
     @Nullable
     Long capacityBytes;
 
+    @Option(
+            names = "--group",
+            paramLabel = "G",
+            description =
+                    "Open the store to this group: its members may read, wait, and load what they can read themselves.")
+    @Nullable
+    String group;
+
+    @Option(
+            names = "--group-quota",
+            paramLabel = "SIZE",
+            converter = Units.SizeConverter.class,
+            description = "How much the members of the group may load, all together (default: half of the capacity).")
+    @Nullable
+    Long groupQuotaBytes;
+
     @Option(names = "--keep", description = "Leave the store for the next start.")
     boolean keep;
 
@@ -70,11 +89,24 @@ final class Serve implements Callable<Integer> {
         if (detach) {
             Posix.system().leaveTerminal();
         }
-        OptionalLong capacity = capacityBytes == null ? OptionalLong.empty() : OptionalLong.of(capacityBytes);
-        Daemon daemon = Daemon.start(new DaemonConfig(larder.store(), capacity, options.workers, verify));
+        Daemon daemon = Daemon.start(
+                new DaemonConfig(larder.store(), optional(capacityBytes), options.workers, sharing(), verify));
         signals.stop(daemon);
         Gc.tellOfLeftovers(daemon.layout().root(), larder.err());
         return loadAndWait(daemon);
+    }
+
+    private Sharing sharing() {
+        if (group == null && groupQuotaBytes != null) {
+            throw Failure.of(ErrorCode.USAGE, "a quota for no group")
+                    .with("groupQuota", groupQuotaBytes)
+                    .remedy("name the group with --group");
+        }
+        return new Sharing(Optional.ofNullable(group), optional(groupQuotaBytes));
+    }
+
+    private static OptionalLong optional(@Nullable Long value) {
+        return value == null ? OptionalLong.empty() : OptionalLong.of(value);
     }
 
     private int loadAndWait(Daemon daemon) {

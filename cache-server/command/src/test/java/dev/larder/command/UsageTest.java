@@ -41,7 +41,7 @@ class UsageTest {
                 "wait x --timeout 5",
                 "ls --pin",
                 "load a=/x --ttl 5",
-                "serve --group g"
+                "serve --group-quota big"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
         Answer answer = Answer.of(line.isEmpty() ? new String[0] : line.split(" "));

@@ -6,15 +6,17 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreOwner;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.ReleaseVersion;
-import dev.larder.protocol.Retention;
+import dev.larder.protocol.Request;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
+import dev.larder.server.ingest.GroupQuota;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
@@ -26,6 +28,7 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -63,6 +66,7 @@ public final class Daemon implements AutoCloseable {
     private static final int WORK_THREADS = 2;
     private static final long LOADS_END_MS = 1_000;
     private static final long STOP_TIMEOUT_SECONDS = 60;
+    private static final long UPLOAD_LOOK_MS = 250;
     private static final long RETIRED_SWEEP_MS = 500;
 
     private static final long SAMPLE_MS = 1_000;
@@ -84,6 +88,7 @@ public final class Daemon implements AutoCloseable {
     private final ScheduledExecutorService sampling = timer("larder-sample");
     private final ExecutorService work;
     private final ExecutorService verification;
+    private final Access access;
     private final Requests requests;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -100,11 +105,13 @@ public final class Daemon implements AutoCloseable {
         this.residency = new Residency(store, catalog, this::loseCatalog, System::currentTimeMillis);
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
-        this.loads = new Loads(store, residency, workers);
+        GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
+        this.loads = new Loads(store, residency, quota, workers);
         this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
+        this.access = new Access(residency, StoreOwner.of(store.layout().root()));
         this.requests = new Requests(
                 this,
                 store,
@@ -115,8 +122,21 @@ public final class Daemon implements AutoCloseable {
                 work,
                 verification);
         this.control = listen();
+        if (config.sharing().group().isPresent()) {
+            var unused = timer.scheduleWithFixedDelay(
+                    this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
+        }
         afterChange();
         schedule(SAMPLE_MS);
+    }
+
+    /** A member that breaks its word costs it its own upload, and nobody else anything. */
+    private void watchUploads() {
+        try {
+            loads.requireAnnounced();
+        } catch (RuntimeException e) {
+            report("cannot look after uploads", e);
+        }
     }
 
     /**
@@ -125,7 +145,10 @@ public final class Daemon implements AutoCloseable {
      * @throws LarderException REFUSED with the owner's pid, NO_SPACE, USAGE for a path that is too long
      */
     public static Daemon start(DaemonConfig config) {
-        Store store = Store.open(new StoreLayout(config.store()), config.capacityBytes());
+        Store store = Store.open(
+                new StoreLayout(config.store()),
+                config.capacityBytes(),
+                config.sharing().group());
         try {
             return new Daemon(config, store);
         } catch (IOException e) {
@@ -139,6 +162,11 @@ public final class Daemon implements AutoCloseable {
             store.abandon();
             throw e;
         }
+    }
+
+    /** Returns who may change what. */
+    Access access() {
+        return access;
     }
 
     private ControlServer listen() {
@@ -190,8 +218,8 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Starts a build by a client, unless the dataset is being loaded or built already. */
-    Optional<Upload> tryStartUpload(String dataset, long bytes, Retention retention) {
-        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes, retention);
+    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher) {
+        Optional<Upload> upload = loads.tryStartUpload(request, publisher);
         upload.ifPresent(this::watch);
         return upload;
     }

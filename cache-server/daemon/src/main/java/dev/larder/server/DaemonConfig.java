@@ -9,9 +9,10 @@ import java.util.OptionalLong;
  * @param store the folder of its store
  * @param capacityBytes how much it may hold; empty: 80 % of what mount and control group leave
  * @param workers threads that copy, where a load does not say; 0: one for each processor
+ * @param sharing whom the store is open to
  * @param verify whether to compare every byte that an earlier daemon left with its checksum
  */
-public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers, boolean verify) {
+public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers, Sharing sharing, boolean verify) {
     /** Rejects a negative number of workers. */
     public DaemonConfig {
         if (workers < 0) {
@@ -19,8 +20,8 @@ public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers, 
         }
     }
 
-    /** Says how to run where bytes of an earlier daemon are trusted. */
+    /** Says how to run for this user alone, where bytes of an earlier daemon are trusted. */
     public DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
-        this(store, capacityBytes, workers, false);
+        this(store, capacityBytes, workers, Sharing.NONE, false);
     }
 }

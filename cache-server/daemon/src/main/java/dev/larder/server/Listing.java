@@ -85,6 +85,7 @@ final class Listing {
             PublishedVersion version, State state, int leases, Predicate<String> isWanted, List<ArrayRow> rows) {
         Map<String, String> sources = version.sources().stream()
                 .collect(Collectors.toMap(SourceRecord::array, SourceRecord::path, (first, second) -> first));
+        Map<String, String> told = version.provenance().publisher().told();
         boolean pinned = Files.exists(version.folder().resolve(StoreLayout.PINNED));
         for (ArrayEntry array : version.arrays()) {
             String name = version.dataset() + "/" + array.name();
@@ -103,7 +104,7 @@ final class Listing {
                         version.folder().resolve(array.file()).toString(),
                         array.offset(),
                         array.crc32cHex(),
-                        sources.getOrDefault(array.name(), "")));
+                        sources.getOrDefault(array.name(), told.getOrDefault(array.name(), ""))));
             }
         }
     }
@@ -126,10 +127,17 @@ final class Listing {
                             "",
                             0,
                             "",
-                            array.file().toString()));
+                            source(array)));
                 }
             }
         }
+    }
+
+    /** Where a member builds is nobody else's business: whoever knows the place can write there. */
+    private String source(SourceArray array) {
+        return array.file().startsWith(store.layout().incoming())
+                ? ""
+                : array.file().toString();
     }
 
     /** One row for a dataset, as its arrays are not there; what was evicted is out of the usual listing. */

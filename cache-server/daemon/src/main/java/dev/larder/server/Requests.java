@@ -6,6 +6,7 @@ import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.ReleaseVersion;
 import dev.larder.protocol.Request;
@@ -97,11 +98,25 @@ final class Requests implements RequestHandler {
     }
 
     @Override
-    public void publish(PublishRequest request, Reply reply) {
-        Upload upload = loads.findUpload(request.token())
+    public void makeFiles(NewFilesRequest request, Reply reply) {
+        Upload upload = requireUpload(request.token(), reply);
+        run(work, reply, () -> {
+            upload.makeFiles(request.files());
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private Upload requireUpload(long token, Reply reply) {
+        return loads.findUpload(token)
+                .filter(upload -> Access.isBuiltBy(upload, reply.peer()))
                 .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such build")
-                        .with("token", request.token())
+                        .with("token", token)
                         .remedy("its client left, or it was published; ask to build it again"));
+    }
+
+    @Override
+    public void publish(PublishRequest request, Reply reply) {
+        Upload upload = requireUpload(request.token(), reply);
         Runnable noProgress = upload.listen(reply::progress);
         reply.onDisconnect(noProgress);
         upload.whenEnded((done, failure) -> {
@@ -157,6 +172,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void evict(String name, boolean forget, Reply reply) {
+        daemon.access().requireMayChange(reply.peer(), name, "evict");
         run(work, reply, () -> {
             Optional<PublishedVersion> evicted = daemon.evict(name, forget);
             reply.done(evicted.map(version -> Done.of(version.arrays().size(), version.storedBytes(), ""))
@@ -166,6 +182,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void pin(String name, boolean pinned, Reply reply) {
+        daemon.access().requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
         run(work, reply, () -> {
             daemon.pin(name, pinned);
             reply.done(Done.NOTHING);

@@ -95,7 +95,8 @@ final class Turns {
                 follow(reading.get());
                 return;
             }
-            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes(), request.retention());
+            daemon.access().requireMayChange(reply.peer(), request.name(), "create");
+            Optional<Upload> upload = daemon.tryStartUpload(request, Access.publisher(reply.peer()));
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;

@@ -19,7 +19,6 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeaseHolder;
 import dev.larder.testing.Leases;
 import java.io.IOException;
-import java.util.OptionalLong;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -28,6 +27,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.OptionalLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -243,10 +243,12 @@ class TakeOverTest {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.write(ByteBuffer.wrap(new byte[] {77}), 4096);
         }
-        try (Daemon verifying = Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1, true))) {
+        try (Daemon verifying =
+                Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, true))) {
             assertThat(served.control().list("", true))
                     .extracting(ArrayRow::name, ArrayRow::state)
-                    .containsExactly(tuple("d", ArrayRow.State.REGISTERED), tuple("good/good", ArrayRow.State.RESIDENT));
+                    .containsExactly(
+                            tuple("d", ArrayRow.State.REGISTERED), tuple("good/good", ArrayRow.State.RESIDENT));
             assertThat(valueOf("d")).isEqualTo(1);
             assertThat(verifying.isStopped()).isFalse();
         }

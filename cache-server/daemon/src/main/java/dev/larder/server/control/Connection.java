@@ -37,6 +37,7 @@ final class Connection implements Reply {
 
     private final SocketChannel channel;
     private final SelectionKey key;
+    private final Peer peer;
     private final ControlSettings settings;
     private final ConnectionEvents events;
     private final FrameReader frames = new FrameReader(Protocol.MAX_REQUEST_LENGTH);
@@ -53,9 +54,10 @@ final class Connection implements Reply {
     private boolean disconnected;
     private boolean answered;
 
-    Connection(SocketChannel channel, SelectionKey key, ControlSettings settings, ConnectionEvents events) {
+    Connection(SocketChannel channel, SelectionKey key, Peer peer, ControlSettings settings, ConnectionEvents events) {
         this.channel = channel;
         this.key = key;
+        this.peer = peer;
         this.settings = settings;
         this.events = events;
         this.deadlineNanos = System.nanoTime() + settings.handshakeTimeout().toNanos();
@@ -68,6 +70,11 @@ final class Connection implements Reply {
 
         /** An action failed that others had left here. */
         void failed(Throwable failure);
+    }
+
+    @Override
+    public Peer peer() {
+        return peer;
     }
 
     @Override

@@ -34,6 +34,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final SelectionKey accepting;
     private final Selector selector;
     private final PeerPolicy peers;
+    private final Seats seats;
     private final Requests requests;
     private final Counters counters;
     private final ErrorLog errors;
@@ -58,6 +59,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         this.accepting = accepting;
         this.selector = accepting.selector();
         this.peers = peers;
+        this.seats = new Seats(settings.maxConnections());
         this.requests = requests;
         this.counters = counters;
         this.errors = errors;
@@ -228,14 +230,10 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private void admit(SocketChannel channel) {
         try {
             channel.configureBlocking(false);
-            peers.check(channel);
-            if (connections.size() >= settings.maxConnections()) {
-                throw Failure.of(ErrorCode.REFUSED, "too many connections")
-                        .with("limit", settings.maxConnections())
-                        .remedy("try again when some of the waiting clients have ended");
-            }
+            Peer peer = peers.admit(channel);
             SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
-            Connection connection = new Connection(channel, key, settings, this);
+            seats.take(peer);
+            Connection connection = new Connection(channel, key, peer, settings, this);
             key.attach(connection);
             connections.add(connection);
             counters.set(Counter.CONNECTIONS, connections.size());
@@ -258,6 +256,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private void drop(Connection connection) {
         if (connections.remove(connection)) {
             counters.set(Counter.CONNECTIONS, connections.size());
+            seats.leave(connection.peer());
             connection.close();
         }
     }

@@ -19,7 +19,7 @@ import java.nio.file.attribute.PosixFilePermissions;
  * {@link RequestHandler}; it sleeps in the kernel until a client, an answer or a deadline wakes it.
  *
  * <p>Nothing that a client sends or leaves unsent harms the daemon or another client: lengths, times and the number of
- * connections are limited, and only the daemon's own user (and root) is listened to.
+ * connections are limited, and only the store's owner, root, and the group that the store is open to are listened to.
  */
 public final class ControlServer implements AutoCloseable {
     private static final int BACKLOG = 1024;
@@ -47,11 +47,11 @@ public final class ControlServer implements AutoCloseable {
         ServerSocketChannel listener = null;
         Selector selector = null;
         try {
-            listener = bind(settings.socket());
+            PeerPolicy peers = PeerPolicy.of(settings.folder());
+            listener = bind(settings.socket(), peers.owner().isShared());
             selector = Selector.open();
             SelectionKey accepting = listener.register(selector, SelectionKey.OP_ACCEPT);
-            PeerPolicy peers = PeerPolicy.ownerOf(settings.socket());
-            Requests requests = new Requests(settings, handler, counters, errors);
+            Requests requests = new Requests(settings, peers, handler, counters, errors);
             ControlLoop loop = new ControlLoop(settings, accepting, peers, requests, counters, errors);
             ControlServer server = new ControlServer(settings, loop, errors);
             server.thread.start();
@@ -97,12 +97,13 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
-    private static ServerSocketChannel bind(Path socket) throws IOException {
+    private static ServerSocketChannel bind(Path socket, boolean isShared) throws IOException {
         Files.deleteIfExists(socket);
         ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             listener.bind(Protocol.address(socket), BACKLOG);
-            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+            Files.setPosixFilePermissions(
+                    socket, PosixFilePermissions.fromString(isShared ? "rw-rw----" : "rw-------"));
             listener.configureBlocking(false);
             return listener;
         } catch (IOException | RuntimeException failure) {

@@ -7,7 +7,7 @@ import java.time.Duration;
 /**
  * What a {@link ControlServer} keeps to.
  *
- * @param socket the file to listen at, in a folder that only the daemon's user can enter
+ * @param socket the file to listen at, in a folder that only those can enter who may connect
  * @param daemonVersion told to clients
  * @param maxConnections clients at a time; more are refused with a reason
  * @param handshakeTimeout how long a client may take from connecting to the end of its request
@@ -23,6 +23,15 @@ public record ControlSettings(
         Duration heartbeat,
         Duration stallTimeout,
         Duration closeTimeout) {
+
+    /** Returns the folder of the store. */
+    Path folder() {
+        Path folder = socket.toAbsolutePath().getParent();
+        if (folder == null) {
+            throw new IllegalArgumentException("socket=" + socket);
+        }
+        return folder;
+    }
 
     /** Returns what a daemon uses for a store. */
     public static ControlSettings of(StoreLayout store, String daemonVersion) {

@@ -2,31 +2,84 @@ package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.StoreOwner;
+import dev.larder.posix.PeerCredentials;
+import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Set;
 import jdk.net.ExtendedSocketOptions;
 
-/** Says whose connections are listened to: names as the kernel has them of the connecting process. */
-record PeerPolicy(Set<String> users) {
+/**
+ * Says whose connections are listened to: the owner of the store's folder, root, and where the folder is open to its group the
+ * members of that. The kernel's word counts, as of the moment of connecting, supplementary groups included.
+ */
+record PeerPolicy(StoreOwner owner) {
+    private static final int ROOT = 0;
+    private static final MethodHandle DESCRIPTOR = descriptorOfChannel();
 
-    /** Listens to the user whom a file belongs to, and to root. */
-    static PeerPolicy ownerOf(Path file) throws IOException {
-        String owner = Files.getOwner(file).getName();
-        return new PeerPolicy(owner.equals("root") ? Set.of(owner) : Set.of(owner, "root"));
+    /** Listens to those whom a store's folder lets in. */
+    static PeerPolicy of(Path store) {
+        return new PeerPolicy(StoreOwner.of(store));
     }
 
-    /** Refuses a connection of anybody else. */
-    void check(SocketChannel channel) throws IOException {
-        String user =
-                channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().getName();
-        if (!users.contains(user)) {
+    /** Returns who has connected; refuses a connection of anybody else. */
+    Peer admit(SocketChannel channel) throws IOException {
+        PeerCredentials credentials = Posix.system().peer(descriptor(channel));
+        return admit(
+                credentials,
+                channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().getName());
+    }
+
+    Peer admit(PeerCredentials credentials, String user) {
+        int uid = credentials.uid();
+        boolean isOwner = uid == ROOT || uid == owner.uid();
+        if (!isOwner && !(owner.isShared() && credentials.groupIds().contains(owner.gid()))) {
             throw Failure.of(ErrorCode.REFUSED, "this store belongs to another user")
                     .with("user", user)
-                    .with("owner", users)
+                    .with("uid", uid)
+                    .with("owner", owner.user())
+                    .with("group", owner.isShared() ? owner.group() : "none")
                     .remedy("use a store of your own: larder serve --store DIR");
+        }
+        return new Peer(uid, user, isOwner);
+    }
+
+    /** Refuses what only the owner may ask for. */
+    void requireOwner(Peer peer, String request) {
+        if (!peer.isOwner()) {
+            throw Failure.of(ErrorCode.REFUSED, "only the owner of the store may do that")
+                    .with("request", request)
+                    .with("user", peer.user())
+                    .with("uid", peer.uid())
+                    .with("owner", owner.user())
+                    .with("ownerUid", owner.uid())
+                    .remedy("ask " + owner.user() + ", or use a store of your own: larder serve --store DIR");
+        }
+    }
+
+    private static int descriptor(SocketChannel channel) {
+        try {
+            return (int) DESCRIPTOR.invoke(channel);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("channel has no descriptor", e);
+        }
+    }
+
+    private static MethodHandle descriptorOfChannel() {
+        try {
+            Class<?> kind = Class.forName("sun.nio.ch.SelChImpl");
+            return MethodHandles.lookup().findVirtual(kind, "getFDVal", MethodType.methodType(int.class));
+        } catch (ReflectiveOperationException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "this JVM does not tell who connects")
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("start it with --add-exports java.base/sun.nio.ch=ALL-UNNAMED, as the larder command does");
         }
     }
 }

@@ -15,6 +15,9 @@ import java.util.List;
  * daemon lives.
  */
 public interface Reply {
+    /** Returns who has asked. */
+    Peer peer();
+
     /** Tells how far the work is. A client that reads slowly misses all but the newest. */
     void progress(Progress progress);
 

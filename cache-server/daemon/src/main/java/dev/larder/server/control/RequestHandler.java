@@ -1,6 +1,7 @@
 package dev.larder.server.control;
 
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.Request;
 import java.time.Duration;
@@ -16,6 +17,9 @@ public interface RequestHandler {
 
     /** Answers with the right to build a dataset as soon as it is the caller's turn; done where it is resident. */
     void create(Request.Create request, Reply reply);
+
+    /** Makes files for a client that builds; done when they are there. */
+    void makeFiles(NewFilesRequest request, Reply reply);
 
     /** Publishes what a client built; done when it is resident. */
     void publish(PublishRequest request, Reply reply);

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Protocol;
 import dev.larder.protocol.PublishRequest;
@@ -20,14 +21,16 @@ import java.time.Duration;
 /** Takes frames through the exchange: handshake, then one request for the handler. Used by the control thread. */
 final class Requests {
     private final ControlSettings settings;
+    private final PeerPolicy peers;
     private final RequestHandler handler;
     private final Counters counters;
     private final ErrorLog errors;
     private final RequestCodec codec = new RequestCodec();
     private final long startNanos = System.nanoTime();
 
-    Requests(ControlSettings settings, RequestHandler handler, Counters counters, ErrorLog errors) {
+    Requests(ControlSettings settings, PeerPolicy peers, RequestHandler handler, Counters counters, ErrorLog errors) {
         this.settings = settings;
+        this.peers = peers;
         this.handler = handler;
         this.counters = counters;
         this.errors = errors;
@@ -86,6 +89,9 @@ final class Requests {
 
     private void handle(Connection reply, Request request) {
         try {
+            if (!isForMembers(request)) {
+                peers.requireOwner(reply.peer(), request.getClass().getSimpleName());
+            }
             dispatch(reply, request);
         } catch (RuntimeException | Error failure) {
             if (!(failure instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
@@ -95,6 +101,20 @@ final class Requests {
         }
     }
 
+    /** Tells what members of the group may ask for; whose dataset it is, the handler looks at. Whatever is not named is the owner's. */
+    private static boolean isForMembers(Request request) {
+        return request instanceof Request.Create
+                || request instanceof NewFilesRequest
+                || request instanceof PublishRequest
+                || request instanceof Request.Wait
+                || request instanceof Request.ListArrays
+                || request instanceof Request.Info
+                || request instanceof Request.Evict
+                || request instanceof Request.Pin
+                || request instanceof Request.Status
+                || (request instanceof Request.Verify verify && !verify.againstSources());
+    }
+
     private void dispatch(Reply reply, Request request) {
         if (request instanceof LoadRequest load) {
             handler.load(load, reply);
@@ -102,6 +122,8 @@ final class Requests {
             handler.create(create, reply);
         } else if (request instanceof PublishRequest publish) {
             handler.publish(publish, reply);
+        } else if (request instanceof NewFilesRequest files) {
+            handler.makeFiles(files, reply);
         } else if (request instanceof Request.Wait wait) {
             handler.await(wait.name(), wait.timeout(), wait.evenIfUnknown(), reply);
         } else if (request instanceof Request.ListArrays list) {

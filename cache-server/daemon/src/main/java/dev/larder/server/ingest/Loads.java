@@ -3,8 +3,9 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.Retention;
+import dev.larder.protocol.Request;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Store;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeoutException;
 public final class Loads {
     private final Store store;
     private final Residency residency;
+    private final GroupQuota quota;
     private final int defaultWorkers;
     private final Map<String, Ingest> running = new HashMap<>();
     private final Map<Long, Upload> uploads = new HashMap<>();
@@ -29,8 +31,9 @@ public final class Loads {
     private boolean open = true;
 
     /** Creates an empty set; {@code defaultWorkers} copy where a request does not say how many. */
-    public Loads(Store store, Residency residency, int defaultWorkers) {
+    public Loads(Store store, Residency residency, GroupQuota quota, int defaultWorkers) {
         this.store = store;
+        this.quota = quota;
         this.residency = residency;
         this.defaultWorkers = defaultWorkers;
     }
@@ -64,18 +67,21 @@ public final class Loads {
     /**
      * Starts a build by a client, unless the dataset is being loaded or built already.
      *
-     * @param bytes how much space to set aside
+     * @param request what the client wants
+     * @param publisher whose build it is
      */
-    public synchronized Optional<Upload> tryStartUpload(String dataset, long bytes, Retention retention) {
+    public synchronized Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher) {
+        String dataset = request.name();
         requireOpen(Set.of(dataset));
         if (running.containsKey(dataset)) {
             return Optional.empty();
         }
         long token = nextToken++;
         Upload upload = new Upload(
-                new Upload.Terms(token, dataset, defaultWorkers, bytes, retention),
+                new Upload.Terms(token, dataset, defaultWorkers, request.bytes(), request.retention(), publisher),
                 store,
                 residency,
+                quota,
                 () -> finishUpload(dataset, token));
         running.put(dataset, upload);
         uploads.put(token, upload);
@@ -85,6 +91,15 @@ public final class Loads {
     private synchronized void finishUpload(String dataset, long token) {
         running.remove(dataset);
         uploads.remove(token);
+    }
+
+    /** Gives up the builds of members who write more than they have announced. */
+    public void requireAnnounced() {
+        List<Upload> building;
+        synchronized (this) {
+            building = List.copyOf(uploads.values());
+        }
+        building.forEach(Upload::requireAnnounced);
     }
 
     /** Returns the build with this token, if it is under way. */

@@ -2,10 +2,12 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.Retention;
@@ -17,6 +19,7 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * them published. Its data has no source to come back from.
  *
  * <p>Nobody who wrote can write on: large files whose data is aligned are moved out of the client's sight, proved to have no
- * writer left, and read for their checksum; all others are copied while their checksum is computed.
+ * writer left, and read for their checksum; all others are copied while their checksum is computed. Files of a member of the group
+ * are made by the daemon; see {@link MemberFiles}.
  */
 public final class Upload implements Ingest {
     private enum State {
@@ -48,9 +52,11 @@ public final class Upload implements Ingest {
     private final int workers;
     private final Store store;
     private final Residency residency;
+    private final Publisher publisher;
     private final long reservedBytes;
     private final Retention retention;
     private final IncomingVersion folder;
+    private final @Nullable MemberFiles memberFiles;
     private final Runnable beforeOutcome;
     private final LoadProgress progress;
     private final AtomicReference<State> state = new AtomicReference<>(State.BUILDING);
@@ -60,13 +66,14 @@ public final class Upload implements Ingest {
     private volatile boolean cancelled;
 
     /** What an upload is made of. */
-    record Terms(long token, String dataset, int workers, long bytes, Retention retention) {}
+    record Terms(long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
     /** Sets the space aside that the client asked for, and makes the folder. */
-    Upload(Terms terms, Store store, Residency residency, Runnable beforeOutcome) {
+    Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Runnable beforeOutcome) {
         this.token = terms.token;
         this.dataset = terms.dataset;
         this.workers = terms.workers;
+        this.publisher = terms.publisher;
         this.reservedBytes = terms.bytes;
         this.retention = terms.retention;
         this.store = store;
@@ -75,7 +82,11 @@ public final class Upload implements Ingest {
         this.progress = new LoadProgress(dataset);
         residency.reserve(reservedBytes);
         try {
-            this.folder = store.newIncoming(dataset, provenance());
+            boolean isOfMember = publisher.isMember();
+            this.folder = isOfMember
+                    ? store.newUpload(dataset, provenance(publisher))
+                    : store.newIncoming(dataset, provenance(publisher));
+            this.memberFiles = isOfMember ? memberFiles(folder, quota, reservedBytes) : null;
         } catch (RuntimeException | Error e) {
             store.releaseSpace(reservedBytes);
             throw e;
@@ -83,8 +94,43 @@ public final class Upload implements Ingest {
         progress.enter(Phase.WAITING);
     }
 
-    private Provenance provenance() {
-        return Provenance.computed(retention.ttl().toMillis());
+    private static MemberFiles memberFiles(IncomingVersion folder, GroupQuota quota, long bytes) {
+        try {
+            return new MemberFiles(folder, quota, bytes);
+        } catch (RuntimeException | Error e) {
+            folder.close();
+            throw e;
+        }
+    }
+
+    /** Tells whether this client may go on with the build. */
+    public boolean isOf(int uid) {
+        return publisher.uid() == uid;
+    }
+
+    /** Makes files for a member of the group; a client that may make them itself is refused. */
+    public void makeFiles(List<NewFile> files) {
+        if (memberFiles == null) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "files are made only for members of the group")
+                    .with("dataset", dataset)
+                    .remedy("write them into the folder");
+        }
+        memberFiles.make(files);
+    }
+
+    /** Gives the build up where a member has written more than was announced. */
+    public void requireAnnounced() {
+        if (memberFiles != null && state.get() == State.BUILDING) {
+            try {
+                memberFiles.requireLengths();
+            } catch (LarderException e) {
+                cancel(e);
+            }
+        }
+    }
+
+    private Provenance provenance(Publisher telling) {
+        return Provenance.computed(retention.ttl().toMillis()).withPublisher(telling);
     }
 
     /** Returns what the client is told. */
@@ -115,6 +161,10 @@ public final class Upload implements Ingest {
     /** Gives the build up; one that is being published already ends as soon as it can. */
     @Override
     public void cancel() {
+        cancel(given(new CancellationException()));
+    }
+
+    private void cancel(Throwable reason) {
         cancelled = true;
         IncomingVersion version = publishing;
         if (version != null) {
@@ -122,7 +172,7 @@ public final class Upload implements Ingest {
         }
         if (state.compareAndSet(State.BUILDING, State.ENDED)) {
             // Unlinking takes time, and whoever cancels may be the control thread.
-            Thread thread = new Thread(() -> end(null, given(new CancellationException())), "larder-discard");
+            Thread thread = new Thread(() -> end(null, reason), "larder-discard");
             thread.setDaemon(true);
             thread.start();
         }
@@ -157,6 +207,9 @@ public final class Upload implements Ingest {
         Throwable reason = failure;
         state.set(State.ENDED);
         try {
+            if (memberFiles != null) {
+                memberFiles.close();
+            }
             folder.close();
         } catch (RuntimeException e) {
             reason = reason == null ? e : reason;
@@ -172,6 +225,11 @@ public final class Upload implements Ingest {
 
     private Done publishAll(Map<String, ColumnPart> parts) {
         progress.enter(Phase.SCANNING);
+        Publisher telling = publisher;
+        if (memberFiles != null) {
+            memberFiles.seal();
+            telling = publisher.telling(memberFiles.told());
+        }
         arrays = found(parts);
         PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
         Predicate<SourceArray> isMoved =
@@ -186,7 +244,7 @@ public final class Upload implements Ingest {
         long more = Math.max(0, stored + plan.storedBytes() - reservedBytes); // what is copied lies there twice
         residency.reserve(more);
         progress.begin(Phase.LOADING, bytes, arrays.size());
-        try (IncomingVersion version = store.newIncoming(dataset, provenance())) {
+        try (IncomingVersion version = store.newIncoming(dataset, provenance(telling))) {
             publishing = version;
             if (cancelled) {
                 version.cancel();

@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -26,6 +27,8 @@ import org.agrona.concurrent.status.CountersManager;
  * kill the daemon.
  */
 public final class Counters {
+    private static final Set<PosixFilePermission> READABLE_BY_GROUP = PosixFilePermissions.fromString("rw-r-----");
+
     private final Map<Counter, AtomicCounter> counters = new EnumMap<>(Counter.class);
 
     private Counters(UnsafeBuffer file) {
@@ -93,7 +96,8 @@ public final class Counters {
         try (FileChannel channel = FileChannel.open(
                 file,
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----")))) {
+                PosixFilePermissions.asFileAttribute(READABLE_BY_GROUP))) {
+            Files.setPosixFilePermissions(file, READABLE_BY_GROUP); // whatever the umask says
             IoUtil.fill(channel, 0, CountersDescriptor.FILE_LENGTH, (byte) 0);
             return channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersDescriptor.FILE_LENGTH);
         }

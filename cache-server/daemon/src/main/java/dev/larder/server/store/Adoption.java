@@ -152,6 +152,9 @@ final class Adoption {
 
     private PublishedVersion read(String dataset, Path folder) throws IOException {
         Path file = folder.resolve(StoreLayout.INDEX);
+        for (Path own : List.of(file, folder.resolve(StoreLayout.MANIFEST), folder.resolve(StoreLayout.LEASE))) {
+            requireOwn(folder, own);
+        }
         IndexReader index;
         try {
             index = new IndexReader(ByteBuffer.wrap(Files.readAllBytes(file)), file);
@@ -208,6 +211,14 @@ final class Adoption {
         }
     }
 
+    private static void requireOwn(Path folder, Path file) {
+        try {
+            Manifest.requireOwn(file);
+        } catch (IOException e) {
+            throw damaged(folder, "file is missing, or somebody else's: " + file.getFileName(), e);
+        }
+    }
+
     private static void requireNumber(Path folder, IndexReader index) {
         if (!fileName(folder).equals(Long.toString(index.version()))
                 || !Files.exists(folder.resolve(StoreLayout.LEASE))) {
@@ -217,6 +228,7 @@ final class Adoption {
 
     private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
         Path segment = folder.resolve(file).normalize();
+        requireOwn(folder, segment);
         if (!segment.startsWith(folder)
                 || !Files.isRegularFile(segment, LinkOption.NOFOLLOW_LINKS)
                 || Files.size(segment) != byteSize) {

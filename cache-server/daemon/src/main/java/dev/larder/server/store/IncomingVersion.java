@@ -12,9 +12,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,6 +92,62 @@ public final class IncomingVersion implements AutoCloseable {
             throw Space.failed("cannot make a folder for an array", path, e);
         }
         return IncomingSegment.create(posix, this, path, byteSize, filling);
+    }
+
+    /** Makes an empty file for a member of the group to write: nobody else knows its name. */
+    public void makeFileForMember(String file) {
+        Path path = folder.resolve(file);
+        try {
+            Path name = folder.relativize(path);
+            for (int levels = 1; levels < name.getNameCount(); levels++) {
+                Path parent = folder.resolve(name.subpath(0, levels));
+                if (!Files.isDirectory(parent)) {
+                    Modes.makePassage(parent);
+                }
+            }
+            Modes.makeFileForMember(path);
+        } catch (FileAlreadyExistsException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays of one name")
+                    .with("dataset", dataset)
+                    .with("file", file)
+                    .cause(e)
+                    .remedy("give them different names");
+        } catch (IOException e) {
+            throw Space.failed("cannot make a file for a member of the group", path, e);
+        }
+    }
+
+    /** Keeps everybody from opening the files for writing; who has them open already is found when they are published. */
+    public void sealFiles(Collection<String> files) {
+        for (String file : files) {
+            Path path = folder.resolve(file);
+            try {
+                Modes.seal(path);
+            } catch (IOException e) {
+                throw Space.failed("cannot seal a file", path, e);
+            }
+        }
+    }
+
+    /** Gives the memory of files back at once, whoever holds on to them. */
+    public void emptyFiles(Collection<String> files) {
+        for (String file : files) {
+            Path path = folder.resolve(file);
+            try {
+                if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) { // else it was published
+                    Modes.makeWritable(path);
+                    empty(path);
+                }
+            } catch (IOException e) {
+                throw Space.failed("cannot empty a file", path, e);
+            }
+        }
+    }
+
+    private static void empty(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+            channel.truncate(0);
+        }
     }
 
     /**
@@ -196,7 +255,7 @@ public final class IncomingVersion implements AutoCloseable {
 
     private static void makeFolder(Path folder) throws IOException {
         try {
-            Files.createDirectory(folder, Store.folderMode());
+            Modes.makeFolder(folder);
         } catch (FileAlreadyExistsException e) {
             return; // another copy was faster
         }

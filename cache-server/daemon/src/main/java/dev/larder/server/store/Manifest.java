@@ -10,11 +10,13 @@ import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
+import dev.larder.posix.Posix;
 import dev.larder.protocol.LoadOptions;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
@@ -58,7 +60,8 @@ final class Manifest {
             gap = ",\n";
             GSON.toJson(source, SourceRecord.class, out);
         }
-        out.write("],\n\"ttlMs\": " + version.provenance().ttlMs() + "}\n");
+        out.write("],\n\"ttlMs\": " + version.provenance().ttlMs());
+        out.write(",\n\"publisher\": " + GSON.toJson(version.provenance().publisher()) + "}\n");
     }
 
     private static void write(ArrayEntry array, String dtypeJson, Writer out) throws IOException {
@@ -80,6 +83,7 @@ final class Manifest {
 
     static Provenance readProvenance(Path file) {
         try {
+            requireOwn(file);
             Provenance provenance;
             try (Reader reader = Files.newBufferedReader(file)) {
                 provenance = GSON.fromJson(reader, Provenance.class);
@@ -88,6 +92,15 @@ final class Manifest {
             return provenance;
         } catch (IOException | RuntimeException e) {
             throw damaged("manifest is damaged", file, e);
+        }
+    }
+
+    /** What others put there is not to be read: it could lead to any file that this process can open, or be a pipe. */
+    static void requireOwn(Path file) throws IOException {
+        Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
+        boolean isOwn = Integer.valueOf(Posix.system().userId()).equals(found.get("uid"));
+        if (!isOwn || !Boolean.TRUE.equals(found.get("isRegularFile"))) {
+            throw new IOException("somebody else put it there");
         }
     }
 
@@ -123,8 +136,12 @@ final class Manifest {
 
     /** Reads the manifest of a version that has left, or of none. */
     static Registration readRegistration(Path file, String dataset) {
-        try (Reader reader = Files.newBufferedReader(file)) {
-            Head head = GSON.fromJson(reader, Head.class);
+        try {
+            requireOwn(file);
+            Head head;
+            try (Reader reader = Files.newBufferedReader(file)) {
+                head = GSON.fromJson(reader, Head.class);
+            }
             Provenance provenance = new Provenance(head.origins, head.options, head.sources, head.ttlMs);
             requireComplete(provenance);
             Objects.requireNonNull(head.digest);

@@ -11,6 +11,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -78,6 +79,7 @@ final class Publication {
             write(incoming, StoreLayout.PINNED, new byte[0]);
         }
         writeManifest(incoming.folder().resolve(StoreLayout.MANIFEST), complete);
+        Modes.share(incoming.folder());
         steps.add(new Step(incoming, complete));
     }
 
@@ -87,7 +89,7 @@ final class Publication {
             for (Step step : steps) {
                 step.link = newLinkTo(step.version);
                 step.previous = currentOf(step.version);
-                Files.createDirectories(layout.dataset(step.version.dataset()), Store.folderMode());
+                makeFolder(layout.dataset(step.version.dataset()));
             }
             for (Step step : steps) {
                 Files.move(step.incoming.folder(), step.version.folder(), StandardCopyOption.ATOMIC_MOVE);
@@ -151,6 +153,12 @@ final class Publication {
         }
     }
 
+    static void makeFolder(Path dataset) throws IOException {
+        if (!Files.isDirectory(dataset, LinkOption.NOFOLLOW_LINKS)) {
+            Modes.makeFolder(dataset);
+        }
+    }
+
     static void deleteIfEmpty(Path folder) throws IOException {
         try {
             Files.deleteIfExists(folder);
@@ -185,7 +193,7 @@ final class Publication {
         try (Writer writer = Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE)) {
             content.writeTo(writer);
         }
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+        Modes.seal(file);
     }
 
     private static void newFile(Path file) throws IOException {
@@ -196,6 +204,6 @@ final class Publication {
         Path file = incoming.folder().resolve(name);
         newFile(file);
         Files.write(file, content, StandardOpenOption.WRITE);
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
+        Modes.seal(file);
     }
 }

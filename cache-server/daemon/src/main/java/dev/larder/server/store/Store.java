@@ -19,10 +19,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,13 +45,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class Store implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Store.class);
-    private static final int FILE_MODE = 0400;
     private static final int PAGE_BYTES = 4096;
     private static final int LOCK_ATTEMPTS = 50;
-    private static final Set<PosixFilePermission> FOLDER_MODE = PosixFilePermissions.fromString("rwx------");
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final int SECRET_BYTES = 16;
 
     private final Posix posix;
     private final StoreLayout layout;
+    private final Optional<String> group;
     private volatile StoreLock lock;
     private final Space space;
     private final LeaseProbe leases;
@@ -60,9 +62,10 @@ public final class Store implements AutoCloseable {
     /** Guards what a name leads to: publishing and removing a version of one dataset exclude each other. */
     private final Object names = new Object();
 
-    private Store(Posix posix, StoreLayout layout, StoreLock lock, Space space) {
+    private Store(Posix posix, StoreLayout layout, Optional<String> group, StoreLock lock, Space space) {
         this.posix = posix;
         this.layout = layout;
+        this.group = group;
         this.lock = lock;
         this.space = space;
         this.leases = new LeaseProbe(posix);
@@ -71,16 +74,24 @@ public final class Store implements AutoCloseable {
 
     /**
      * Takes a store over, making it where it is absent: refuses one that another live daemon or another user owns, removes
-     * unfinished work, and starts empty where the store is of another boot or format.
+     * unfinished work, and starts empty where the store is of another boot or format. Only this user may use it.
      */
     public static Store open(StoreLayout layout, OptionalLong capacityBytes) {
+        return open(layout, capacityBytes, Optional.empty());
+    }
+
+    /** Takes a store over as {@link #open(StoreLayout, OptionalLong)} does, and opens it to a group, or to this user alone. */
+    public static Store open(StoreLayout layout, OptionalLong capacityBytes, Optional<String> group) {
         Posix posix = Posix.system();
         requireSocketPath(layout);
         try {
+            if (group.isPresent()) {
+                Modes.requireGroup(group.get());
+            }
             StoreLock lock = takeLock(posix, layout);
             try {
-                long heldBytes = prepare(layout, lock.found());
-                return new Store(posix, layout, lock, new Space(layout.root(), capacityBytes, heldBytes));
+                long heldBytes = prepare(layout, lock.found(), group);
+                return new Store(posix, layout, group, lock, new Space(layout.root(), capacityBytes, heldBytes));
             } catch (IOException | RuntimeException | Error e) {
                 lock.close();
                 throw e;
@@ -100,9 +111,8 @@ public final class Store implements AutoCloseable {
     private static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
         for (int attempt = 1; ; attempt++) {
             Files.createDirectories(layout.root(), folderMode());
-            StoreLocation.requireTrustedOwner(layout.root());
+            StoreLocation.requireOwn(layout.root());
             requireStoreOrEmpty(layout);
-            Files.setPosixFilePermissions(layout.root(), FOLDER_MODE);
             try {
                 return StoreLock.take(posix, layout);
             } catch (LarderException e) {
@@ -114,17 +124,21 @@ public final class Store implements AutoCloseable {
     }
 
     /** Removes what no daemon can adopt, and returns how many bytes remain. */
-    private static long prepare(StoreLayout layout, LockRecord found) throws IOException {
+    private static long prepare(StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
         Removal removal = new Removal();
+        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
+            removal.remove(layout.data());
+        }
+        Modes.apply(layout.root(), layout.data(), group);
         if (found.pid() >= 0 && !found.fitsThisBoot()) {
             removal.removeContents(layout.data());
             Files.deleteIfExists(layout.catalog());
         }
-        removal.removeContents(layout.incoming());
+        removal.remove(layout.incoming());
         Files.deleteIfExists(layout.socket());
         Files.deleteIfExists(layout.counters());
-        Files.createDirectories(layout.incoming(), folderMode());
-        Files.createDirectories(layout.data(), folderMode());
+        Modes.makePassage(layout.incoming());
+        Publication.makeFolder(layout.data());
         try (Stream<Path> files = Files.walk(layout.data())) {
             return files.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .mapToLong(file -> file.toFile().length())
@@ -175,17 +189,20 @@ public final class Store implements AutoCloseable {
                 StoreLock again = takeLock(posix, layout);
                 lock.close();
                 lock = again;
+                Modes.apply(layout.root(), layout.data(), group);
             }
-            Files.createDirectories(layout.incoming(), folderMode());
-            Files.createDirectories(layout.data(), folderMode());
+            if (!Files.isDirectory(layout.incoming(), LinkOption.NOFOLLOW_LINKS)) {
+                Modes.makePassage(layout.incoming());
+            }
+            Publication.makeFolder(layout.data());
             return isGone;
         } catch (IOException e) {
             throw Space.failed("cannot make the store anew", layout.root(), e);
         }
     }
 
-    static FileAttribute<?> folderMode() {
-        return PosixFilePermissions.asFileAttribute(FOLDER_MODE);
+    private static FileAttribute<?> folderMode() {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     }
 
     /** Returns where things lie. */
@@ -232,11 +249,24 @@ public final class Store implements AutoCloseable {
     public IncomingVersion newIncoming(String dataset, Provenance provenance) {
         Path folder = newPlace(dataset);
         try {
-            Files.createDirectory(folder, folderMode());
+            Modes.makePrivateFolder(folder);
+            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), filling);
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
-        return new IncomingVersion(posix, dataset, provenance, folder, FILE_MODE, filling);
+    }
+
+    /** Starts a version for a member of the group to write files of: its folder has a name that nobody can guess. */
+    public IncomingVersion newUpload(String dataset, Provenance provenance) {
+        byte[] secret = new byte[SECRET_BYTES];
+        RANDOM.nextBytes(secret);
+        Path folder = newPlace(HexFormat.of().formatHex(secret));
+        try {
+            Modes.makePassage(folder);
+            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), filling);
+        } catch (IOException e) {
+            throw Space.failed("cannot start an upload", folder, e);
+        }
     }
 
     /**
@@ -311,7 +341,7 @@ public final class Store implements AutoCloseable {
         Path file = layout.registered(registration.dataset());
         try {
             synchronized (names) {
-                Files.createDirectories(layout.dataset(registration.dataset()), folderMode());
+                Publication.makeFolder(layout.dataset(registration.dataset()));
                 replace(file, writer -> Manifest.writeRegistration(registration, writer));
             }
         } catch (IOException e) {

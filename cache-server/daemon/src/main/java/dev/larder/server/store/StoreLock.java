@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +49,7 @@ final class StoreLock implements AutoCloseable {
             int descriptor = posix.openOrCreate(file, OWNER_ONLY);
             boolean taken = false;
             try {
+                requireOwnFile(posix.status(descriptor), file);
                 if (!posix.tryLockExclusive(descriptor)) {
                     if (System.nanoTime() - begin > (isBeingRemoved(file) ? REMOVAL_NS : LOOK_NS)) {
                         throw held(layout);
@@ -88,6 +90,16 @@ final class StoreLock implements AutoCloseable {
 
     private static boolean isBeingRemoved(Path file) throws IOException {
         return Leftovers.text(file).contains(REMOVAL);
+    }
+
+    private static void requireOwnFile(FileStatus found, Path file) {
+        if (!found.isRegular() || found.uid() != Posix.system().userId()) {
+            throw Failure.of(ErrorCode.REFUSED, "the store's lock is not this user's file")
+                    .with("file", file)
+                    .with("uid", Posix.system().userId())
+                    .with("ownerUid", found.uid())
+                    .remedy("somebody put it there: look at it, and remove it");
+        }
     }
 
     private static RuntimeException held(StoreLayout layout) throws IOException {

@@ -1,13 +1,13 @@
 package dev.larder.server.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
 import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Problem;
@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -233,17 +232,16 @@ class ControlServerFaultsTest {
     }
 
     @Test
-    void anotherUserIsRefused() throws IOException {
+    void whoConnectsIsKnown() throws IOException {
         start(64, LONG, LONG);
         Path socket = store.resolve("other");
         try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             listener.bind(Protocol.address(socket));
             try (RawClient raw = new RawClient(socket);
                     SocketChannel accepted = listener.accept()) {
-                assertThatThrownBy(() -> new PeerPolicy(Set.of("nobody-we-know")).check(accepted))
-                        .isInstanceOf(LarderException.class)
-                        .hasMessageContaining("another user");
-                assertThatCode(() -> PeerPolicy.ownerOf(socket).check(accepted)).doesNotThrowAnyException();
+                Peer self = PeerPolicy.of(store).admit(accepted);
+
+                assertThat(self).isEqualTo(new Peer(Posix.system().userId(), System.getProperty("user.name"), true));
                 assertThat(raw.send(new byte[0])).isNotNull();
             }
         }

@@ -2,6 +2,7 @@ package dev.larder.server.control;
 
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.Request;
 import java.time.Duration;
@@ -24,6 +25,11 @@ final class ScriptedHandler implements RequestHandler {
     @Override
     public void create(Request.Create request, Reply reply) {
         behaviour.accept("create " + request.name(), reply);
+    }
+
+    @Override
+    public void makeFiles(NewFilesRequest request, Reply reply) {
+        behaviour.accept("files " + request.token(), reply);
     }
 
     @Override

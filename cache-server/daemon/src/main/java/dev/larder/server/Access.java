@@ -1,0 +1,59 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ArrayName;
+import dev.larder.layout.StoreOwner;
+import dev.larder.server.control.Peer;
+import dev.larder.server.ingest.Upload;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.Publisher;
+import org.jspecify.annotations.Nullable;
+
+/** Decides who may change which dataset: the owner of the store any, a member of its group those that it has published itself. */
+final class Access {
+    private final Residency residency;
+    private final StoreOwner owner;
+
+    Access(Residency residency, StoreOwner owner) {
+        this.residency = residency;
+        this.owner = owner;
+    }
+
+    /** Refuses a change of what somebody else published; what nobody did is left to others to refuse. */
+    void requireMayChange(Peer peer, String name, String request) {
+        if (!peer.isOwner()) {
+            String dataset =
+                    name.indexOf('/') < 0 ? name : ArrayName.parse(name).dataset();
+            Publisher publisher = publisher(dataset);
+            if (publisher != null && publisher.uid() != peer.uid()) {
+                throw Failure.of(ErrorCode.REFUSED, "the dataset belongs to another user")
+                        .with("dataset", dataset)
+                        .with("request", request)
+                        .with("user", peer.user())
+                        .with("uid", peer.uid())
+                        .with("publisher", publisher.isMember() ? publisher.user() : owner.user())
+                        .with("publisherUid", publisher.isMember() ? publisher.uid() : owner.uid())
+                        .remedy("ask " + (publisher.isMember() ? publisher.user() + " or " : "") + owner.user()
+                                + ", or use another name");
+            }
+        }
+    }
+
+    private @Nullable Publisher publisher(String dataset) {
+        return residency
+                .find(dataset)
+                .map(version -> version.provenance().publisher())
+                .orElse(null);
+    }
+
+    /** Tells whether a build is the caller's. */
+    static boolean isBuiltBy(Upload upload, Peer peer) {
+        return upload.isOf(publisher(peer).uid());
+    }
+
+    /** Returns what is noted of the caller in what it publishes. */
+    static Publisher publisher(Peer peer) {
+        return peer.isOwner() ? Publisher.OWNER : Publisher.member(peer.uid(), peer.user());
+    }
+}

@@ -1,0 +1,208 @@
+package dev.larder.server.ingest;
+
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreOwner;
+import dev.larder.npy.NpyHeader;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.Source;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
+import java.util.function.LongConsumer;
+
+/**
+ * A load into the store of another user, who lets the group of this process in: everything is read here, with the rights of this
+ * process, and handed to the daemon as a build. So the daemon opens nothing that the caller could not.
+ *
+ * <p>Datasets are published one after the other. What they were read from is noted as text, for people.
+ */
+public final class HandOver {
+    private static final long PAGE_BYTES = 4096;
+
+    private final Larder larder;
+    private final LoadRequest request;
+    private final int workers;
+    private final LoadProgress progress;
+    private final ProgressListener listener;
+    private final List<String> notes = new ArrayList<>();
+
+    private HandOver(Larder larder, LoadRequest request, ProgressListener listener) {
+        this.larder = larder;
+        this.request = request;
+        this.workers =
+                request.workers() > 0 ? request.workers() : Runtime.getRuntime().availableProcessors();
+        this.progress = new LoadProgress(String.join(",", names(request)));
+        this.listener = listener;
+    }
+
+    /**
+     * Loads sources into a store and returns when all are published. Interrupting the thread gives up what is not.
+     *
+     * @throws LarderException REFUSED for what only the owner's daemon can do
+     */
+    public static Done load(Path store, LoadRequest request, ProgressListener listener) {
+        requirePossible(store, request);
+        try (Larder larder = Larder.connect(store)) {
+            HandOver load = new HandOver(larder, request, listener);
+            Runnable noProgress = load.progress.listen(listener);
+            try {
+                return load.loadAll();
+            } finally {
+                noProgress.run();
+            }
+        } catch (CancellationException e) {
+            throw interrupted(e);
+        } catch (LarderException e) {
+            throw Thread.interrupted() ? interrupted(e) : e;
+        }
+    }
+
+    private static void requirePossible(Path store, LoadRequest request) {
+        LoadOptions options = request.options();
+        String what = options.inPlace()
+                ? "--in-place"
+                : request.registerOnly()
+                        ? "register"
+                        : options.packBelowBytes() != LoadOptions.PACK_AUTO ? "--pack-below" : "";
+        if (!what.isEmpty()) {
+            StoreOwner owner = StoreOwner.of(store);
+            throw Failure.of(ErrorCode.REFUSED, "only the owner of the store may do that")
+                    .with("option", what)
+                    .with("user", System.getProperty("user.name"))
+                    .with("owner", owner.user())
+                    .remedy(
+                            "leave it out: what you load is copied into the store by yourself, and has no source there");
+        }
+    }
+
+    private static LarderException interrupted(RuntimeException cause) {
+        return Failure.of(ErrorCode.INTERRUPTED, "load was interrupted")
+                .cause(cause)
+                .exception();
+    }
+
+    private static List<String> names(LoadRequest request) {
+        return request.sources().stream()
+                .map(LoadRequest.Source::name)
+                .distinct()
+                .toList();
+    }
+
+    private Done loadAll() {
+        List<SourceArray> found = new ArrayList<>();
+        try {
+            scan(found);
+            long bytes = found.stream().mapToLong(SourceArray::byteSize).sum();
+            progress.begin(Phase.LOADING, bytes, found.size());
+            for (String dataset : names(request)) {
+                load(
+                        dataset,
+                        found.stream()
+                                .filter(array -> array.name().dataset().equals(dataset))
+                                .toList());
+            }
+            return Done.of(found.size(), bytes, String.join("\n", notes));
+        } finally {
+            found.forEach(SourceArray::release);
+        }
+    }
+
+    private void scan(List<SourceArray> found) {
+        ScanSettings settings =
+                new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
+        Map<String, SourceArray> names = new HashMap<>();
+        for (Source source : Source.scanAll(request.sources(), SourceOptions.of(request.options()), settings)) {
+            found.addAll(source.arrays());
+            if (source.skippedFiles() > 0) {
+                notes.add("skipped " + source.skippedFiles() + " files of no known kind: path=" + source.path());
+            }
+        }
+        for (SourceArray array : found) {
+            SourceArray other = names.putIfAbsent(array.name().toString(), array);
+            if (other != null) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "two sources of one name")
+                        .with("array", array.name())
+                        .with("files", List.of(other.file(), array.file()))
+                        .remedy("load them under different names");
+            }
+        }
+    }
+
+    private void load(String dataset, List<SourceArray> arrays) {
+        long stored = arrays.stream()
+                .mapToLong(array -> storedBytes(array.byteSize()))
+                .sum();
+        try (DatasetBuilder builder = larder.build(dataset, stored, request.retention())) {
+            Map<String, NpyHeader> headers = new TreeMap<>();
+            Map<String, String> sources = new HashMap<>();
+            for (SourceArray array : arrays) {
+                headers.put(array.name().array(), array.header());
+                sources.put(array.name().array(), array.file().toString());
+            }
+            builder.announce(headers, sources);
+            Parallel.forEach(arrays, workers, array -> copy(array, builder));
+            Done done = builder.publish(listener);
+            notes.add(dataset + " " + done.message() + " is yours");
+        }
+    }
+
+    /** Allows for the header and for what is not a whole page. */
+    private static long storedBytes(long byteSize) {
+        return (byteSize / PAGE_BYTES + 3) * PAGE_BYTES;
+    }
+
+    private void copy(SourceArray array, DatasetBuilder builder) {
+        try (ReadableByteChannel data = new Counted(array.open(), progress::addBytes)) {
+            builder.add(array.name().array(), array.header(), data, array.part());
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read file")
+                    .with("file", array.file())
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("check the file and its disk");
+        }
+        array.files().forEach(SourceIdentity::requireUnchanged);
+        progress.addFile();
+    }
+
+    /** Tells how much goes through. */
+    private record Counted(ReadableByteChannel data, LongConsumer onBytes) implements ReadableByteChannel {
+        @Override
+        public int read(ByteBuffer target) throws IOException {
+            int count = data.read(target);
+            if (count > 0) {
+                onBytes.accept(count);
+            }
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return data.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            data.close();
+        }
+    }
+}

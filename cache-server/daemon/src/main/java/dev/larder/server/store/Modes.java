@@ -1,0 +1,163 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.StoreOwner;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Who may open what the store makes: its owner alone, or the group of its folder too. Every file and folder follows the folder
+ * that it lies in, whatever the process's umask is; the {@code setgid} bit hands the group down.
+ *
+ * <pre>
+ *                         owner alone   with a group
+ *   store, data/**        0700          2750
+ *   incoming              0700          2710   passed through, not looked into
+ *   incoming/&lt;load&gt;       0700          2700   until it is published
+ *   incoming/&lt;upload&gt;     0700          2710   of a member: the name is secret, the daemon makes the files
+ *   published files       0400          0440
+ * </pre>
+ */
+final class Modes {
+    private static final int OWNER_FOLDER = 0700;
+    private static final int SHARED_FOLDER = 02750;
+    private static final int PASSAGE = 02710;
+    private static final int OWNER_FILE = 0400;
+    private static final int SHARED_FILE = 0440;
+    private static final int OWNER_WRITABLE_FILE = 0600;
+    private static final int MEMBER_FILE = 0660;
+
+    private Modes() {}
+
+    /** Makes a folder only for its owner. */
+    static void makePrivateFolder(Path folder) throws IOException {
+        Files.createDirectory(folder, ownerOnly());
+    }
+
+    /** Makes a folder that the group may look into where it may look into the one around it. */
+    static void makeFolder(Path folder) throws IOException {
+        Files.createDirectory(folder, ownerOnly());
+        share(folder);
+    }
+
+    /** Makes a folder that the group may pass through, where it may look into the one around it. */
+    static void makePassage(Path folder) throws IOException {
+        Files.createDirectory(folder, ownerOnly());
+        set(folder, isShared(folder) ? PASSAGE : OWNER_FOLDER);
+    }
+
+    /** Lets the group look into a folder, where it may look into the one around it. */
+    static void share(Path folder) throws IOException {
+        set(folder, isShared(folder) ? SHARED_FOLDER : OWNER_FOLDER);
+    }
+
+    /** Makes an empty file that the group writes. */
+    static void makeFileForMember(Path file) throws IOException {
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        set(file, MEMBER_FILE);
+    }
+
+    /** Lets the owner alone write a file. */
+    static void makeWritable(Path file) throws IOException {
+        set(file, OWNER_WRITABLE_FILE);
+    }
+
+    /** Makes a file what everybody only reads who may. */
+    static void seal(Path file) throws IOException {
+        set(file, fileMode(file.resolveSibling("")));
+    }
+
+    /** Returns what a published file has for permissions in a folder. */
+    static int fileMode(Path folder) throws IOException {
+        return isShared(folder) ? SHARED_FILE : OWNER_FILE;
+    }
+
+    /** A folder inherits the bit from the one that it was made in. */
+    private static boolean isShared(Path folder) throws IOException {
+        return ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 02000) != 0;
+    }
+
+    /** Opens a store to a group, or to its owner alone, with all that an earlier daemon left in it. */
+    static void apply(Path store, Path data, Optional<String> group) throws IOException {
+        StoreOwner before = StoreOwner.of(store);
+        if (group.isEmpty()) {
+            set(store, OWNER_FOLDER);
+        } else {
+            giveTo(store, group.get());
+            set(store, SHARED_FOLDER);
+        }
+        StoreOwner now = StoreOwner.of(store);
+        if (before.isShared() != now.isShared() || before.gid() != now.gid()) {
+            handDown(data, now);
+        }
+    }
+
+    private static void giveTo(Path store, String group) throws IOException {
+        Object principal = principal(group);
+        try {
+            Files.setAttribute(store, "posix:group", principal);
+        } catch (FileSystemException e) {
+            throw Failure.of(ErrorCode.REFUSED, "the store cannot be given to the group")
+                    .with("store", store)
+                    .with("group", group)
+                    .with("user", System.getProperty("user.name"))
+                    .with("reason", e.getReason())
+                    .cause(e)
+                    .remedy("run the daemon as a member of the group");
+        }
+    }
+
+    private static void handDown(Path data, StoreOwner owner) throws IOException {
+        if (Files.isDirectory(data, LinkOption.NOFOLLOW_LINKS)) {
+            try (Stream<Path> entries = Files.walk(data)) {
+                for (Path entry : (Iterable<Path>) entries::iterator) {
+                    handDownOne(entry, owner);
+                }
+            }
+        }
+    }
+
+    /** Leaves what is neither file nor folder to those who remove it. */
+    private static void handDownOne(Path entry, StoreOwner owner) throws IOException {
+        boolean isFolder = Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS);
+        if (isFolder || Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
+            Files.setAttribute(entry, "unix:gid", owner.gid(), LinkOption.NOFOLLOW_LINKS);
+            int shared = isFolder ? SHARED_FOLDER : SHARED_FILE;
+            set(entry, owner.isShared() ? shared : isFolder ? OWNER_FOLDER : OWNER_FILE);
+        }
+    }
+
+    /** Fails with USAGE where there is no such group. */
+    static void requireGroup(String group) throws IOException {
+        Object unused = principal(group);
+    }
+
+    private static Object principal(String group) throws IOException {
+        try {
+            return FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByGroupName(group);
+        } catch (UserPrincipalNotFoundException e) {
+            throw Failure.of(ErrorCode.USAGE, "no such group")
+                    .with("group", group)
+                    .cause(e)
+                    .remedy("getent group lists them");
+        }
+    }
+
+    private static FileAttribute<?> ownerOnly() {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    }
+
+    private static void set(Path path, int mode) throws IOException {
+        Files.setAttribute(path, "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
+    }
+}
