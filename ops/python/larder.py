@@ -843,7 +843,7 @@ def _cached(name, store):
     return found["data"] if list(found) == ["data"] else found
 
 
-def _write_arrays(folder, made, command):
+def _write_arrays(folder, made, command=None):
     made_for_us = not os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
     made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
     arrays = {name: np.asarray(value) for name, value in made.items()}

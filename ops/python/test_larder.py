@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 import warnings
 
 import numpy as np
@@ -284,10 +285,24 @@ class ErrorsTest(StoreCase):
         os.chown(self.store, 1, -1)
         self.addCleanup(os.environ.pop, "LARDER_SERVICE_USER", None)
 
-        with self.assertRaisesRegex(larder.Refused, "belongs to another user"):
-            larder.dataset("d")
-        os.environ["LARDER_SERVICE_USER"] = "daemon"
-        self.assertEqual(larder.dataset("d").version, 1)
+        self.assertEqual(larder.dataset("d").version, 1)  # root may
+        with mock.patch("os.getuid", return_value=4711):
+            with self.assertRaisesRegex(larder.Refused, "belongs to another user: .*ownerUid=1.* uid=4711"):
+                larder.dataset("d")
+            os.environ["LARDER_SERVICE_USER"] = "daemon"
+            self.assertEqual(larder.dataset("d").version, 1)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give a folder away")
+    def test_a_store_that_was_opened_to_ones_group_is_trusted_where_it_was_named(self):
+        self.publish()
+        os.chown(self.store, 1, 60)
+        os.chmod(self.store, 0o2750)
+
+        with mock.patch("os.getuid", return_value=4711), mock.patch("os.getgroups", return_value=[60]):
+            self.assertEqual(larder.dataset("d").version, 1)
+            os.chmod(self.store, 0o755)
+            with self.assertRaisesRegex(larder.Refused, "belongs to another user"):
+                larder.dataset("d")
 
     def test_the_store_is_the_one_named_then_the_environments_then_ones_own(self):
         self.assertEqual(larder._location("/a/../b"), "/b")
