@@ -276,6 +276,13 @@ final class JnaPosix implements Posix {
         return LibC.isatty(descriptor) == 1;
     }
 
+    @Override
+    public @Nullable TerminalSize terminalSize(int descriptor) {
+        short[] size = new short[4]; // rows, columns, and two that nobody fills in
+        boolean isKnown = LibC.ioctl(descriptor, LibC.TIOCGWINSZ, size) == 0 && size[0] > 0 && size[1] > 0;
+        return isKnown ? new TerminalSize(size[1], size[0]) : null;
+    }
+
     private static byte[] cString(Path path) {
         byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
         return Arrays.copyOf(name, name.length + 1);

@@ -44,6 +44,8 @@ final class LibC {
     static final int F_RDLCK = 0;
     static final int F_UNLCK = 2;
 
+    static final long TIOCGWINSZ = 0x5413;
+
     static final int SIGINT = 2;
     static final int SIGURG = 23;
     static final long SIG_DFL = 0;
@@ -94,6 +96,8 @@ final class LibC {
     static native int dup2(int from, int to);
 
     static native int isatty(int descriptor);
+
+    static native int ioctl(int descriptor, long request, short[] argument);
 
     static native String strerror(int errno);
 }

@@ -2,6 +2,7 @@ package dev.larder.posix;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What Larder asks of the operating system beyond the JDK: whole-file mappings, {@code flock}s, reservations.
@@ -89,4 +90,8 @@ public interface Posix {
 
     /** Tells whether a descriptor is a terminal. */
     boolean isTerminal(int descriptor);
+
+    /** Returns how large the terminal is; null where the descriptor is none, or does not know. */
+    @Nullable
+    TerminalSize terminalSize(int descriptor);
 }

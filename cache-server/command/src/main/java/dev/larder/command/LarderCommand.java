@@ -36,6 +36,9 @@ import picocli.CommandLine.Spec;
             Verify.class,
             Reload.class,
             Status.class,
+            Clients.class,
+            Top.class,
+            Errors.class,
             Stop.class,
             Completion.class
         },

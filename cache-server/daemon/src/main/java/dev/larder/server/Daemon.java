@@ -14,6 +14,8 @@ import dev.larder.protocol.ReleaseVersion;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
+import dev.larder.server.http.Exposition;
+import dev.larder.server.http.MetricsEndpoint;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
@@ -21,14 +23,19 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.metrics.VersionUse;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -42,6 +49,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,7 +80,9 @@ public final class Daemon implements AutoCloseable {
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
+    private final Sampling sampling;
     private final ControlServer control;
+    private volatile @Nullable MetricsEndpoint metrics;
     private volatile boolean catalogLost;
 
     private Daemon(DaemonConfig config, Store store) throws IOException {
@@ -88,6 +98,9 @@ public final class Daemon implements AutoCloseable {
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
+        counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
+        Usage usage = new Usage(counters, System::nanoTime);
+        this.sampling = new Sampling(this::uses, counters, usage, loads, e -> report("cannot look at the store", e));
         this.requests = new Requests(
                 this,
                 store,
@@ -98,7 +111,11 @@ public final class Daemon implements AutoCloseable {
                 work,
                 verification);
         this.control = ControlServer.start(
-                ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
+                ControlSettings.of(store.layout(), ReleaseVersion.text()),
+                new CountedRequests(
+                        requests, usage, dataset -> residency.find(dataset).isPresent()),
+                counters,
+                errors);
         afterChange();
     }
 
@@ -176,8 +193,22 @@ public final class Daemon implements AutoCloseable {
 
     private void watch(Ingest ingest) {
         waits.started(ingest);
+        boolean isBuild = ingest instanceof Upload;
+        long beginNs = System.nanoTime();
+        counters.increment(Counter.LOADING);
         ingest.whenEnded((done, failure) -> {
-            counters.increment(failure == null ? Counter.LOADS : Counter.LOAD_FAILURES);
+            counters.add(Counter.LOADING, -1);
+            if (failure == null) {
+                counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
+            } else {
+                counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
+            }
+            LOG.info(
+                    "{}: datasets={} ms={}{}",
+                    failure == null ? "published" : "not published",
+                    ingest.datasets(),
+                    (System.nanoTime() - beginNs) / 1_000_000,
+                    failure == null ? "" : " reason=" + failure.getMessage());
             afterChange();
         });
     }
@@ -217,16 +248,12 @@ public final class Daemon implements AutoCloseable {
     /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */
     private void afterChange() {
         List<PublishedVersion> current = residency.current();
-        List<PublishedVersion> retired = residency.retired();
         counters.set(Counter.DATASETS, current.size());
         counters.set(
                 Counter.ARRAYS,
                 current.stream().mapToLong(v -> v.arrays().size()).sum());
-        counters.set(Counter.RESIDENT_BYTES, residency.usedBytes());
-        counters.set(
-                Counter.RETIRED_BYTES,
-                retired.stream().mapToLong(PublishedVersion::storedBytes).sum());
-        if (!retired.isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
+        sampling.soon();
+        if (!residency.retired().isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
             var unused = timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
         }
     }
@@ -239,6 +266,45 @@ public final class Daemon implements AutoCloseable {
             report("cannot remove a retired version", e);
         }
         afterChange();
+    }
+
+    /** Looks at how every version that has files is used. */
+    private List<VersionUse> uses() {
+        List<PublishedVersion> retired = residency.retired();
+        List<PublishedVersion> all = residency.all();
+        Map<Path, List<Long>> holders = store.holders(all);
+        return all.stream()
+                .map(version -> {
+                    List<Long> pids = holders.getOrDefault(version.folder(), List.of());
+                    return new VersionUse(
+                            version.dataset(),
+                            version.version(),
+                            version.storedBytes(),
+                            retired.stream().anyMatch(version::isSameAs),
+                            Files.exists(version.folder().resolve(StoreLayout.PINNED)),
+                            !pids.isEmpty() || store.isLeased(version),
+                            pids);
+                })
+                .toList();
+    }
+
+    /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
+    public void whenIdle(Duration limit, Runnable action) {
+        sampling.whenIdle(limit, action);
+    }
+
+    /**
+     * Serves metrics over HTTP, to this machine only and to those who know the token, until the daemon stops.
+     *
+     * @param port 0 for any that is free
+     * @return where to read them; the token is part of it
+     * @throws LarderException REFUSED where the port is taken
+     */
+    public URI serveMetrics(int port) {
+        MetricsEndpoint endpoint =
+                MetricsEndpoint.start(port, store.layout().token(), new Exposition(counters, sampling::now)::snapshots);
+        metrics = endpoint;
+        return endpoint.address();
     }
 
     private void loseCatalog(Throwable failure) {
@@ -284,7 +350,13 @@ public final class Daemon implements AutoCloseable {
 
     private CleanUp stopNow(boolean keep) throws IOException {
         try {
+            LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
             control.stopAccepting();
+            sampling.close();
+            MetricsEndpoint endpoint = metrics;
+            if (endpoint != null) {
+                endpoint.close();
+            }
             waits.close();
             loads.close(LOADS_END_MS);
             timer.shutdownNow();
