@@ -158,7 +158,7 @@ final class Serve implements Callable<Integer> {
         if (sources.isEmpty()) {
             return;
         }
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json)) {
+        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.json)) {
             try {
                 display.done(daemon.load(options.request(sources, larder.debug, StandardInput.open()), display));
             } catch (LarderException e) {

@@ -33,7 +33,7 @@ final class TopScreen implements AutoCloseable {
     void show(List<String> lines) {
         TerminalSize size = Posix.system().terminalSize(STANDARD_OUTPUT);
         List<String> fitting = fit(lines, size == null ? USUAL : size);
-        out.print(HOME + String.join(END_OF_LINE + "\r\n", fitting) + END_OF_LINE + BELOW);
+        out.print(HOME + String.join(END_OF_LINE + "\n", fitting) + END_OF_LINE + BELOW);
         out.flush();
     }
 

@@ -41,7 +41,11 @@ class UsageTest {
                 "wait x --timeout 5",
                 "ls --pin",
                 "load a=/x --ttl 5m",
-                "serve --group g"
+                "serve --group g",
+                "serve --until-idle 0s",
+                "serve --http 70000",
+                "serve --log-level loud",
+                "top --interval 1ms"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
         Answer answer = Answer.of(line.isEmpty() ? new String[0] : line.split(" "));
@@ -57,7 +61,21 @@ class UsageTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"serve", "load", "wait", "ls", "info", "path", "evict", "verify", "status", "stop", "completion"
+            strings = {
+                "clients",
+                "top",
+                "errors",
+                "serve",
+                "load",
+                "wait",
+                "ls",
+                "info",
+                "path",
+                "evict",
+                "verify",
+                "status",
+                "stop",
+                "completion"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");
@@ -90,6 +108,9 @@ class UsageTest {
                 "evict a",
                 "verify",
                 "status",
+                "clients",
+                "top",
+                "errors",
                 "stop"
             })
     void withoutADaemonItEndsWith3(String line) {
