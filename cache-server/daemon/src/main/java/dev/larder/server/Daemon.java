@@ -117,6 +117,7 @@ public final class Daemon implements AutoCloseable {
                 counters,
                 errors);
         afterChange();
+        sampling.start();
     }
 
     /**
@@ -304,6 +305,9 @@ public final class Daemon implements AutoCloseable {
         MetricsEndpoint endpoint =
                 MetricsEndpoint.start(port, store.layout().token(), new Exposition(counters, sampling::now)::snapshots);
         metrics = endpoint;
+        if (stopping.get()) { // which may have looked before there was one
+            endpoint.close();
+        }
         return endpoint.address();
     }
 

@@ -44,6 +44,10 @@ final class Sampling implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
+    }
+
+    /** Begins to look. */
+    void start() {
         every(PERIOD, sampler::sample);
     }
 
@@ -103,8 +107,9 @@ final class Sampling implements AutoCloseable {
         };
     }
 
+    /** Lets a look under way end: an interrupt would break its reading, and be taken for a failure. */
     @Override
     public void close() {
-        thread.shutdownNow();
+        thread.shutdown();
     }
 }

@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import dev.larder.posix.FileStatus;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ final class LockTable {
     static LockTable read() {
         try (Stream<String> lines = Files.lines(LOCKS)) {
             return of(lines);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             return new LockTable();
         }
     }

@@ -27,7 +27,7 @@ class ExpositionTest {
     private static final Path METRICS = Path.of("../../ops/docs/METRICS.md");
     private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (\\S+) (\\S+)$");
     private static final Pattern LABEL = Pattern.compile("([a-z]+)=\"");
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\|");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\|");
 
     private final Counters counters = Counters.unshared();
     private final Exposition exposition = new Exposition(

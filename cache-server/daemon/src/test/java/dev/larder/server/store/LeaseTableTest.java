@@ -60,18 +60,31 @@ class LeaseTableTest {
 
     @Test
     void aChildThatHoldsOnWhatItsDeadParentTookIsFound() throws Exception {
-        String script = "import fcntl, os, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_SH)\n"
-                + "if os.fork() == 0:\n  sys.stdin.read(1); print(os.getpid(), flush=True); sys.stdin.read()";
-        Process parent = python(script, lease());
-        assertThat(parent.waitFor()).isZero();
+        String script = """
+                import fcntl, os, signal, sys
+                result, answer = os.pipe()
+                parent = os.fork()
+                if parent == 0:
+                    lease = open(sys.argv[1])
+                    fcntl.flock(lease, fcntl.LOCK_SH)
+                    child = os.fork()
+                    if child == 0:
+                        signal.pause()
+                    os.write(answer, str(child).encode())
+                    os._exit(0)
+                os.waitpid(parent, 0)
+                child = int(os.read(result, 20))
+                print(child, flush=True)
+                sys.stdin.read()
+                os.kill(child, signal.SIGKILL)
+                """;
+        Process family = python(script, lease());
+        long child = Long.parseLong(family.inputReader().readLine());
 
-        parent.getOutputStream().write('x');
-        parent.getOutputStream().flush();
-        String child = parent.inputReader().readLine();
+        assertThat(leases().held().get(0).pids()).containsExactly(child);
 
-        assertThat(leases().held().get(0).pids()).containsExactly(Long.parseLong(child));
-        parent.getOutputStream().close();
-        assertThat(parent.inputReader().readLine()).isNull();
+        family.getOutputStream().close();
+        assertThat(family.waitFor()).isZero();
     }
 
     private static Process python(String script, Path file) {
