@@ -92,9 +92,10 @@ def dataset(name, store=None):
     """Open the newest version of a dataset.
 
     The version is resolved once: arrays of one `Dataset` always belong together, and a later load does not change it.
-    No daemon is asked; it takes well under a millisecond unless the dataset has many thousands of arrays.
+    No daemon is asked; it takes well under a millisecond unless the dataset has many thousands of arrays. Only one that
+    was evicted or registered is loaded first, through the command.
 
-    Raises `NotFound` if it is not resident (`load` it, or `wait` for it), `NoStore` where nothing is served.
+    Raises `NotFound` if nobody knows it (`load` it, or `wait` for it), `NoStore` where nothing is served.
     """
     return Dataset(_newest(_trusted(_location(store)), name))
 
@@ -457,8 +458,13 @@ def _io_open(path):
 
 
 def _newest(store, name):
+    asked = False
     for attempt in range(_LEASE_TRIES):
         number = _current(store, name)
+        if number is None and _is_registered(store, name) and not asked:
+            _run(["wait", name], store)  # it was evicted, or never loaded: the daemon knows from where
+            asked = True
+            continue
         if number is None:
             raise NotFound(_message("no such dataset", _near(name, datasets(store)) + "; load it with larder.load or "
                                     "wait for it with larder.wait", dataset=name, store=store))
@@ -495,6 +501,11 @@ def _current(store, name):
         return int(os.readlink(os.path.join(store, "data", name, "current")))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
+
+
+def _is_registered(store, name):
+    """Tell whether a dataset that is not resident is loaded when it is asked for."""
+    return bool(name) and "/" not in name and os.path.lexists(os.path.join(store, "data", name, "registered"))
 
 
 def _lease(store, name, number):

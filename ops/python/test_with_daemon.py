@@ -83,6 +83,16 @@ class WithDaemonTest(unittest.TestCase):
         self.evict("leased")
         self.assertNotIn("leased", larder.datasets())
 
+    def test_what_was_evicted_comes_back_when_it_is_opened(self):
+        self.save("x", np.arange(5))
+        digest = larder.load("back", self.folder).digest
+        self.evict("back")
+
+        back = larder.dataset("back")
+        self.assertEqual((back.digest, back["x"].tolist()), (digest, [0, 1, 2, 3, 4]))
+        with self.assertRaises(larder.NotFound):
+            larder.dataset("never")
+
     def test_failures_come_with_the_commands_words_and_code(self):
         self.save("x", np.array([None], object))
         with self.assertRaisesRegex(larder.CommandFailed, "x.npy") as bad:

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +28,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +49,9 @@ public final class Larder implements AutoCloseable {
     /** What the array is called of a dataset that has only one. */
     private static final String ONLY_ARRAY = "data";
 
+    private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{8,64}");
+    private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
+    private static final int OPEN_ATTEMPTS = 10;
     private static final int DANGLING_ATTEMPTS = 20;
     private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -108,18 +115,86 @@ public final class Larder implements AutoCloseable {
     public Dataset dataset(String name, Duration timeout) {
         requireOpen();
         Names.requireDataset(name);
+        long endNs = System.nanoTime() + timeout.toNanos();
         Dataset dataset = tryOpen(name);
-        if (dataset == null) {
-            DaemonWait.awaitDataset(store, name, timeout);
+        for (int attempt = 0; dataset == null; attempt++) {
+            if (attempt == OPEN_ATTEMPTS) {
+                throw Failure.of(ErrorCode.NOT_FOUND, "dataset went away while it was opened")
+                        .with("dataset", name)
+                        .with("store", store.root())
+                        .with("attempts", attempt)
+                        .remedy("load it again; pin it where the store is too small for what is read at a time");
+            }
+            // It may be evicted between the daemon's answer and our lease: then it has to be asked for once more.
+            DaemonWait.awaitDataset(store, name, Duration.ofNanos(Math.max(0, endNs - System.nanoTime())));
             dataset = tryOpen(name);
         }
-        if (dataset == null) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "dataset went away while it was opened")
-                    .with("dataset", name)
-                    .with("store", store.root())
-                    .remedy("load it again");
-        }
         return dataset;
+    }
+
+    /**
+     * Opens a version of a dataset by its number: the newest, or one that was replaced and is still there because somebody reads
+     * it. One that was evicted is loaded again where it would come out as it was.
+     */
+    public Dataset dataset(String name, long version) {
+        return exactly(name, "version", version, dataset -> dataset.version() == version);
+    }
+
+    /** Opens the version of a dataset whose {@link Dataset#digest} begins with these hex digits, eight at least. */
+    public Dataset datasetWithDigest(String name, String digest) {
+        if (!DIGEST.matcher(digest).matches()) {
+            throw Failure.of(ErrorCode.USAGE, "not the beginning of a digest")
+                    .with("digest", digest)
+                    .remedy("give 8 to 64 hex digits, as larder info shows them");
+        }
+        return exactly(name, "digest", digest, dataset -> dataset.digest().startsWith(digest));
+    }
+
+    private Dataset exactly(String name, String what, Object wanted, Predicate<Dataset> isWanted) {
+        requireOpen();
+        Names.requireDataset(name);
+        Dataset found = tryOpen(name, isWanted);
+        if (found == null && currentVersion(name) == null) {
+            DaemonWait.awaitDataset(store, name, DEFAULT_TIMEOUT);
+            found = tryOpen(name, isWanted);
+        }
+        if (found == null) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "no such version")
+                    .with("dataset", name)
+                    .with(what, wanted)
+                    .with("versions", versions(name))
+                    .remedy("a version that was replaced goes with its last reader: open the newest");
+        }
+        return found;
+    }
+
+    /** Opens the newest version that is wanted; null where none is. */
+    private @Nullable Dataset tryOpen(String name, Predicate<Dataset> isWanted) {
+        for (long version : versions(name)) {
+            Path folder = store.version(name, version);
+            Lease lease = Lease.tryTake(posix, folder);
+            if (lease != null) {
+                Dataset dataset = register(Dataset.open(posix, name, folder, lease, this::forget));
+                if (isWanted.test(dataset)) {
+                    return dataset;
+                }
+                dataset.close();
+            }
+        }
+        return null;
+    }
+
+    /** Returns the versions that have files, the newest first. */
+    private List<Long> versions(String name) {
+        try (Stream<Path> entries = Files.list(store.dataset(name))) {
+            return entries.map(entry -> String.valueOf(entry.getFileName()))
+                    .filter(entry -> NUMBER.matcher(entry).matches())
+                    .map(Long::valueOf)
+                    .sorted(Comparator.reverseOrder())
+                    .toList();
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     /**
@@ -211,11 +286,23 @@ public final class Larder implements AutoCloseable {
             }
             Lease lease = Lease.tryTake(posix, folder);
             if (lease != null) {
-                return register(Dataset.open(posix, name, folder, lease, this::forget));
+                return openWhole(name, folder, lease);
             }
             LockSupport.parkNanos(Math.min(attempt * 10_000L, LONGEST_PAUSE_NS));
         }
         return null;
+    }
+
+    /** Opens a version; null where somebody has removed files of it, so that the daemon has to be asked. */
+    private @Nullable Dataset openWhole(String name, Path folder, Lease lease) {
+        try {
+            return register(Dataset.open(posix, name, folder, lease, this::forget));
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     private Dataset register(Dataset dataset) {

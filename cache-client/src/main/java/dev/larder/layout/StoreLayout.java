@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
  * &lt;store&gt;/http.token                   what metrics are read with, while the daemon serves any
  * &lt;store&gt;/data/&lt;dataset&gt;/&lt;version&gt;/    a published version: manifest.json, index, lease, &lt;array&gt;.npy …
  * &lt;store&gt;/data/&lt;dataset&gt;/current       symbolic link whose text is the newest version
+ * &lt;store&gt;/data/&lt;dataset&gt;/registered    where a dataset that is not resident can be loaded from
  * &lt;store&gt;/incoming/                    work of live ingests
  * </pre>
  *
@@ -39,6 +40,7 @@ public record StoreLayout(Path root) {
     public static final String LEASE = "lease";
     public static final String PINNED = "pinned";
     public static final String CURRENT = "current";
+    public static final String REGISTERED = "registered";
 
     /** Returns the file whose lock says that a daemon lives. */
     public Path lock() {
@@ -88,6 +90,11 @@ public record StoreLayout(Path root) {
     /** Returns the link that names a dataset's newest version. */
     public Path current(String dataset) {
         return dataset(dataset).resolve(CURRENT);
+    }
+
+    /** Returns the file that says where a dataset that is not resident can be loaded from. */
+    public Path registered(String dataset) {
+        return dataset(dataset).resolve(REGISTERED);
     }
 
     /** Returns the file name of an array that has a segment of its own, relative to its version's folder. */

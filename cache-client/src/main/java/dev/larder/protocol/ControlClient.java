@@ -1,9 +1,13 @@
 package dev.larder.protocol;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Asks the daemon of a store. Each call is a connection of its own: it needs no closing, calls from several threads do not
@@ -17,6 +21,10 @@ public final class ControlClient {
 
     /** How much longer than it may wait the daemon has to say that it waited in vain. */
     private static final Duration GRACE = Duration.ofSeconds(1);
+
+    private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
+    private static final long FIRST_PAUSE_MS = 5;
+    private static final long LONGEST_PAUSE_MS = 500;
 
     private final Path store;
     private final Duration silence;
@@ -69,18 +77,24 @@ public final class ControlClient {
      * @return nothing where the dataset is resident, and the request does not ask for a new version of it
      */
     public Optional<BuildTurn> create(Request.Create request, ProgressListener listener) {
-        ControlConnection connection = ControlConnection.open(store, silence);
-        try {
-            connection.send(request);
-            Optional<Build> build =
-                    connection.awaitTurn(listener, request.timeout().plus(GRACE));
-            if (build.isEmpty()) {
+        Persistence persistence = new Persistence(request.timeout());
+        while (true) {
+            Duration left = persistence.timeLeft();
+            ControlConnection connection = persistence.connect();
+            try {
+                connection.send(request.within(left));
+                Optional<Build> build = connection.awaitTurn(listener, left.plus(GRACE));
+                if (build.isEmpty()) {
+                    connection.close();
+                }
+                return build.map(turn -> new BuildTurn(this, connection, turn));
+            } catch (LarderException e) {
                 connection.close();
+                persistence.requireLost(connection, e);
+            } catch (RuntimeException | Error e) {
+                connection.close();
+                throw e;
             }
-            return build.map(turn -> new BuildTurn(this, connection, turn));
-        } catch (RuntimeException | Error e) {
-            connection.close();
-            throw e;
         }
     }
 
@@ -154,9 +168,76 @@ public final class ControlClient {
     }
 
     private Done await(Request.Wait request, ProgressListener listener) {
-        try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            connection.send(request);
-            return connection.finish(listener, request.timeout().plus(GRACE));
+        Persistence persistence = new Persistence(request.timeout());
+        while (true) {
+            Duration left = persistence.timeLeft();
+            ControlConnection connection = persistence.connect();
+            try (connection) {
+                connection.send(new Request.Wait(request.name(), left, request.evenIfUnknown()));
+                return connection.finish(listener, left.plus(GRACE));
+            } catch (LarderException e) {
+                persistence.requireLost(connection, e);
+            }
+        }
+    }
+
+    /**
+     * Asks again where a daemon dies while somebody waits for it: another may take its store over. What nobody ever answered fails
+     * at once, and so does what the daemon said no to.
+     */
+    private final class Persistence {
+        private final Duration timeout;
+        private final long endNs;
+        private boolean wasConnected;
+        private long pauseMs = FIRST_PAUSE_MS;
+
+        Persistence(Duration timeout) {
+            this.timeout = timeout;
+            this.endNs = System.nanoTime() + Math.min(timeout.toNanos(), LONGEST_WAIT.toNanos());
+        }
+
+        /** Returns the whole time as long as nobody has answered. */
+        Duration timeLeft() {
+            return !wasConnected ? timeout : Duration.ofNanos(Math.max(0, endNs - System.nanoTime()));
+        }
+
+        ControlConnection connect() {
+            while (true) {
+                try {
+                    ControlConnection connection = ControlConnection.open(store, silence);
+                    wasConnected = true;
+                    return connection;
+                } catch (LarderException e) {
+                    if (!wasConnected
+                            || e.code() != ErrorCode.NO_DAEMON
+                            || timeLeft().isZero()) {
+                        throw e;
+                    }
+                    pause();
+                }
+            }
+        }
+
+        void requireLost(ControlConnection connection, LarderException failure) {
+            if (!connection.isLost()
+                    || failure.code() != ErrorCode.NO_DAEMON
+                    || timeLeft().isZero()) {
+                throw failure;
+            }
+            pause();
+        }
+
+        private void pause() {
+            try {
+                TimeUnit.MILLISECONDS.sleep(Math.min(pauseMs, timeLeft().toMillis() + 1));
+                pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for a daemon")
+                        .with("store", store)
+                        .cause(e)
+                        .exception();
+            }
         }
     }
 

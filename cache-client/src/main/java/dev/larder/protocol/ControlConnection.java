@@ -39,6 +39,7 @@ final class ControlConnection implements AutoCloseable {
     private final RequestCodec requests = new RequestCodec();
     private final ResponseCodec responses = new ResponseCodec();
     private @Nullable Welcome welcome;
+    private boolean lost;
 
     private ControlConnection(Path store, Duration silence, Selector selector, SocketChannel channel)
             throws IOException {
@@ -219,7 +220,13 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
+    /** Tells whether the daemon went away without a word, as it does when it is killed. */
+    boolean isLost() {
+        return lost;
+    }
+
     private LarderException gone(@Nullable IOException cause) {
+        lost = true;
         if (cause instanceof ClosedByInterruptException) {
             return interrupted(store);
         }

@@ -48,6 +48,11 @@ public sealed interface Request
         public Create(String name, Duration timeout, long bytes, boolean evenIfResident) {
             this(name, timeout, bytes, evenIfResident, Retention.NORMAL);
         }
+
+        /** Returns the same with another time to wait. */
+        Create within(Duration timeLeft) {
+            return new Create(name, timeLeft, bytes, evenIfResident, retention);
+        }
     }
 
     /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */

@@ -32,7 +32,10 @@ final class ArrayText {
         }
         Table table = Table.of(headings);
         for (ArrayRow row : rows) {
-            List<String> cells = new ArrayList<>(List.of(row.name(), row.dtype(), shape(row.shape())));
+            List<String> cells = new ArrayList<>(
+                    row.state() == ArrayRow.State.REGISTERED
+                            ? List.of(row.name(), "-", "registered")
+                            : List.of(row.name(), row.dtype(), shape(row.shape())));
             if (all) {
                 cells.addAll(rest(row));
             }

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -52,11 +53,15 @@ final class Create implements Callable<Integer> {
     @Option(names = "--replace", description = "Build a new version also of what is resident.")
     boolean replace;
 
+    @Mixin
+    RetentionOptions retention;
+
     @Override
     public Integer call() throws IOException {
         Optional<BuildTurn> turn;
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            turn = larder.client().create(new Request.Create(name, timeout, 0, replace), display);
+            turn = larder.client()
+                    .create(new Request.Create(name, timeout, 0, replace, retention.retention()), display);
         }
         if (turn.isEmpty()) {
             larder.out().println("resident");

@@ -3,11 +3,16 @@ package dev.larder.command;
 import dev.larder.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
 /** Removes a dataset from memory. */
-@Command(name = "evict", description = "Remove a dataset from the store. Refused while somebody reads it.")
+@Command(
+        name = "evict",
+        description =
+                "Remove a dataset from the store. Refused while somebody reads it, or it is pinned. What came from"
+                        + " files is loaded again when somebody asks for it.")
 final class Evict implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
@@ -15,9 +20,12 @@ final class Evict implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", description = "A dataset.")
     String name;
 
+    @Option(names = "--forget", description = "Forget where it came from as well, so that it does not come back.")
+    boolean forget;
+
     @Override
     public Integer call() {
-        Done done = larder.client().evict(name);
+        Done done = forget ? larder.client().forget(name) : larder.client().evict(name);
         larder.out().println("Evicted " + name + ": " + Outcome.freed(done));
         return 0;
     }

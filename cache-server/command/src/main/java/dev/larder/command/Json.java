@@ -145,7 +145,9 @@ final class Json {
 
     /** Writes a plain type as text; a structured one comes as JSON already. */
     private static void writeDtype(JsonWriter json, String dtype) throws IOException {
-        if (dtype.startsWith("[")) {
+        if (dtype.isEmpty()) {
+            json.nullValue(); // of a dataset that is not there
+        } else if (dtype.startsWith("[")) {
             json.jsonValue(dtype);
         } else {
             json.value(dtype);

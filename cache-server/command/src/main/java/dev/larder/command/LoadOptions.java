@@ -4,6 +4,7 @@ import dev.larder.protocol.LoadRequest;
 import java.io.InputStream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What {@code load} and {@code serve --load} share. */
@@ -75,6 +76,9 @@ final class LoadOptions {
                     "Shape of raw binary files, as in --shape -1,28,28: one number may be -1. Default: one dimension.")
     String shape;
 
+    @Mixin
+    RetentionOptions retention;
+
     /** Asks for a load, by a single thread where somebody looks for a bug. */
     LoadRequest request(List<LoadRequest.Source> sources, boolean debug, InputStream input) {
         long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
@@ -85,6 +89,7 @@ final class LoadOptions {
                 .withPackBelowBytes(packBelow)
                 .withStrict(strict)
                 .withInPlace(inPlace);
-        return new LoadRequest(StandardInput.expand(sources, input), options, debug ? 1 : workers);
+        return new LoadRequest(StandardInput.expand(sources, input), options, debug ? 1 : workers)
+                .withRetention(retention.retention());
     }
 }

@@ -136,6 +136,51 @@ class RequestsTest {
     }
 
     @Test
+    void whatWasEvictedIsListedWithAllAndComesBackUnlessItIsForgotten() {
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+        daemon.ask("evict", "v");
+
+        assertThat(daemon.ask("ls", "--all").out()).contains("registered");
+        assertThat(object("info", "v", "--json").get("state").getAsString()).isEqualTo("registered");
+        assertThat(daemon.ask("wait", "v").code()).isZero();
+        assertThat(object("info", "v", "--json").get("version").getAsLong()).isEqualTo(1);
+
+        assertThat(daemon.ask("evict", "--forget", "v").code()).isZero();
+        assertThat(daemon.ask("wait", "v", "--timeout", "100ms").code()).isEqualTo(9);
+    }
+
+    @Test
+    void aPinnedDatasetIsNotEvictedUntilItIsUnpinned() {
+        daemon.ask("load", "--pin", "v=" + Samples.vector(folder, "v", 5000));
+
+        Answer refused = daemon.ask("evict", "v");
+
+        assertThat(refused.code()).isEqualTo(7);
+        assertThat(refused.err()).contains("dataset is pinned: dataset=v version=1; larder unpin v first");
+        assertThat(object("info", "v", "--json").get("pinned").getAsBoolean()).isTrue();
+        assertThat(object("status", "--json").get("pinnedBytes").getAsLong()).isPositive();
+        assertThat(daemon.ask("unpin", "v").code()).isZero();
+        assertThat(daemon.ask("evict", "v").code()).isZero();
+        assertThat(daemon.ask("pin", "nothing").code()).isEqualTo(4);
+    }
+
+    @Test
+    void whatIsRegisteredIsLoadedByWhoeverWaitsForIt() {
+        Path source = Samples.vector(folder, "v", 5000);
+
+        Answer answer = daemon.ask("register", "v=" + source, "--ttl", "1h");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.err()).contains("registered v");
+        assertThat(daemon.ask("ls").out()).contains("registered");
+        assertThat(daemon.ask("wait", "v", "--timeout", "20s").code()).isZero();
+        assertThat(object("info", "v", "--json").get("state").getAsString()).isEqualTo("resident");
+        assertThat(daemon.ask("register", "x=" + folder.resolve("absent")).code())
+                .isEqualTo(6);
+        assertThat(daemon.ask("register", "v=" + source).code()).isEqualTo(7);
+    }
+
+    @Test
     void verifyFindsOneWrongByte() throws Exception {
         daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
         assertThat(daemon.ask("verify").out()).isEqualTo("Verified: files=1 bytes=5000 (4.9 KiB)\n");

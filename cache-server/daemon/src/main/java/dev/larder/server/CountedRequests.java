@@ -11,35 +11,35 @@ import java.util.function.Predicate;
 /** Passes requests on and notes which of them use the daemon. Who only looks, at lists or totals, uses nothing. */
 final class CountedRequests implements RequestHandler {
     private final RequestHandler requests;
-    private final Usage usage;
+    private final Activity activity;
     private final Predicate<String> isResident;
 
-    CountedRequests(RequestHandler requests, Usage usage, Predicate<String> isResident) {
+    CountedRequests(RequestHandler requests, Activity activity, Predicate<String> isResident) {
         this.requests = requests;
-        this.usage = usage;
+        this.activity = activity;
         this.isResident = isResident;
     }
 
     @Override
     public void load(LoadRequest request, Reply reply) {
-        usage.use(reply, watched -> requests.load(request, watched));
+        activity.use(reply, watched -> requests.load(request, watched));
     }
 
     @Override
     public void create(Request.Create request, Reply reply) {
         boolean isThere = !request.evenIfResident() && isResident.test(request.name());
-        usage.ask(isThere, reply, watched -> requests.create(request, watched));
+        activity.ask(isThere, reply, watched -> requests.create(request, watched));
     }
 
     @Override
     public void publish(PublishRequest request, Reply reply) {
-        usage.use(reply, watched -> requests.publish(request, watched));
+        activity.use(reply, watched -> requests.publish(request, watched));
     }
 
     @Override
     public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         String dataset = name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
-        usage.ask(isResident.test(dataset), reply, watched -> requests.await(name, timeout, evenIfUnknown, watched));
+        activity.ask(isResident.test(dataset), reply, watched -> requests.await(name, timeout, evenIfUnknown, watched));
     }
 
     @Override
@@ -54,12 +54,12 @@ final class CountedRequests implements RequestHandler {
 
     @Override
     public void evict(String name, boolean forget, Reply reply) {
-        usage.use(reply, watched -> requests.evict(name, forget, watched));
+        activity.use(reply, watched -> requests.evict(name, forget, watched));
     }
 
     @Override
     public void pin(String name, boolean pinned, Reply reply) {
-        usage.use(reply, watched -> requests.pin(name, pinned, watched));
+        activity.use(reply, watched -> requests.pin(name, pinned, watched));
     }
 
     @Override
@@ -69,12 +69,12 @@ final class CountedRequests implements RequestHandler {
 
     @Override
     public void verify(String name, boolean againstSources, Reply reply) {
-        usage.use(reply, watched -> requests.verify(name, againstSources, watched));
+        activity.use(reply, watched -> requests.verify(name, againstSources, watched));
     }
 
     @Override
     public void reload(String name, Reply reply) {
-        usage.use(reply, watched -> requests.reload(name, watched));
+        activity.use(reply, watched -> requests.reload(name, watched));
     }
 
     @Override

@@ -11,9 +11,11 @@ import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.ReleaseVersion;
+import dev.larder.protocol.Retention;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
+import dev.larder.server.control.RequestHandler;
 import dev.larder.server.http.Exposition;
 import dev.larder.server.http.MetricsEndpoint;
 import dev.larder.server.ingest.Ingest;
@@ -23,10 +25,12 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
-import dev.larder.server.metrics.VersionUse;
+import dev.larder.server.metrics.Sampler;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.net.URI;
@@ -34,9 +38,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -66,6 +72,14 @@ public final class Daemon implements AutoCloseable {
     private static final long STOP_TIMEOUT_SECONDS = 60;
     private static final long RETIRED_SWEEP_MS = 500;
 
+    private static final long SAMPLE_MS = 1_000;
+
+    /** How many samples of leases there are to each look for every file. */
+    private static final int SAMPLES_PER_CHECK = 10;
+
+    /** Sampling takes at most one part in this many of a processor's time. */
+    private static final int SAMPLE_PAUSE_FACTOR = 100;
+
     private final Store store;
     private final Catalog catalog;
     private final Residency residency;
@@ -73,17 +87,19 @@ public final class Daemon implements AutoCloseable {
     private final Waits waits;
     private final Counters counters;
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
-    private final ScheduledExecutorService timer = timer();
+    private final ScheduledExecutorService timer = timer("larder-timer");
+    private final ScheduledExecutorService sampling = timer("larder-sample");
     private final ExecutorService work;
     private final ExecutorService verification;
-    private final Requests requests;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
-    private final Sampling sampling;
-    private final ControlServer control;
+    private final Looks looks;
+    private final RequestHandler handler;
+    private volatile ControlServer control;
     private volatile @Nullable MetricsEndpoint metrics;
     private volatile boolean catalogLost;
+    private long samples;
 
     private Daemon(DaemonConfig config, Store store) throws IOException {
         this.store = store;
@@ -94,14 +110,15 @@ public final class Daemon implements AutoCloseable {
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         this.loads = new Loads(store, residency, workers);
-        this.waits = new Waits(residency, loads, timer);
+        this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt((folder, reason) -> report("removed a version that was not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
-        Usage usage = new Usage(counters, System::nanoTime);
-        this.sampling = new Sampling(this::uses, counters, usage, loads, e -> report("cannot look at the store", e));
-        this.requests = new Requests(
+        Activity activity = new Activity(counters, System::nanoTime);
+        this.looks = new Looks(
+                new Sampler(counters, new VersionUses(store, residency)), activity, loads, sampling, this::reportLook);
+        Requests requests = new Requests(
                 this,
                 store,
                 residency,
@@ -110,14 +127,11 @@ public final class Daemon implements AutoCloseable {
                 new Turns(this, residency, loads, timer, work),
                 work,
                 verification);
-        this.control = ControlServer.start(
-                ControlSettings.of(store.layout(), ReleaseVersion.text()),
-                new CountedRequests(
-                        requests, usage, dataset -> residency.find(dataset).isPresent()),
-                counters,
-                errors);
+        this.handler = new CountedRequests(
+                requests, activity, dataset -> residency.find(dataset).isPresent());
+        this.control = listen();
         afterChange();
-        sampling.start();
+        schedule(SAMPLE_MS);
     }
 
     /**
@@ -140,6 +154,11 @@ public final class Daemon implements AutoCloseable {
             store.abandon();
             throw e;
         }
+    }
+
+    private ControlServer listen() {
+        return ControlServer.start(
+                ControlSettings.of(store.layout(), ReleaseVersion.text()), handler, counters, errors);
     }
 
     /** Returns the folder and names of the store. */
@@ -186,8 +205,8 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Starts a build by a client, unless the dataset is being loaded or built already. */
-    Optional<Upload> tryStartUpload(String dataset, long bytes) {
-        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes);
+    Optional<Upload> tryStartUpload(String dataset, long bytes, Retention retention) {
+        Optional<Upload> upload = loads.tryStartUpload(dataset, bytes, retention);
         upload.ifPresent(this::watch);
         return upload;
     }
@@ -214,28 +233,72 @@ public final class Daemon implements AutoCloseable {
         });
     }
 
+    /** Gives up a version that is resident only by name, because somebody removed its files. */
+    void giveUpIfVanished(String dataset) {
+        residency.find(dataset).ifPresent(version -> residency.vanish(version, this::reportVanished));
+    }
+
+    /** Starts to load what is not resident where its source is known; returns the load that is under way where there is one. */
+    synchronized Optional<? extends Ingest> readThrough(String dataset) {
+        Optional<Ingest> running = loads.find(dataset);
+        return running.isPresent() ? running : residency.registration(dataset).map(known -> startLoad(known.request()));
+    }
+
+    /** Notes where datasets can be loaded from; the first who asks for one has it loaded. */
+    Done register(LoadRequest request) {
+        request.sources().forEach(source -> Names.requireDataset(source.name()));
+        Map<String, List<String>> origins = new TreeMap<>();
+        for (LoadRequest.Source source : request.sources()) {
+            if (!Files.isReadable(Path.of(source.path()))) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "source does not exist or cannot be read")
+                        .with("dataset", source.name())
+                        .with("path", source.path())
+                        .remedy("name a file or folder that the daemon can read");
+            }
+            origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
+        }
+        origins.keySet().forEach(residency::requireRegistrable);
+        origins.forEach((dataset, paths) -> residency.register(Registration.ofSource(
+                dataset,
+                new Provenance(
+                        paths,
+                        request.options(),
+                        List.of(),
+                        request.retention().ttl().toMillis()))));
+        return Done.of(0, 0, "registered " + String.join(", ", origins.keySet()));
+    }
+
     /** Starts to load a dataset again, from where and in the way it was loaded. */
     Load startReload(String name) {
         requireDataset(name, "loaded again", "reload");
+        Optional<Registration> known = residency.registration(name);
+        if (known.isPresent()) {
+            return startLoad(known.get().request());
+        }
         PublishedVersion version = residency.require(name);
-        if (version.origins().isEmpty()) {
+        if (!version.isSourced()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so there is nothing to load it from")
                     .with("dataset", name)
                     .remedy("compute it again");
         }
-        List<LoadRequest.Source> sources = version.origins().stream()
-                .map(path -> new LoadRequest.Source(name, path))
-                .toList();
-        return startLoad(new LoadRequest(sources, version.provenance().options().withEvenIfUnchanged(true), 0));
+        LoadRequest again = Registration.of(version).request();
+        return startLoad(new LoadRequest(again.sources(), again.options().withEvenIfUnchanged(true), 0)
+                .withRetention(again.retention()));
     }
 
     /** Removes the current version of a dataset; the name of one of its arrays is refused, as versions leave whole. */
-    PublishedVersion evict(String name) {
+    Optional<PublishedVersion> evict(String name, boolean forgetSource) {
         requireDataset(name, "evicted", "evict");
-        PublishedVersion evicted = residency.evict(name);
-        counters.increment(Counter.EVICTIONS);
+        Optional<PublishedVersion> evicted = residency.evict(name, forgetSource);
         afterChange();
         return evicted;
+    }
+
+    /** Keeps a dataset resident until it is unpinned. */
+    void pin(String name, boolean pinned) {
+        requireDataset(name, "pinned", "pin");
+        residency.pin(name, pinned);
+        afterChange();
     }
 
     private static void requireDataset(String name, String what, String command) {
@@ -253,7 +316,8 @@ public final class Daemon implements AutoCloseable {
         counters.set(
                 Counter.ARRAYS,
                 current.stream().mapToLong(v -> v.arrays().size()).sum());
-        sampling.soon();
+        counters.set(Counter.EVICTIONS, residency.evictions());
+        looks.soon();
         if (!residency.retired().isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
             var unused = timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
         }
@@ -269,29 +333,15 @@ public final class Daemon implements AutoCloseable {
         afterChange();
     }
 
-    /** Looks at how every version that has files is used. */
-    private List<VersionUse> uses() {
-        List<PublishedVersion> retired = residency.retired();
-        List<PublishedVersion> all = residency.all();
-        Map<Path, List<Long>> holders = store.holders(all);
-        return all.stream()
-                .map(version -> {
-                    List<Long> pids = holders.getOrDefault(version.folder(), List.of());
-                    return new VersionUse(
-                            version.dataset(),
-                            version.version(),
-                            version.storedBytes(),
-                            retired.stream().anyMatch(version::isSameAs),
-                            Files.exists(version.folder().resolve(StoreLayout.PINNED)),
-                            !pids.isEmpty() || store.isLeased(version),
-                            pids);
-                })
-                .toList();
+    private void reportLook(Throwable failure) {
+        if (!stopping.get()) { // else files go while one looks
+            report("cannot look at what is in use", failure);
+        }
     }
 
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
     public void whenIdle(Duration limit, Runnable action) {
-        sampling.whenIdle(limit, action);
+        looks.whenIdle(limit, action);
     }
 
     /**
@@ -303,12 +353,78 @@ public final class Daemon implements AutoCloseable {
      */
     public URI serveMetrics(int port) {
         MetricsEndpoint endpoint =
-                MetricsEndpoint.start(port, store.layout().token(), new Exposition(counters, sampling::now)::snapshots);
+                MetricsEndpoint.start(port, store.layout().token(), new Exposition(counters, looks::now)::snapshots);
         metrics = endpoint;
         if (stopping.get()) { // which may have looked before there was one
             endpoint.close();
         }
         return endpoint.address();
+    }
+
+    private void sample() {
+        try {
+            long start = System.nanoTime();
+            samples++;
+            restoreStore();
+            residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
+            afterChange();
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            schedule(Math.max(SAMPLE_MS, tookMs * SAMPLE_PAUSE_FACTOR));
+        } catch (RuntimeException | Error e) {
+            report("cannot tell what is in use", e);
+            schedule(SAMPLE_MS * SAMPLE_PAUSE_FACTOR);
+        }
+    }
+
+    /** Makes anew what somebody has removed from under this daemon; where another daemon has taken the place, this one ends. */
+    private void restoreStore() {
+        try {
+            if (store.restoreIfRemoved()) {
+                report(
+                        "the store was removed under the daemon",
+                        removed(store.layout().root()));
+            }
+            if (!Files.exists(store.layout().socket()) && !stopping.get()) {
+                control.close();
+                control = listen();
+                report("the control socket was removed", removed(store.layout().socket()));
+            }
+            catalogLost |= !Files.exists(store.layout().catalog());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.REFUSED) {
+                report("another daemon has taken the store, so this one ends", e);
+                Thread end = new Thread(() -> stop(false), "larder-end");
+                end.setDaemon(true);
+                end.start();
+            } else {
+                throw e;
+            }
+        }
+    }
+
+    private static LarderException removed(Path path) {
+        return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by somebody else")
+                .with("path", path)
+                .remedy("it was made anew; find out what cleans it up: larder doctor");
+    }
+
+    private void schedule(long delayMs) {
+        if (!stopping.get()) {
+            var unused = sampling.schedule(this::sample, delayMs, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void reportVanished(PublishedVersion version) {
+        report(
+                "files were removed under the daemon",
+                Failure.of(ErrorCode.UNEXPECTED, "files of a version vanished")
+                        .with("dataset", version.dataset())
+                        .with("version", version.version())
+                        .with("folder", version.folder())
+                        .remedy(
+                                version.isSourced()
+                                        ? "it is loaded again when it is asked for; find out what cleans up the store: larder doctor"
+                                        : "compute it again; find out what cleans up the store: larder doctor"));
     }
 
     private void loseCatalog(Throwable failure) {
@@ -356,7 +472,6 @@ public final class Daemon implements AutoCloseable {
         try {
             LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
             control.stopAccepting();
-            sampling.close();
             MetricsEndpoint endpoint = metrics;
             if (endpoint != null) {
                 endpoint.close();
@@ -364,6 +479,7 @@ public final class Daemon implements AutoCloseable {
             waits.close();
             loads.close(LOADS_END_MS);
             timer.shutdownNow();
+            sampling.shutdownNow();
             catalog.close();
         } catch (IOException | RuntimeException e) {
             report("stopping did not go in order", e); // what counts is that the files go
@@ -376,6 +492,11 @@ public final class Daemon implements AutoCloseable {
             return new CleanUp(0, 0, 0, List.of());
         }
         return store.removeAll(residency.all());
+    }
+
+    /** Tells whether the daemon has ended, and has cleaned up where that was its to do. */
+    public boolean isStopped() {
+        return stopped.isDone();
     }
 
     /** Waits until somebody stopped the daemon, and returns what that did. */
@@ -414,8 +535,8 @@ public final class Daemon implements AutoCloseable {
         stop(false);
     }
 
-    private static ScheduledExecutorService timer() {
-        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, daemonThreads("larder-timer"));
+    private static ScheduledExecutorService timer(String name) {
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, daemonThreads(name));
         timer.setRemoveOnCancelPolicy(true);
         return timer;
     }

@@ -10,6 +10,7 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Registration;
 import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.nio.file.Files;
@@ -35,7 +36,11 @@ final class Listing {
         this.loads = loads;
     }
 
-    /** Returns the rows of all arrays whose full name is wanted, sorted by name, retired versions last. */
+    /**
+     * Returns the rows of all arrays whose full name is wanted, sorted by name, retired versions last.
+     *
+     * @param includeRetired whether to list also versions that only their readers still see, and datasets that were evicted
+     */
     List<ArrayRow> rows(Predicate<String> isWanted, boolean includeRetired) {
         List<PublishedVersion> current = residency.current();
         List<PublishedVersion> retired = includeRetired ? residency.retired() : List.of();
@@ -52,6 +57,7 @@ final class Listing {
                     rows);
         }
         addLoading(isWanted, rows);
+        addRegistered(isWanted, includeRetired, rows);
         rows.sort(Comparator.comparing(ArrayRow::name));
         for (PublishedVersion version : retired) {
             addRows(
@@ -122,6 +128,31 @@ final class Listing {
                             "",
                             array.file().toString()));
                 }
+            }
+        }
+    }
+
+    /** One row for a dataset, as its arrays are not there; what was evicted is out of the usual listing. */
+    private void addRegistered(Predicate<String> isWanted, boolean includeEvicted, List<ArrayRow> rows) {
+        for (Registration known : residency.registrations()) {
+            String name = known.dataset();
+            boolean isListed = includeEvicted || known.version() == 0;
+            if (isListed && isWanted.test(name) && loads.find(name).isEmpty()) {
+                rows.add(new ArrayRow(
+                        name,
+                        "",
+                        List.of(),
+                        'C',
+                        known.dataBytes(),
+                        known.version(),
+                        known.digest(),
+                        State.REGISTERED,
+                        false,
+                        0,
+                        "",
+                        0,
+                        "",
+                        String.join(" ", known.provenance().origins())));
             }
         }
     }

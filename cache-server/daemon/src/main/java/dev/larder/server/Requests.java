@@ -63,7 +63,11 @@ final class Requests implements RequestHandler {
 
     @Override
     public void load(LoadRequest request, Reply reply) {
-        follow(daemon.startLoad(request), reply);
+        if (request.registerOnly()) {
+            run(work, reply, () -> reply.done(daemon.register(request)));
+        } else {
+            follow(daemon.startLoad(request), reply);
+        }
     }
 
     @Override
@@ -128,7 +132,9 @@ final class Requests implements RequestHandler {
     public void info(String name, Reply reply) {
         run(work, reply, () -> {
             List<ArrayRow> rows = Listing.withoutReloads(
-                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), false));
+                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
+                            .filter(row -> row.state() != ArrayRow.State.RETIRED)
+                            .toList());
             if (rows.isEmpty()) {
                 throw unknown(name);
             }
@@ -152,15 +158,17 @@ final class Requests implements RequestHandler {
     @Override
     public void evict(String name, boolean forget, Reply reply) {
         run(work, reply, () -> {
-            PublishedVersion evicted = daemon.evict(name);
-            reply.done(Done.of(evicted.arrays().size(), evicted.storedBytes(), ""));
+            Optional<PublishedVersion> evicted = daemon.evict(name, forget);
+            reply.done(evicted.map(version -> Done.of(version.arrays().size(), version.storedBytes(), ""))
+                    .orElse(Done.NOTHING));
         });
     }
 
     @Override
     public void pin(String name, boolean pinned, Reply reply) {
         run(work, reply, () -> {
-            throw new UnsupportedOperationException("pin");
+            daemon.pin(name, pinned);
+            reply.done(Done.NOTHING);
         });
     }
 
@@ -213,7 +221,7 @@ final class Requests implements RequestHandler {
                     store.capacityBytes(),
                     residency.usedBytes(),
                     residency.leasedBytes(),
-                    0,
+                    residency.pinnedBytes(),
                     residency.retired().stream()
                             .mapToLong(PublishedVersion::storedBytes)
                             .sum(),

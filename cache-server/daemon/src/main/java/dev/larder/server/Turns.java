@@ -59,6 +59,7 @@ final class Turns {
         private final AtomicBoolean settled = new AtomicBoolean();
         private Runnable onSettled = () -> {};
         private volatile Runnable noProgress = () -> {};
+        private volatile boolean sourceTried;
 
         Turn(Request.Create request, Reply reply) {
             this.request = request;
@@ -84,11 +85,17 @@ final class Turns {
             if (resident.isPresent() && !request.evenIfResident()) {
                 if (settle()) {
                     PublishedVersion version = resident.get();
+                    residency.noteAsked(version);
                     reply.done(Done.of(version.arrays().size(), version.dataBytes(), "resident"));
                 }
                 return;
             }
-            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes());
+            Optional<? extends Ingest> reading = readSource();
+            if (reading.isPresent()) {
+                follow(reading.get());
+                return;
+            }
+            Optional<Upload> upload = daemon.tryStartUpload(request.name(), request.bytes(), request.retention());
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;
@@ -99,6 +106,15 @@ final class Turns {
             } else {
                 work.execute(this::tryTake); // it ended between the two looks
             }
+        }
+
+        /** Starts to load what has a source, once: where that fails, building is what remains. */
+        private Optional<? extends Ingest> readSource() {
+            if (request.evenIfResident() || sourceTried) {
+                return Optional.empty();
+            }
+            sourceTried = true;
+            return daemon.readThrough(request.name());
         }
 
         private void begin(Upload upload) {

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The clients that wait for a dataset to become resident. Thread-safe; nobody polls. */
 final class Waits {
+    private final Daemon daemon;
     private final Residency residency;
     private final Loads loads;
     private final ScheduledExecutorService timer;
@@ -40,7 +41,8 @@ final class Waits {
         }
     }
 
-    Waits(Residency residency, Loads loads, ScheduledExecutorService timer) {
+    Waits(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer) {
+        this.daemon = daemon;
         this.residency = residency;
         this.loads = loads;
         this.timer = timer;
@@ -49,6 +51,7 @@ final class Waits {
     /** Answers when {@code name}, a dataset or an array, is resident; at once where that is certain or hopeless. */
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         Wait wait = new Wait(name, reply);
+        daemon.giveUpIfVanished(wait.dataset()); // why else would a client ask for what it could open itself?
         if (answerIfKnown(wait, timeout)) {
             return;
         }
@@ -69,8 +72,9 @@ final class Waits {
             answer(resident.get(), wait);
             return true;
         }
-        load.ifPresent(found -> follow(found, wait, expireAfter(timeout, wait)));
-        return load.isPresent();
+        Optional<? extends Ingest> coming = load.isPresent() ? load : daemon.readThrough(wait.dataset());
+        coming.ifPresent(found -> follow(found, wait, expireAfter(timeout, wait)));
+        return coming.isPresent();
     }
 
     private void awaitUnknown(Wait wait, Duration timeout) {
@@ -158,8 +162,9 @@ final class Waits {
         return () -> expiry.cancel(false);
     }
 
-    private static void answer(PublishedVersion version, Wait wait) {
+    private void answer(PublishedVersion version, Wait wait) {
         if (wait.isIn(version)) {
+            residency.noteAsked(version);
             wait.reply.done(Done.of(version.arrays().size(), version.dataBytes(), ""));
         } else {
             wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such array")

@@ -124,7 +124,7 @@ class DaemonTest {
                     .hasMessageContaining("pids=[" + ProcessHandle.current().pid() + "]");
         }
 
-        control.evict("d");
+        control.forget("d");
 
         assertThat(control.list("", true)).isEmpty();
         assertThat(store.resolve("data/d")).doesNotExist();

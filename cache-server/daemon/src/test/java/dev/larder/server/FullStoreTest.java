@@ -104,6 +104,7 @@ class FullStoreTest {
             served.load("d", source);
             assertThat(served.control().verify("d", progress -> {}).files()).isPositive();
             served.control().evict("d");
+            served.control().forget("d");
         } catch (LarderException e) {
             assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
         }

@@ -92,7 +92,7 @@ class InPlaceTest {
     void evictingAndStoppingLeaveTheFiles() throws IOException {
         Daemon daemon = served.start();
         load(sources);
-        daemon.evict("d");
+        daemon.evict("d", false);
         load(sources);
         daemon.stop(false);
 
@@ -122,7 +122,9 @@ class InPlaceTest {
 
         served.start();
 
-        assertThat(served.control().list("", true)).isEmpty();
+        assertThat(served.control().list("", true))
+                .extracting(ArrayRow::state)
+                .containsExactly(ArrayRow.State.REGISTERED);
         assertUntouched();
     }
 

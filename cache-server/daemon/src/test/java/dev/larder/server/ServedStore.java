@@ -74,6 +74,11 @@ final class ServedStore implements AutoCloseable {
         return daemon;
     }
 
+    /** Tells whether the daemon in this process has ended, however it came to. */
+    boolean isStopped() {
+        return daemon != null && daemon.isStopped();
+    }
+
     /** Starts a daemon in a process of its own and returns when it is ready. */
     ChildJvm startProcess(String... capacity) {
         ChildJvm child = launchProcess(capacity);

@@ -5,12 +5,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.client.ArrayBuilder;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.npy.Dtype;
+import dev.larder.protocol.ArrayRow;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeaseHolder;
 import dev.larder.testing.Leases;
@@ -164,35 +167,66 @@ class TakeOverTest {
             strings = {
                 "no index",
                 "no lease",
-                "no manifest",
                 "no segment",
                 "short segment",
                 "damaged index",
                 "empty index",
-                "damaged manifest",
-                "empty manifest",
                 "another number",
                 "long segment",
                 "index is a folder",
                 "segment is a link"
             })
-    void aVersionThatIsNotWholeIsRemovedAndTheOthersAreServed(String damage) throws IOException {
+    void aVersionThatIsNotWholeIsRemovedAndComesBackFromItsSource(String damage) throws IOException {
+        startWithDamage(damage);
+
+        assertThat(served.control().list("", true)).extracting(ArrayRow::name).containsExactly("bad", "good/good");
+        assertThat(served.layout().version("bad", 1)).doesNotExist();
+        assertThat(valueOf("good")).isEqualTo(1);
+        assertThat(valueOf("bad")).isEqualTo(2);
+        assertThat(versionOf("bad")).isEqualTo(2);
+    }
+
+    private void startWithDamage(String damage) throws IOException {
         served.start();
         load("good", 1);
         load("bad", 2);
         served.control().stop(true, progress -> {});
         damage(served.layout().version("bad", 1), damage);
-
         served.start();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"no manifest", "damaged manifest", "empty manifest"})
+    void aVersionOfWhichNobodyKnowsTheSourceIsNotServed(String damage) throws IOException {
+        startWithDamage(damage);
 
         assertThat(served.control().list("", true)).hasSize(1);
         assertThat(valueOf("good")).isEqualTo(1);
-        assertThat(ServedStore.entries(served.layout().data())).containsExactly("good");
+        assertThat(Files.exists(served.layout().dataset("bad").resolve("1.damaged")))
+                .isEqualTo(!damage.equals("no manifest"));
         assertThatThrownBy(() -> valueOf("bad"))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND));
         load("bad", 3);
         assertThat(valueOf("bad")).isEqualTo(3);
+    }
+
+    @Test
+    void computedDataThatIsDamagedIsSetAsideOverEveryRestartUntilTheStoreGoes() throws IOException {
+        served.start();
+        try (Larder larder = Larder.connect(served.root());
+                ArrayBuilder array = larder.create("c", Dtype.parse("<i4"), 3)) {
+            array.publish();
+        }
+        served.control().stop(true, progress -> {});
+        damage(served.layout().version("c", 1), "no index");
+        for (int restart = 0; restart < 2; restart++) {
+            served.start();
+            assertThat(served.control().list("", true)).isEmpty();
+            assertThat(served.layout().dataset("c").resolve("1.damaged/data.npy"))
+                    .exists();
+            served.control().stop(true, progress -> {});
+        }
     }
 
     @Test

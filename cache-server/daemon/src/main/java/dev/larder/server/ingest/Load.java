@@ -94,7 +94,9 @@ public final class Load implements Ingest {
 
     /** Tells whether this loads what the other asks for, in the way it asks for. */
     boolean isFor(LoadRequest other) {
-        return request.sources().equals(other.sources()) && request.options().equals(other.options());
+        return request.sources().equals(other.sources())
+                && request.options().equals(other.options())
+                && request.retention().equals(other.retention());
     }
 
     /** Counts one more client that wants the outcome; false where this is being cancelled, as nobody wanted it any more. */
@@ -177,6 +179,7 @@ public final class Load implements Ingest {
             files += loaded.arrays().size();
             bytes += loaded.dataBytes();
         }
+        datasets().forEach(dataset -> residency.retain(dataset, request.retention()));
         return Done.of(files, bytes, String.join("\n", notes));
     }
 
@@ -210,9 +213,22 @@ public final class Load implements Ingest {
                     .sorted(Comparator.comparing(SourceRecord::array))
                     .toList();
             candidates.add(new Candidate(
-                    dataset, own, new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records)));
+                    dataset,
+                    own,
+                    new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records, ttlMs(dataset))));
         }
         return candidates;
+    }
+
+    /** Returns how long a dataset is to live unused: as asked for, else as the version has it that is resident. */
+    private long ttlMs(String dataset) {
+        long wantedMs = request.retention().ttl().toMillis();
+        return wantedMs > 0
+                ? wantedMs
+                : residency
+                        .find(dataset)
+                        .map(version -> version.provenance().ttlMs())
+                        .orElse(0L);
     }
 
     /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
@@ -225,7 +241,7 @@ public final class Load implements Ingest {
                 .map(candidate -> LoadPlan.of(candidate.arrays(), packs))
                 .toList();
         long stored = plans.stream().mapToLong(LoadPlan::storedBytes).sum();
-        store.reserveSpace(stored, residency.usedBytes(), residency.leasedBytes());
+        residency.reserve(stored);
         progress.begin(
                 Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
         List<Loading> versions = new ArrayList<>();
@@ -290,6 +306,9 @@ public final class Load implements Ingest {
 
     private Loading open(Candidate candidate) {
         IncomingVersion version = store.newIncoming(candidate.dataset(), candidate.provenance());
+        if (request.retention().pinned()) {
+            version.pin();
+        }
         synchronized (incoming) {
             incoming.add(version);
             if (cancelled) {

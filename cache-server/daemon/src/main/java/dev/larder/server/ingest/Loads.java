@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Retention;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import java.security.SecureRandom;
@@ -65,14 +66,14 @@ public final class Loads {
      *
      * @param bytes how much space to set aside
      */
-    public synchronized Optional<Upload> tryStartUpload(String dataset, long bytes) {
+    public synchronized Optional<Upload> tryStartUpload(String dataset, long bytes, Retention retention) {
         requireOpen(Set.of(dataset));
         if (running.containsKey(dataset)) {
             return Optional.empty();
         }
         long token = nextToken++;
         Upload upload = new Upload(
-                new Upload.Terms(token, dataset, defaultWorkers, bytes),
+                new Upload.Terms(token, dataset, defaultWorkers, bytes, retention),
                 store,
                 residency,
                 () -> finishUpload(dataset, token));

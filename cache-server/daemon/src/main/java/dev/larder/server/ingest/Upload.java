@@ -8,6 +8,7 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Retention;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
@@ -48,6 +49,7 @@ public final class Upload implements Ingest {
     private final Store store;
     private final Residency residency;
     private final long reservedBytes;
+    private final Retention retention;
     private final IncomingVersion folder;
     private final Runnable beforeOutcome;
     private final LoadProgress progress;
@@ -58,7 +60,7 @@ public final class Upload implements Ingest {
     private volatile boolean cancelled;
 
     /** What an upload is made of. */
-    record Terms(long token, String dataset, int workers, long bytes) {}
+    record Terms(long token, String dataset, int workers, long bytes, Retention retention) {}
 
     /** Sets the space aside that the client asked for, and makes the folder. */
     Upload(Terms terms, Store store, Residency residency, Runnable beforeOutcome) {
@@ -66,18 +68,23 @@ public final class Upload implements Ingest {
         this.dataset = terms.dataset;
         this.workers = terms.workers;
         this.reservedBytes = terms.bytes;
+        this.retention = terms.retention;
         this.store = store;
         this.residency = residency;
         this.beforeOutcome = beforeOutcome;
         this.progress = new LoadProgress(dataset);
-        store.reserveSpace(reservedBytes, residency.usedBytes(), residency.leasedBytes());
+        residency.reserve(reservedBytes);
         try {
-            this.folder = store.newIncoming(dataset, Provenance.computed());
+            this.folder = store.newIncoming(dataset, provenance());
         } catch (RuntimeException | Error e) {
             store.releaseSpace(reservedBytes);
             throw e;
         }
         progress.enter(Phase.WAITING);
+    }
+
+    private Provenance provenance() {
+        return Provenance.computed(retention.ttl().toMillis());
     }
 
     /** Returns what the client is told. */
@@ -177,9 +184,9 @@ public final class Upload implements Ingest {
                         .mapToLong(array -> Store.storedBytes(array.byteSize()))
                         .sum();
         long more = Math.max(0, stored + plan.storedBytes() - reservedBytes); // what is copied lies there twice
-        store.reserveSpace(more, residency.usedBytes(), residency.leasedBytes());
+        residency.reserve(more);
         progress.begin(Phase.LOADING, bytes, arrays.size());
-        try (IncomingVersion version = store.newIncoming(dataset, Provenance.computed())) {
+        try (IncomingVersion version = store.newIncoming(dataset, provenance())) {
             publishing = version;
             if (cancelled) {
                 version.cancel();
@@ -194,6 +201,9 @@ public final class Upload implements Ingest {
                 throw new CancellationException("cancelled before publishing");
             }
             progress.enter(Phase.PUBLISHING);
+            if (retention.pinned()) {
+                version.pin();
+            }
             PublishedVersion published = residency.publish(List.of(version)).get(0);
             return Done.of(arrays.size(), bytes, "version " + published.version());
         } finally {

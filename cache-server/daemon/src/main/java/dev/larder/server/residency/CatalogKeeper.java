@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
@@ -32,15 +33,26 @@ final class CatalogKeeper {
         attempt(() -> catalog.remove(version.dataset(), version.version()));
     }
 
-    /** Adds what is missing, drops what has no files, and returns the highest version known of each dataset. */
-    Map<String, Long> reconcile(List<PublishedVersion> versions) {
+    /** Notes, over a restart as well, when a version was last used. */
+    void touch(PublishedVersion version, long epochMs) {
+        attempt(() -> catalog.touch(version.dataset(), version.version(), epochMs));
+    }
+
+    /**
+     * Adds what is missing, drops what has no files, tells {@code usage} when the others were last used, and returns the highest
+     * version known of each dataset.
+     */
+    Map<String, Long> reconcile(List<PublishedVersion> versions, Usage usage) {
         Map<String, Long> highest = new HashMap<>();
         attempt(() -> {
             Set<String> present = new HashSet<>();
             for (PublishedVersion version : versions) {
                 present.add(key(version.dataset(), version.version()));
-                if (catalog.find(version.dataset(), version.version()).isEmpty()) {
+                Optional<CatalogEntry> known = catalog.find(version.dataset(), version.version());
+                if (known.isEmpty()) {
                     catalog.put(entry(version));
+                } else {
+                    usage.note(version, known.get().lastUseEpochMs());
                 }
             }
             for (CatalogEntry entry : catalog.entries()) {

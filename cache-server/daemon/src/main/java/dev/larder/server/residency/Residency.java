@@ -3,22 +3,28 @@ package dev.larder.server.residency;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.protocol.Retention;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +32,9 @@ import org.slf4j.LoggerFactory;
  * The versions of a store: one is current for each dataset, others are retired and leave with their last lease. Thread-safe.
  */
 public final class Residency {
+    /** How exactly the time of last use is kept over a restart. */
+    private static final long TOUCH_MS = 5_000;
+
     private static final Logger LOG = LoggerFactory.getLogger(Residency.class);
 
     private final Store store;
@@ -34,6 +43,11 @@ public final class Residency {
     private final Map<String, PublishedVersion> current = new TreeMap<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
+    private final Map<String, Registration> registered = new TreeMap<>();
+    private final Set<Path> leaving = new HashSet<>();
+    private final Usage usage = new Usage();
+    private final LongAdder evictions = new LongAdder();
+    private final Admission admission;
 
     /**
      * Creates an empty one that keeps the catalog up to date.
@@ -45,24 +59,38 @@ public final class Residency {
         this.store = store;
         this.catalog = new CatalogKeeper(catalog, onCatalogError);
         this.clockMs = clockMs;
+        this.admission = new Admission(store, this, usage, clockMs);
     }
 
     /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
     public void adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        for (PublishedVersion version : store.adopt(onDamaged)) {
+        Store.Adopted adopted = store.adopt(onDamaged);
+        for (PublishedVersion version : adopted.versions()) {
             makeCurrent(version);
             store.pointCurrentTo(version);
         }
-        catalog.reconcile(all()).forEach(this::noteVersion);
+        for (Registration registration : adopted.registrations()) {
+            registered.put(registration.dataset(), registration);
+            noteVersion(registration.dataset(), registration.version());
+        }
+        catalog.reconcile(all(), usage).forEach(this::noteVersion);
         removeRetired();
     }
 
-    /** Makes finished versions the current ones, all or none, and retires those before them. */
+    /** Makes finished versions the current ones, all or none, and retires those before them; what was pinned stays pinned. */
     public List<PublishedVersion> publish(List<IncomingVersion> incoming) {
+        for (IncomingVersion version : incoming) {
+            if (find(version.dataset()).filter(store::isPinned).isPresent()) {
+                version.pin();
+            }
+        }
         List<PublishedVersion> versions = store.publish(incoming, this::nextVersion, clockMs.getAsLong());
         for (PublishedVersion version : versions) {
+            Optional<PublishedVersion> previous = find(version.dataset());
             makeCurrent(version);
             catalog.add(version);
+            forgetSource(version.dataset());
+            previous.ifPresent(retiring -> store.pin(retiring, false));
         }
         try {
             removeRetired();
@@ -70,6 +98,43 @@ public final class Residency {
             LOG.warn("retired versions could not be removed yet: {}", e.getMessage());
         }
         return versions;
+    }
+
+    private void forgetSource(String dataset) {
+        boolean known;
+        synchronized (this) {
+            known = registered.remove(dataset) != null;
+        }
+        if (known) {
+            store.removeRegistration(dataset);
+        }
+    }
+
+    /** Notes where a dataset can be loaded from, without loading it. */
+    public void register(Registration registration) {
+        store.writeRegistration(registration);
+        setRegistered(registration);
+    }
+
+    /** Refuses to note another source for what is resident. */
+    public void requireRegistrable(String dataset) {
+        if (find(dataset).isPresent()) {
+            throw Failure.of(ErrorCode.REFUSED, "dataset is resident already")
+                    .with("dataset", dataset)
+                    .remedy("load it from elsewhere with larder load, or larder evict --forget " + dataset + " first");
+        }
+    }
+
+    /** Returns what is known of a dataset that is not resident but can be loaded. */
+    public synchronized Optional<Registration> registration(String dataset) {
+        return current.containsKey(dataset) ? Optional.empty() : Optional.ofNullable(registered.get(dataset));
+    }
+
+    /** Returns everything that is not resident but can be loaded, sorted by dataset. */
+    public synchronized List<Registration> registrations() {
+        return registered.values().stream()
+                .filter(registration -> !current.containsKey(registration.dataset()))
+                .toList();
     }
 
     /** Notes what the sources of a version look like now that they were found to hold what they held. */
@@ -85,9 +150,23 @@ public final class Residency {
         }
     }
 
-    /** Gives every number once, also where publishing it fails. */
-    private synchronized long nextVersion(String dataset) {
+    /**
+     * Gives every number once, also where publishing it fails; but what was evicted and comes back as it was has its number again.
+     */
+    private synchronized long nextVersion(String dataset, String digest) {
+        @Nullable Registration known = registered.get(dataset);
+        if (known != null
+                && known.isOf(digest)
+                && known.version() == lastVersions.getOrDefault(dataset, 0L)
+                && !isPresent(dataset, known.version())) {
+            return known.version();
+        }
         return lastVersions.merge(dataset, 1L, Long::sum);
+    }
+
+    private boolean isPresent(String dataset, long version) {
+        return all().stream()
+                .anyMatch(other -> other.version() == version && other.dataset().equals(dataset));
     }
 
     private synchronized void noteVersion(String dataset, long version) {
@@ -108,8 +187,9 @@ public final class Residency {
      */
     public int removeRetired() {
         for (PublishedVersion version : retired()) {
-            if (store.removeUnleased(version)) {
-                forget(version);
+            boolean removed = store.removeUnleased(version, false, () -> forget(version));
+            if (removed && store.lease(version) == Store.LeaseState.GONE) {
+                forget(version); // somebody else removed its files
             }
         }
         return retired().size();
@@ -118,21 +198,164 @@ public final class Residency {
     private synchronized void forget(PublishedVersion version) {
         current.computeIfPresent(version.dataset(), (name, other) -> other.isSameAs(version) ? null : other);
         retired.removeIf(version::isSameAs);
+        usage.forget(version);
         catalog.remove(version);
     }
 
-    /** Removes the current version of a dataset; refuses while anybody leases it. */
-    public PublishedVersion evict(String dataset) {
+    /**
+     * Removes the current version of a dataset; refuses while anybody leases or has pinned it.
+     *
+     * @param forgetSource whether to forget as well where it comes from, so that it does not come back when it is asked for
+     * @return what was removed; nothing where only a source was known, and was forgotten
+     */
+    public Optional<PublishedVersion> evict(String dataset, boolean forgetSource) {
+        if (forgetSource && registration(dataset).isPresent()) {
+            forgetSource(dataset);
+            return Optional.empty();
+        }
         PublishedVersion version = require(dataset);
-        if (!store.removeUnleased(version)) {
+        if (store.isPinned(version)) {
+            throw Failure.of(ErrorCode.REFUSED, "dataset is pinned")
+                    .with("dataset", dataset)
+                    .with("version", version.version())
+                    .remedy("larder unpin " + dataset + " first");
+        } else if (!letGo(version, forgetSource)) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is in use")
                     .with("dataset", dataset)
                     .with("version", version.version())
                     .with("pids", store.holders(version))
                     .remedy("evict it when its readers have ended");
         }
-        forget(version);
-        return version;
+        return Optional.of(version);
+    }
+
+    /** Removes a version that nobody leases; what can be loaded again stays registered. False where it is leased. */
+    boolean letGo(PublishedVersion version, boolean forgetSource) {
+        boolean comesBack = version.isSourced() && !forgetSource;
+        setLeaving(version, true);
+        try {
+            return store.removeUnleased(version, comesBack, () -> {
+                forget(version);
+                evictions.increment();
+                if (comesBack) {
+                    setRegistered(Registration.of(version));
+                } else {
+                    forgetSource(version.dataset());
+                }
+            });
+        } finally {
+            setLeaving(version, false);
+        }
+    }
+
+    private synchronized void setRegistered(Registration registration) {
+        registered.put(registration.dataset(), registration);
+    }
+
+    private synchronized void setLeaving(PublishedVersion version, boolean isLeaving) {
+        if (isLeaving) {
+            leaving.add(version.folder());
+        } else {
+            leaving.remove(version.folder());
+        }
+    }
+
+    /** Sets space aside for a load, evicting what can come back where that makes the room; see {@link Admission}. */
+    public void reserve(long neededBytes) {
+        admission.reserve(neededBytes);
+    }
+
+    /** Keeps the current version of a dataset as long as was asked for, where that is longer than it would stay anyway. */
+    public void retain(String dataset, Retention retention) {
+        find(dataset).ifPresent(version -> {
+            if (retention.pinned()) {
+                store.pin(version, true);
+            }
+            long ttlMs = retention.ttl().toMillis();
+            if (ttlMs > 0 && ttlMs != version.provenance().ttlMs()) {
+                recordSources(version, version.provenance().withTtlMs(ttlMs));
+            }
+        });
+    }
+
+    /** Keeps the current version of a dataset resident until it is unpinned. */
+    public void pin(String dataset, boolean pinned) {
+        store.pin(require(dataset), pinned);
+    }
+
+    /** Notes that a version was just asked for: whoever asked has a moment to lease it before it may be evicted. */
+    public void noteAsked(PublishedVersion version) {
+        usage.protect(version, clockMs.getAsLong());
+    }
+
+    /**
+     * Looks at what is leased, lets go what nobody has used for as long as it was to live, and gives up what somebody else has
+     * removed the files of.
+     *
+     * @param everyFile whether to look for every file of each version, which takes longer
+     * @param onVanished told of each version whose files are not all there any more
+     */
+    public void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
+        for (PublishedVersion version : current()) {
+            switch (store.lease(version)) {
+                case HELD -> noteUse(version);
+                case FREE -> expire(version);
+                case GONE -> vanish(version, onVanished);
+            }
+            if (everyFile && !store.isWhole(version)) {
+                vanish(version, onVanished);
+            }
+        }
+    }
+
+    private void noteUse(PublishedVersion version) {
+        long nowMs = clockMs.getAsLong();
+        if (nowMs / TOUCH_MS != usage.lastUseMs(version) / TOUCH_MS) {
+            catalog.touch(version, nowMs);
+        }
+        usage.note(version, nowMs);
+    }
+
+    private void expire(PublishedVersion version) {
+        long ttlMs = version.provenance().ttlMs();
+        boolean isOver = ttlMs > 0 && clockMs.getAsLong() - usage.lastUseMs(version) > ttlMs;
+        if (isOver && !store.isPinned(version)) {
+            letGo(version, false);
+        }
+    }
+
+    /**
+     * Gives up a version that is current but not whole, if it is that; readers who have it open go on. What has a source is
+     * registered, and loaded when somebody asks for it.
+     */
+    public void vanish(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
+        synchronized (this) {
+            PublishedVersion now = current.get(version.dataset());
+            if (now == null || !now.isSameAs(version) || leaving.contains(version.folder()) || store.isWhole(version)) {
+                return;
+            }
+            current.remove(version.dataset());
+            retired.add(version);
+        }
+        if (version.isSourced()) {
+            setRegistered(Registration.of(version)); // also where there is no room to note it
+        }
+        onVanished.accept(version);
+        store.unlinkCurrent(version);
+        if (version.isSourced()) {
+            register(Registration.of(version));
+        }
+        removeRetired();
+    }
+
+    /** Returns how many versions were let go, on request, in time or for others, since the daemon started. */
+    public long evictions() {
+        return evictions.sum();
+    }
+
+    /** Returns when a version was last seen in use, in milliseconds since the epoch. */
+    public long lastUseMs(PublishedVersion version) {
+        return usage.lastUseMs(version);
     }
 
     /** Returns the current version of a dataset that has to have one. */
@@ -175,13 +398,24 @@ public final class Residency {
         return storedBytes(all().stream().filter(store::isLeased).toList());
     }
 
-    private static long storedBytes(List<PublishedVersion> versions) {
+    /** Returns what the pinned versions occupy, in bytes. */
+    public long pinnedBytes() {
+        return storedBytes(current().stream().filter(store::isPinned).toList());
+    }
+
+    static long storedBytes(List<PublishedVersion> versions) {
         return versions.stream().mapToLong(PublishedVersion::storedBytes).sum();
+    }
+
+    private Set<String> known() {
+        Set<String> known = new HashSet<>(current.keySet());
+        known.addAll(registered.keySet());
+        return known;
     }
 
     /** Says which datasets have a name like this one, as the remedy of an error. */
     public synchronized String nearNames(String name) {
-        List<String> near = NearNames.of(name, current.keySet());
+        List<String> near = NearNames.of(name, known());
         return near.isEmpty()
                 ? "larder ls lists all; larder load " + name + "=PATH loads it"
                 : "did you mean " + String.join(", ", near) + "? larder ls lists all";

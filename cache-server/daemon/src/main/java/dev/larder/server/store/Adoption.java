@@ -14,18 +14,24 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads back what an earlier daemon published in a store. */
 final class Adoption {
+    private static final String DAMAGED = ".damaged";
+
     private final Posix posix;
     private final StoreLayout layout;
     private final BiConsumer<Path, RuntimeException> onDamaged;
+    private final List<PublishedVersion> versions = new ArrayList<>();
+    private final List<Registration> registrations = new ArrayList<>();
 
     Adoption(Posix posix, StoreLayout layout, BiConsumer<Path, RuntimeException> onDamaged) {
         this.posix = posix;
@@ -33,38 +39,99 @@ final class Adoption {
         this.onDamaged = onDamaged;
     }
 
-    /** Reads every version that is whole, and removes whatever else lies there: it is rubbish, and may stand in the way. */
-    List<PublishedVersion> versions() throws IOException {
-        List<PublishedVersion> versions = new ArrayList<>();
+    /**
+     * Reads every version that is whole. What is damaged is removed where it can be loaded again, and else set aside: it may be all
+     * that is left of something computed. Whatever else lies there is rubbish, and may stand in the way.
+     */
+    Store.Adopted adopt() throws IOException {
         for (Path dataset : entries(layout.data())) {
-            List<PublishedVersion> whole = isFolder(dataset) ? versions(dataset) : List.of();
-            if (whole.isEmpty()) {
+            if (isFolder(dataset)) {
+                adopt(dataset);
+            } else {
                 new Removal().remove(dataset);
             }
-            versions.addAll(whole);
         }
         versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
-        return versions;
+        return new Store.Adopted(versions, registrations);
     }
 
-    private List<PublishedVersion> versions(Path dataset) throws IOException {
-        List<PublishedVersion> versions = new ArrayList<>();
+    private void adopt(Path dataset) throws IOException {
+        int before = versions.size();
+        Optional<Registration> registration = Optional.empty();
         for (Path entry : entries(dataset)) {
             if (isFolder(entry)) {
-                try {
-                    versions.add(read(fileName(dataset), entry));
-                } catch (LarderException e) {
-                    if (e.code() != ErrorCode.CHECKSUM && e.code() != ErrorCode.REFUSED) {
-                        throw e; // such as too many open files: nothing is known about the version itself
-                    }
-                    new Removal().remove(entry);
-                    onDamaged.accept(entry, e);
-                }
-            } else if (!fileName(entry).equals(StoreLayout.CURRENT)) { // which is replaced in one step, not missed
+                Optional<Registration> again =
+                        fileName(entry).endsWith(DAMAGED) ? Optional.empty() : version(dataset, entry);
+                registration = again.isPresent() ? again : registration;
+            } else if (!fileName(entry).equals(StoreLayout.CURRENT)
+                    && !fileName(entry).equals(StoreLayout.REGISTERED)) {
                 new Removal().remove(entry);
             }
         }
-        return versions;
+        if (versions.size() > before) {
+            Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
+            return; // the link is replaced in one step, not missed
+        }
+        Files.deleteIfExists(dataset.resolve(StoreLayout.CURRENT));
+        registration = registration.isPresent() ? registration : registration(dataset);
+        registration.ifPresent(registrations::add);
+        Publication.deleteIfEmpty(dataset);
+    }
+
+    /** Adopts a version, or returns what loads it again. */
+    private Optional<Registration> version(Path dataset, Path folder) throws IOException {
+        try {
+            versions.add(read(fileName(dataset), folder));
+            return Optional.empty();
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.CHECKSUM && e.code() != ErrorCode.REFUSED) {
+                throw e; // such as too many open files: nothing is known about the version itself
+            }
+            Optional<Registration> again = source(dataset, folder);
+            if (again.isEmpty() && Files.exists(folder.resolve(StoreLayout.MANIFEST))) {
+                setAside(folder);
+            } else {
+                new Removal().remove(folder);
+            }
+            onDamaged.accept(folder, e);
+            return again;
+        }
+    }
+
+    private Optional<Registration> source(Path dataset, Path folder) throws IOException {
+        try {
+            Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
+            if (provenance.origins().isEmpty()) {
+                return Optional.empty();
+            }
+            Registration registration = Registration.ofSource(fileName(dataset), provenance);
+            Path file = dataset.resolve(StoreLayout.REGISTERED);
+            Files.deleteIfExists(file);
+            Publication.write(file, writer -> Manifest.writeRegistration(registration, writer));
+            return Optional.of(registration);
+        } catch (LarderException unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    private static void setAside(Path folder) throws IOException {
+        Path aside = folder.resolveSibling(fileName(folder) + DAMAGED);
+        new Removal().remove(aside);
+        Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private Optional<Registration> registration(Path dataset) throws IOException {
+        Path file = dataset.resolve(StoreLayout.REGISTERED);
+        if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Manifest.readRegistration(file, fileName(dataset)));
+        } catch (LarderException e) {
+            new Removal().remove(file);
+            onDamaged.accept(file, e);
+            return Optional.empty();
+        }
     }
 
     private static boolean isFolder(Path path) {

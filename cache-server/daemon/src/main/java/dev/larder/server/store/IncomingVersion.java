@@ -40,6 +40,7 @@ public final class IncomingVersion implements AutoCloseable {
     private final List<ArrayEntry> arrays = new ArrayList<>();
     private final Map<String, SegmentFile> outside = new HashMap<>();
     private boolean published;
+    private boolean pinned;
 
     IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode, Filling filling) {
         this.posix = posix;
@@ -58,6 +59,15 @@ public final class IncomingVersion implements AutoCloseable {
     /** Returns where it comes from. */
     public Provenance provenance() {
         return provenance;
+    }
+
+    /** Has it pinned from the moment it is published. */
+    public void pin() {
+        pinned = true;
+    }
+
+    boolean isPinned() {
+        return pinned;
     }
 
     /** Returns where it is written. */

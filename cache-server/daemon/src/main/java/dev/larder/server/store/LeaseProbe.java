@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +22,17 @@ final class LeaseProbe {
     }
 
     /**
-     * Runs {@code change} while nobody can lease the version, and returns whether it was run: false where somebody holds a lease.
-     * Whoever asks for a lease during the change is refused, and resolves the name again.
+     * Runs {@code change} while nobody can lease the version; false where somebody holds a lease. Whoever asks for a lease during
+     * the change is refused, and resolves the name again. What has no lease file any more is leased by nobody.
      */
     boolean runUnleased(Path version, Runnable change) {
-        return withLease(version, () -> true, descriptor -> {
+        Supplier<Boolean> ifGone = () -> {
+            if (Files.exists(version)) { // somebody else has removed the lease file
+                change.run();
+            }
+            return true;
+        };
+        return withLease(version, ifGone, descriptor -> {
             if (!tryLockExclusive(descriptor)) {
                 return false;
             }
@@ -36,13 +43,17 @@ final class LeaseProbe {
 
     /** Tells whether anybody holds a lease. */
     boolean isLeased(Path version) {
-        return withLease(version, () -> false, descriptor -> {
+        return state(version) == Store.LeaseState.HELD;
+    }
+
+    Store.LeaseState state(Path version) {
+        return withLease(version, () -> Store.LeaseState.GONE, descriptor -> {
             synchronized (this) { // or two of our own questions would take each other for a reader
                 if (posix.tryLockExclusive(descriptor)) {
                     posix.unlock(descriptor);
-                    return false;
+                    return Store.LeaseState.FREE;
                 }
-                return true;
+                return Store.LeaseState.HELD;
             }
         });
     }

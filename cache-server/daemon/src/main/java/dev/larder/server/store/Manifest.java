@@ -5,10 +5,12 @@ import com.google.gson.GsonBuilder;
 import com.google.gson.stream.JsonWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
+import dev.larder.protocol.LoadOptions;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
@@ -16,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -55,7 +58,7 @@ final class Manifest {
             gap = ",\n";
             GSON.toJson(source, SourceRecord.class, out);
         }
-        out.write("]}\n");
+        out.write("],\n\"ttlMs\": " + version.provenance().ttlMs() + "}\n");
     }
 
     private static void write(ArrayEntry array, String dtypeJson, Writer out) throws IOException {
@@ -81,15 +84,70 @@ final class Manifest {
             try (Reader reader = Files.newBufferedReader(file)) {
                 provenance = GSON.fromJson(reader, Provenance.class);
             }
-            Objects.requireNonNull(provenance.options());
-            provenance.sources().forEach(source -> Objects.requireNonNull(source.sample()));
+            requireComplete(provenance);
             return provenance;
         } catch (IOException | RuntimeException e) {
-            throw Failure.of(ErrorCode.CHECKSUM, "manifest is damaged")
-                    .with("file", file)
-                    .with("reason", e.getClass().getSimpleName())
-                    .cause(e)
-                    .remedy("load the dataset anew");
+            throw damaged("manifest is damaged", file, e);
         }
     }
+
+    private static void requireComplete(Provenance provenance) {
+        Objects.requireNonNull(provenance.options());
+        provenance.sources().forEach(source -> Objects.requireNonNull(source.sample()));
+    }
+
+    private static LarderException damaged(String what, Path file, Exception cause) {
+        return Failure.of(ErrorCode.CHECKSUM, what)
+                .with("file", file)
+                .with("reason", cause.getClass().getSimpleName())
+                .cause(cause)
+                .remedy("load the dataset anew");
+    }
+
+    /** Writes a manifest of no version, as {@link #readRegistration} takes it. */
+    static void writeRegistration(Registration registration, Writer out) throws IOException {
+        Provenance provenance = registration.provenance();
+        List<ArrayBytes> data =
+                registration.dataBytes() == 0 ? List.of() : List.of(new ArrayBytes(registration.dataBytes()));
+        out.write(GSON.toJson(new Head(
+                registration.dataset(),
+                registration.version(),
+                registration.digest(),
+                data,
+                provenance.origins(),
+                provenance.options(),
+                provenance.sources(),
+                provenance.ttlMs())));
+        out.write('\n');
+    }
+
+    /** Reads the manifest of a version that has left, or of none. */
+    static Registration readRegistration(Path file, String dataset) {
+        try (Reader reader = Files.newBufferedReader(file)) {
+            Head head = GSON.fromJson(reader, Head.class);
+            Provenance provenance = new Provenance(head.origins, head.options, head.sources, head.ttlMs);
+            requireComplete(provenance);
+            Objects.requireNonNull(head.digest);
+            if (!dataset.equals(head.dataset) || head.version < 0) {
+                throw new IllegalArgumentException("of another dataset");
+            }
+            long dataBytes = head.arrays.stream().mapToLong(ArrayBytes::bytes).sum();
+            return new Registration(dataset, head.version, head.digest, dataBytes, provenance);
+        } catch (IOException | RuntimeException e) {
+            throw damaged("registration is damaged", file, e);
+        }
+    }
+
+    /** What of a manifest matters when its version is gone. */
+    private record Head(
+            String dataset,
+            long version,
+            String digest,
+            List<ArrayBytes> arrays,
+            List<String> origins,
+            LoadOptions options,
+            List<SourceRecord> sources,
+            long ttlMs) {}
+
+    private record ArrayBytes(long bytes) {}
 }

@@ -9,8 +9,9 @@ import java.util.List;
  * @param origins the paths that the load was asked for; empty for what was computed
  * @param options how they were read and kept
  * @param sources every file that was read
+ * @param ttlMs it leaves when nobody has used it for so long; 0 where time alone does not remove it
  */
-public record Provenance(List<String> origins, LoadOptions options, List<SourceRecord> sources) {
+public record Provenance(List<String> origins, LoadOptions options, List<SourceRecord> sources, long ttlMs) {
     /** Copies the lists. */
     public Provenance {
         origins = List.copyOf(origins);
@@ -18,7 +19,12 @@ public record Provenance(List<String> origins, LoadOptions options, List<SourceR
     }
 
     /** Returns what holds for a version that was computed. */
-    public static Provenance computed() {
-        return new Provenance(List.of(), LoadOptions.none(), List.of());
+    public static Provenance computed(long ttlMs) {
+        return new Provenance(List.of(), LoadOptions.none(), List.of(), ttlMs);
+    }
+
+    /** Returns the same with another time to live. */
+    public Provenance withTtlMs(long otherMs) {
+        return new Provenance(origins, options, sources, otherMs);
     }
 }

@@ -74,6 +74,9 @@ final class Publication {
                 incoming.provenance());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));
         write(incoming, StoreLayout.LEASE, new byte[0]);
+        if (incoming.isPinned()) {
+            write(incoming, StoreLayout.PINNED, new byte[0]);
+        }
         writeManifest(incoming.folder().resolve(StoreLayout.MANIFEST), complete);
         steps.add(new Step(incoming, complete));
     }
@@ -169,9 +172,18 @@ final class Publication {
     }
 
     static void writeManifest(Path file, PublishedVersion version) throws IOException {
+        write(file, writer -> Manifest.write(version, writer));
+    }
+
+    /** What is put into a file that is complete before anybody looks at it. */
+    interface Content {
+        void writeTo(Writer writer) throws IOException;
+    }
+
+    static void write(Path file, Content content) throws IOException {
         newFile(file);
         try (Writer writer = Files.newBufferedWriter(file, StandardCharsets.UTF_8, StandardOpenOption.WRITE)) {
-            Manifest.write(version, writer);
+            content.writeTo(writer);
         }
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--------"));
     }

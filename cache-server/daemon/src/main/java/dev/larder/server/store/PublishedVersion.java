@@ -39,6 +39,11 @@ public record PublishedVersion(
         return provenance.origins();
     }
 
+    /** Tells whether it can be loaded again once it has left. */
+    public boolean isSourced() {
+        return !provenance.origins().isEmpty();
+    }
+
     /** Returns the files of each array. */
     public List<SourceRecord> sources() {
         return provenance.sources();

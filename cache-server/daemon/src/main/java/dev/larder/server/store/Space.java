@@ -35,30 +35,23 @@ final class Space {
         return capacityBytes;
     }
 
-    /** Sets space aside for a load, or refuses what would not fit beside all other loads, before a byte of it is written. */
-    synchronized void reserve(long neededBytes, long usedBytes, long leasedBytes) {
-        long free = Math.min(capacityBytes - usedBytes - reservedBytes, freeBytes());
-        if (neededBytes > free) {
-            throw notEnough(neededBytes, Math.max(0, free), leasedBytes);
+    /** Returns how much may still be put in where {@code usedBytes} are in. */
+    synchronized long freeBytes(long usedBytes) {
+        return Math.max(0, Math.min(capacityBytes - usedBytes - reservedBytes, freeBytes()));
+    }
+
+    /** Sets space aside for a load; false, with nothing done, where it would not fit beside all others. */
+    synchronized boolean tryReserve(long neededBytes, long usedBytes) {
+        if (neededBytes > freeBytes(usedBytes)) {
+            return false;
         }
         reservedBytes += neededBytes;
+        return true;
     }
 
     /** Gives back what was set aside: the load has ended, and what it published counts as used. */
     synchronized void release(long bytes) {
         reservedBytes -= bytes;
-    }
-
-    private LarderException notEnough(long needed, long free, long leased) {
-        return Failure.of(ErrorCode.NO_SPACE, "not enough space")
-                .with("needed", needed)
-                .with("free", free)
-                .with("evictable", 0)
-                .with("leased", leased)
-                .with("pinned", 0)
-                .with("unsourced", 0)
-                .with("capacity", capacityBytes)
-                .remedy("evict datasets, raise --capacity, or use a larger mount");
     }
 
     /** Tells whether an I/O failure means that the file system has no blocks or no inodes left. */

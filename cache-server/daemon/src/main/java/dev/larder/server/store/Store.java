@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
@@ -11,6 +12,7 @@ import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -29,7 +31,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
-import java.util.function.ToLongFunction;
+import java.util.function.ToLongBiFunction;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +51,7 @@ public final class Store implements AutoCloseable {
 
     private final Posix posix;
     private final StoreLayout layout;
-    private final StoreLock lock;
+    private volatile StoreLock lock;
     private final Space space;
     private final LeaseProbe leases;
     private final Filling filling;
@@ -167,6 +169,28 @@ public final class Store implements AutoCloseable {
         }
     }
 
+    /**
+     * Makes the store anew where somebody has removed it from under this process: its folders, and a lock that others find.
+     *
+     * @return false where it is in place
+     * @throws LarderException REFUSED where another daemon has made itself a store there since
+     */
+    public boolean restoreIfRemoved() {
+        boolean isGone = !lock.isInPlace();
+        try {
+            if (isGone) {
+                StoreLock again = takeLock(posix, layout);
+                lock.close();
+                lock = again;
+            }
+            Files.createDirectories(layout.incoming(), folderMode());
+            Files.createDirectories(layout.data(), folderMode());
+            return isGone;
+        } catch (IOException e) {
+            throw Space.failed("cannot make the store anew", layout.root(), e);
+        }
+    }
+
     static FileAttribute<?> folderMode() {
         return PosixFilePermissions.asFileAttribute(FOLDER_MODE);
     }
@@ -191,12 +215,17 @@ public final class Store implements AutoCloseable {
         return space.capacityBytes();
     }
 
-    /** Sets space aside for a load, or refuses what would not fit, before a byte of it is written. */
-    public void reserveSpace(long neededBytes, long usedBytes, long leasedBytes) {
-        space.reserve(neededBytes, usedBytes, leasedBytes);
+    /** Returns how much may still be put in where {@code usedBytes} are in. */
+    public long freeBytes(long usedBytes) {
+        return space.freeBytes(usedBytes);
     }
 
-    /** Gives back what {@link #reserveSpace} set aside; what was published of it counts as used. */
+    /** Sets space aside before a byte of it is written; false, with nothing done, where it would not fit. */
+    public boolean tryReserveSpace(long neededBytes, long usedBytes) {
+        return space.tryReserve(neededBytes, usedBytes);
+    }
+
+    /** Gives back what {@link #tryReserveSpace} set aside; what was published of it counts as used. */
     public void releaseSpace(long bytes) {
         space.release(bytes);
     }
@@ -220,14 +249,15 @@ public final class Store implements AutoCloseable {
     /**
      * Makes finished versions visible, each at once and whole: the rename of its folder is the commit. All of them, or none.
      *
-     * @param nextVersion gives the number of each dataset's next version
+     * @param nextVersion gives the number of a dataset's next version, by dataset and digest
      */
     public List<PublishedVersion> publish(
-            List<IncomingVersion> incoming, ToLongFunction<String> nextVersion, long nowEpochMs) {
+            List<IncomingVersion> incoming, ToLongBiFunction<String, String> nextVersion, long nowEpochMs) {
         Publication publication = new Publication(posix, layout, () -> newPlace("link"));
         try {
             for (IncomingVersion version : incoming) {
-                publication.prepare(version, nextVersion.applyAsLong(version.dataset()), nowEpochMs);
+                long number = nextVersion.applyAsLong(version.dataset(), version.digest());
+                publication.prepare(version, number, nowEpochMs);
             }
             synchronized (names) {
                 return publication.commit();
@@ -263,19 +293,79 @@ public final class Store implements AutoCloseable {
      * gone meanwhile stays gone.
      */
     public void rewriteManifest(PublishedVersion version) {
-        Path draft = newPlace(StoreLayout.MANIFEST);
         try {
-            try {
-                Publication.writeManifest(draft, version);
-                Files.move(draft, version.folder().resolve(StoreLayout.MANIFEST), StandardCopyOption.ATOMIC_MOVE);
-            } finally {
-                Files.deleteIfExists(draft);
-            }
+            replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
         } catch (NoSuchFileException gone) {
             LOG.debug("a version went away before its manifest was replaced: {}", gone.getMessage());
         } catch (IOException e) {
             throw Space.failed("cannot replace a manifest", version.folder(), e);
         }
+    }
+
+    /** Puts a file in place, in one step. */
+    private void replace(Path file, Publication.Content content) throws IOException {
+        Path draft = newPlace(String.valueOf(file.getFileName()));
+        try {
+            Publication.write(draft, content);
+            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(draft);
+        }
+    }
+
+    /** Notes, over a restart as well, where a dataset can be loaded from. */
+    public void writeRegistration(Registration registration) {
+        Path file = layout.registered(registration.dataset());
+        try {
+            synchronized (names) {
+                Files.createDirectories(layout.dataset(registration.dataset()), folderMode());
+                replace(file, writer -> Manifest.writeRegistration(registration, writer));
+            }
+        } catch (IOException e) {
+            throw Space.failed("cannot note where a dataset comes from", file, e);
+        }
+    }
+
+    /** Forgets where a dataset can be loaded from. */
+    public void removeRegistration(String dataset) {
+        try {
+            synchronized (names) {
+                Files.deleteIfExists(layout.registered(dataset));
+                Publication.deleteIfEmpty(layout.dataset(dataset));
+            }
+        } catch (IOException e) {
+            throw Space.failed("cannot forget where a dataset comes from", layout.registered(dataset), e);
+        }
+    }
+
+    /** Notes, over a restart as well, that a version is wanted, or no longer. */
+    public void pin(PublishedVersion version, boolean pinned) {
+        Path file = version.folder().resolve(StoreLayout.PINNED);
+        try {
+            if (!pinned) {
+                Files.deleteIfExists(file);
+            } else if (!isPinned(version)) {
+                Publication.write(file, writer -> {});
+            }
+        } catch (FileAlreadyExistsException e) {
+            LOG.debug("pinned by two at once: {}", file);
+        } catch (IOException e) {
+            throw Space.failed("cannot pin a version", file, e);
+        }
+    }
+
+    /** Tells whether a version is wanted. */
+    public boolean isPinned(PublishedVersion version) {
+        return Files.exists(version.folder().resolve(StoreLayout.PINNED));
+    }
+
+    /** Tells whether all files of a version are where they were put, whatever is in them. */
+    public boolean isWhole(PublishedVersion version) {
+        Path folder = version.folder();
+        return Stream.concat(
+                        Stream.of(StoreLayout.LEASE, StoreLayout.INDEX, StoreLayout.MANIFEST),
+                        version.arrays().stream().map(ArrayEntry::file).distinct())
+                .allMatch(file -> Files.exists(folder.resolve(file)));
     }
 
     /** Makes the link of a dataset name this version, in one step. */
@@ -290,12 +380,16 @@ public final class Store implements AutoCloseable {
     /**
      * Unlinks a version that nobody leases, and the link that names it.
      *
+     * @param keepSource whether its manifest stays as what it can be loaded from, which takes no space
+     * @param onOutOfSight told when nobody finds it any more, and its memory is about to be freed, which takes time
      * @return false, with nothing done, where somebody does
      */
-    public boolean removeUnleased(PublishedVersion version) {
+    public boolean removeUnleased(PublishedVersion version, boolean keepSource, Runnable onOutOfSight) {
         return leases.runUnleased(version.folder(), () -> {
             try {
-                new Removal().remove(takeOutOfSight(version));
+                Path gone = takeOutOfSight(version, keepSource);
+                onOutOfSight.run();
+                new Removal().remove(gone);
             } catch (IOException e) {
                 throw Space.failed("cannot remove a version", version.folder(), e);
             }
@@ -303,16 +397,33 @@ public final class Store implements AutoCloseable {
     }
 
     /** Moves a version to where nobody looks, in one step, and returns the place. */
-    private Path takeOutOfSight(PublishedVersion version) throws IOException {
+    private Path takeOutOfSight(PublishedVersion version, boolean keepSource) throws IOException {
         Path gone = newPlace("gone");
         synchronized (names) {
             if (isCurrent(version)) {
                 Files.deleteIfExists(layout.current(version.dataset()));
             }
+            Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
+            if (keepSource && Files.exists(manifest)) {
+                Files.move(manifest, layout.registered(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+            }
             Files.move(version.folder(), gone, StandardCopyOption.ATOMIC_MOVE);
             Publication.deleteIfEmpty(layout.dataset(version.dataset()));
         }
         return gone;
+    }
+
+    /** Removes the link that names a version as the newest, where it does. */
+    public void unlinkCurrent(PublishedVersion version) {
+        try {
+            synchronized (names) {
+                if (isCurrent(version)) {
+                    Files.deleteIfExists(layout.current(version.dataset()));
+                }
+            }
+        } catch (IOException e) {
+            throw Space.failed("cannot take a version out of sight", version.folder(), e);
+        }
     }
 
     private boolean isCurrent(PublishedVersion version) throws IOException {
@@ -344,19 +455,37 @@ public final class Store implements AutoCloseable {
         return leases.runLeased(version.folder(), use);
     }
 
+    /** Tells whether a version is held, or not even there. */
+    public LeaseState lease(PublishedVersion version) {
+        return leases.state(version.folder());
+    }
+
+    /** What can be told of a version by its lease. */
+    public enum LeaseState {
+        /** Somebody reads it. */
+        HELD,
+        /** Nobody reads it. */
+        FREE,
+        /** Its lease file is gone. */
+        GONE
+    }
+
     /** Tells whether anybody holds a version, also where this pid namespace cannot tell who. */
     public boolean isLeased(PublishedVersion version) {
         return leases.isLeased(version.folder());
     }
 
     /**
-     * Finds every published version that is whole, oldest first within a dataset.
+     * Finds every published version that is whole, oldest first within a dataset, and what else is known to load from.
      *
-     * @param onDamaged told of each that is not, with the reason; such a version is removed
+     * @param onDamaged told of each that is not, with the reason; it is removed where it can be loaded again, else set aside
      */
-    public List<PublishedVersion> adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        return new Adoption(posix, layout, onDamaged).versions();
+    public Adopted adopt(BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        return new Adoption(posix, layout, onDamaged).adopt();
     }
+
+    /** What an earlier daemon left. */
+    public record Adopted(List<PublishedVersion> versions, List<Registration> registrations) {}
 
     /**
      * Unlinks everything, leaving nothing but what readers still hold, and gives the store up.
@@ -364,6 +493,10 @@ public final class Store implements AutoCloseable {
      * @param versions those that may be leased
      */
     public CleanUp removeAll(List<PublishedVersion> versions) throws IOException {
+        if (!lock.isInPlace()) { // what lies there now, if anything, is another daemon's
+            lock.close();
+            return new CleanUp(0, 0, 0, List.of());
+        }
         List<PublishedVersion> leased = new ArrayList<>();
         Set<Long> pids = new TreeSet<>();
         for (PublishedVersion version : versions) {

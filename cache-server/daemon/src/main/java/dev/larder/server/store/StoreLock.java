@@ -93,6 +93,11 @@ final class StoreLock implements AutoCloseable {
         return LockRecord.parse(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
     }
 
+    /** Tells whether the file that is locked is still the one that others find. */
+    boolean isInPlace() {
+        return held && Files.exists(file) && posix.status(descriptor).isLinked();
+    }
+
     /** Returns what the owner before this one left behind. */
     LockRecord found() {
         return found;

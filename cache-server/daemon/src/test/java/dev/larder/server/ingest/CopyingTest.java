@@ -48,7 +48,7 @@ class CopyingTest {
         file = Files.write(sources.resolve("file"), new byte[1]);
         root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
         store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40));
-        version = store.newIncoming("d", Provenance.computed());
+        version = store.newIncoming("d", Provenance.computed(0));
     }
 
     @AfterEach

@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /** Knows which requests use the daemon at this moment, and counts how those end that ask for a dataset. Thread-safe. */
-final class Usage {
+final class Activity {
     private final Counters counters;
     private final LongSupplier clockNanos;
     private final AtomicLong begun = new AtomicLong();
     private final AtomicLong ended = new AtomicLong();
 
-    Usage(Counters counters, LongSupplier clockNanos) {
+    Activity(Counters counters, LongSupplier clockNanos) {
         this.counters = counters;
         this.clockNanos = clockNanos;
     }

@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class UsageTest {
+class ActivityTest {
     private final Counters counters = Counters.unshared();
     private long now;
-    private final Usage usage = new Usage(counters, () -> now);
+    private final Activity activity = new Activity(counters, () -> now);
     private final Client client = new Client();
 
     /** A client that only leaves when told to. */
@@ -65,8 +65,8 @@ class UsageTest {
     }
 
     private void ask(boolean isResident, Consumer<Reply> end) {
-        usage.ask(isResident, client, reply -> {
-            assertThat(usage.isUnderWay()).isTrue();
+        activity.ask(isResident, client, reply -> {
+            assertThat(activity.isUnderWay()).isTrue();
             assertThat(counters.value(Counter.WAITING)).isEqualTo(1);
             now += Duration.ofMillis(300).toNanos();
             end.accept(reply);
@@ -80,7 +80,7 @@ class UsageTest {
 
         assertThat(counters.value(Counter.ASK_HITS)).isEqualTo(1);
         assertThat(counters.value(Counter.WAIT_MICROS)).isZero();
-        assertThat(usage.isUnderWay()).isFalse();
+        assertThat(activity.isUnderWay()).isFalse();
     }
 
     @Test
@@ -103,11 +103,11 @@ class UsageTest {
     @Test
     void aTurnToBuildEndsTheWaitButNotTheUse() {
         ask(false, reply -> reply.build(new Build(1, "folder")));
-        assertThat(usage.isUnderWay()).isTrue();
+        assertThat(activity.isUnderWay()).isTrue();
 
         client.leave();
 
-        assertThat(usage.isUnderWay()).isFalse();
+        assertThat(activity.isUnderWay()).isFalse();
         assertThat(counters.value(Counter.ASK_MISSES)).isEqualTo(1);
         assertThat(counters.value(Counter.ASKS_LEFT)).isZero();
     }
@@ -121,17 +121,17 @@ class UsageTest {
 
         assertThat(counters.value(Counter.ASKS_LEFT)).isEqualTo(1);
         assertThat(counters.value(Counter.ASK_MISSES)).isZero();
-        assertThat(usage.isUnderWay()).isFalse();
+        assertThat(activity.isUnderWay()).isFalse();
     }
 
     @Test
     void aRequestThatFailsAtOnceIsNotUnderWayForEver() {
-        assertThatThrownBy(() -> usage.use(client, reply -> {
+        assertThatThrownBy(() -> activity.use(client, reply -> {
                     throw new IllegalStateException("broken");
                 }))
                 .hasMessage("broken");
 
-        assertThat(usage.isUnderWay()).isFalse();
-        assertThat(usage.begun()).isEqualTo(1);
+        assertThat(activity.isUnderWay()).isFalse();
+        assertThat(activity.begun()).isEqualTo(1);
     }
 }

@@ -1,0 +1,26 @@
+package dev.larder.command;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Keeps a dataset resident. */
+@Command(
+        name = "pin",
+        description =
+                "Keep a dataset in the store until it is unpinned, also when room is needed. Its next versions are"
+                        + " pinned too.")
+final class Pin implements Callable<Integer> {
+    @ParentCommand
+    LarderCommand larder;
+
+    @Parameters(paramLabel = "NAME", description = "A dataset.")
+    String name;
+
+    @Override
+    public Integer call() {
+        larder.client().pin(name);
+        return 0;
+    }
+}

@@ -1,0 +1,38 @@
+package dev.larder.command;
+
+import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadRequest;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Notes where datasets can be loaded from. */
+@Command(
+        name = "register",
+        description = "Note where datasets come from, without loading them: whoever first opens or waits for one has it"
+                + " loaded.")
+final class Register implements Callable<Integer> {
+    @ParentCommand
+    LarderCommand larder;
+
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "NAME=PATH",
+            converter = SourceConverter.class,
+            description = "What to load when it is asked for, and the name of its dataset.")
+    List<LoadRequest.Source> sources;
+
+    @Mixin
+    LoadOptions options;
+
+    @Override
+    public Integer call() {
+        LoadRequest request = options.request(sources, larder.debug, StandardInput.open());
+        Done done = larder.client().load(request.withRegisterOnly(true), progress -> {});
+        larder.err().println("larder: " + done.message());
+        return 0;
+    }
+}

@@ -1,0 +1,23 @@
+package dev.larder.command;
+
+import dev.larder.protocol.Retention;
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** How long something is wanted in the store. */
+final class RetentionOptions {
+    @Option(names = "--pin", description = "Keep it in the store until it is unpinned, also when room is needed.")
+    boolean pin;
+
+    @Option(
+            names = "--ttl",
+            paramLabel = "D",
+            defaultValue = "0s",
+            converter = Units.DurationConverter.class,
+            description = "Remove it when nobody has used it for so long.")
+    Duration ttl;
+
+    Retention retention() {
+        return new Retention(pin, ttl);
+    }
+}

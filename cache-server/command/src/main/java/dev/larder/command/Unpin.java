@@ -1,0 +1,22 @@
+package dev.larder.command;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Lets a dataset go again when room is needed. */
+@Command(name = "unpin", description = "Let a dataset that was pinned leave the store again when room is needed.")
+final class Unpin implements Callable<Integer> {
+    @ParentCommand
+    LarderCommand larder;
+
+    @Parameters(paramLabel = "NAME", description = "A dataset.")
+    String name;
+
+    @Override
+    public Integer call() {
+        larder.client().unpin(name);
+        return 0;
+    }
+}

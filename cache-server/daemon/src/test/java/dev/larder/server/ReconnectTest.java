@@ -1,0 +1,85 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.protocol.Progress;
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Clients whose daemon is killed under them. */
+@Timeout(60)
+@ExtendWith(LeavesNothingBehind.class)
+class ReconnectTest {
+    @TempDir
+    Path sources;
+
+    private final ServedStore served = ServedStore.create();
+
+    @AfterEach
+    void close() {
+        served.close();
+    }
+
+    @Test
+    void whoWaitsWhenTheDaemonIsKilledGoesOnWaitingAtTheNextOne() throws Exception {
+        ChildJvm first = served.startProcess();
+        CountDownLatch waiting = new CountDownLatch(1);
+        CompletableFuture<Void> wait = CompletableFuture.runAsync(() -> served.control()
+                .awaitEvenIfUnknown("d", Duration.ofSeconds(50), (Progress progress) -> waiting.countDown()));
+        assertThat(waiting.await(20, TimeUnit.SECONDS)).isTrue();
+
+        first.kill();
+        served.start();
+        served.load("d", ServedStore.writeInts(sources.resolve("d.npy"), 5));
+
+        wait.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whoWaitsForADaemonThatDoesNotComeBackHasItsTimeAndNoMore() throws Exception {
+        ChildJvm first = served.startProcess();
+        CountDownLatch waiting = new CountDownLatch(1);
+        CompletableFuture<Void> wait = CompletableFuture.runAsync(() -> served.control()
+                .awaitEvenIfUnknown("d", Duration.ofSeconds(3), (Progress progress) -> waiting.countDown()));
+        assertThat(waiting.await(2, TimeUnit.SECONDS)).isTrue();
+
+        first.kill();
+
+        assertThatThrownBy(() -> wait.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
+    }
+
+    @Test
+    void whatIsResidentIsOpenedAndReadWhileTheDaemonIsDead() {
+        ChildJvm first = served.startProcess();
+        served.load("d", ServedStore.writeInts(sources.resolve("d.npy"), 5));
+        try (Larder larder = Larder.connect(served.root());
+                ArrayView before = larder.open("d")) {
+            first.kill();
+            try (ArrayView after = larder.open("d")) {
+                assertThat(after.getInt(0)).isEqualTo(5);
+            }
+            assertThat(before.getInt(0)).isEqualTo(5);
+            assertThatThrownBy(() -> larder.open("other"))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
+        }
+    }
+}

@@ -1,0 +1,307 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
+import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Retention;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What stays in a store of little room, what leaves it, and what comes back. */
+@ExtendWith(LeavesNothingBehind.class)
+class ResidencyTest {
+    private static final int MIB = 1 << 20;
+
+    @TempDir
+    Path sources;
+
+    private final ServedStore served = ServedStore.create();
+
+    @BeforeEach
+    void start() {
+        served.start(OptionalLong.of(10 * MIB));
+    }
+
+    @AfterEach
+    void close() {
+        served.close();
+    }
+
+    private Path source(String name, int mebibytes) {
+        return ServedStore.writeBytes(sources.resolve(name + ".npy"), mebibytes * MIB - 4096);
+    }
+
+    private void load(String name, int mebibytes) {
+        served.load(name, source(name, mebibytes));
+    }
+
+    private void load(String name, int mebibytes, Retention retention) {
+        LoadRequest request = ServedStore.request(name, source(name, mebibytes)).withRetention(retention);
+        served.control().load(request, progress -> {});
+    }
+
+    private List<String> states() {
+        return served.control().list("", true).stream()
+                .map(row -> row.name() + " " + row.state().text())
+                .toList();
+    }
+
+    private void build(String name, int mebibytes) {
+        try (Larder larder = Larder.connect(served.root());
+                var array = larder.create(name, Dtype.parse("|u1"), (long) mebibytes * MIB - 4096)) {
+            array.publish();
+        }
+    }
+
+    @Test
+    void whatWasUsedLeastRecentlyMakesRoomAndStaysKnown() {
+        load("a", 4);
+        load("b", 4);
+        load("c", 4);
+
+        assertThat(states()).containsExactly("a registered", "b/b resident", "c/c resident");
+        assertThat(served.control().status().usedBytes()).isEqualTo(8 * MIB);
+    }
+
+    @Test
+    void theNextOpenBringsBackWhatWasEvictedUnderItsOldNumber() {
+        load("a", 4);
+        String digest = served.control().info("a").get(0).digest();
+        served.control().evict("a");
+        load("b", 4);
+
+        try (Larder larder = Larder.connect(served.root());
+                Dataset a = larder.dataset("a")) {
+            assertThat(a.version()).isEqualTo(1);
+            assertThat(a.digest()).isEqualTo(digest);
+            assertThat(a.array("a").getInt(5)).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void aSourceThatChangedMeanwhileComesBackAsTheNextVersion() {
+        load("a", 4);
+        served.control().evict("a");
+        source("a", 3);
+
+        try (Larder larder = Larder.connect(served.root());
+                Dataset a = larder.dataset("a")) {
+            assertThat(a.version()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void leasedPinnedAndComputedDataNeverLeavesAndTheRefusalHasTheNumbers() {
+        load("leased", 2);
+        load("pinned", 2, new Retention(true, Duration.ZERO));
+        build("computed", 2);
+        load("free", 2);
+        try (Larder larder = Larder.connect(served.root());
+                Dataset leased = larder.dataset("leased")) {
+            assertThatThrownBy(() -> load("large", 5))
+                    .hasMessageContaining("not enough space: needed=" + 5 * MIB + " free=" + 2 * MIB + " evictable="
+                            + 2 * MIB + " leased=" + 2 * MIB + " pinned=" + 2 * MIB + " unsourced=" + 2 * MIB);
+            assertThat(states())
+                    .containsExactly(
+                            "computed/data resident",
+                            "free/free resident",
+                            "leased/leased resident",
+                            "pinned/pinned resident");
+            load("fits", 4);
+            assertThat(leased.version()).isEqualTo(1);
+        }
+        assertThat(states())
+                .containsExactly(
+                        "computed/data resident",
+                        "fits/fits resident",
+                        "free registered",
+                        "leased/leased resident",
+                        "pinned/pinned resident");
+    }
+
+    @Test
+    void whatCanNeverFitEvictsNothing() {
+        load("a", 4);
+
+        assertThatThrownBy(() -> load("large", 11)).hasMessageContaining("evictable=" + 4 * MIB);
+        assertThat(states()).containsExactly("a/a resident");
+    }
+
+    @Test
+    void aPinGoesOnWithTheNextVersionAndForbidsEvicting() {
+        load("a", 2);
+        served.control().pin("a");
+        load("a", 3);
+
+        ArrayRow row = served.control().info("a").get(0);
+        assertThat(row.version()).isEqualTo(2);
+        assertThat(row.pinned()).isTrue();
+        assertThat(served.control().status().pinnedBytes()).isEqualTo(3 * MIB);
+        assertThatThrownBy(() -> served.control().evict("a"))
+                .hasMessageContaining("dataset is pinned: dataset=a version=2");
+        served.control().unpin("a");
+        served.control().evict("a");
+        assertThat(states()).containsExactly("a registered");
+    }
+
+    @Test
+    void whatNobodyUsesForItsTimeLeaves() {
+        load("short", 2, new Retention(false, Duration.ofMillis(100)));
+        load("pinned", 2, new Retention(true, Duration.ofMillis(100)));
+        load("long", 2, new Retention(false, Duration.ofHours(1)));
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(states())
+                        .containsExactly("long/long resident", "pinned/pinned resident", "short registered"));
+    }
+
+    @Test
+    void whatIsReadOutlivesItsTime() {
+        load("a", 2, new Retention(false, Duration.ofMillis(1500)));
+        try (Larder larder = Larder.connect(served.root());
+                ArrayView a = larder.open("a")) {
+            Awaitility.await()
+                    .pollDelay(Duration.ofSeconds(3))
+                    .untilAsserted(() -> assertThat(states()).containsExactly("a/a resident"));
+            assertThat(a.getInt(3)).isEqualTo(3);
+        }
+        Awaitility.await().untilAsserted(() -> assertThat(states()).containsExactly("a registered"));
+    }
+
+    @Test
+    void aRegisteredSourceIsLoadedByTheFirstWhoOpensIt() throws IOException {
+        served.control().load(ServedStore.request("a", source("a", 2)).withRegisterOnly(true), progress -> {});
+        assertThat(states()).containsExactly("a registered");
+
+        try (Larder larder = Larder.connect(served.root());
+                ArrayView a = larder.open("a")) {
+            assertThat(a.shape()).containsExactly(2 * MIB - 4096L);
+        }
+        assertThat(Files.exists(served.layout().registered("a"))).isFalse();
+    }
+
+    @Test
+    void aSourceThatIsGoneFailsTheOpenAndStaysRegistered() throws IOException {
+        Path source = source("a", 2);
+        served.control().load(ServedStore.request("a", source).withRegisterOnly(true), progress -> {});
+        Files.delete(source);
+
+        try (Larder larder = Larder.connect(served.root())) {
+            assertThatThrownBy(() -> larder.dataset("a"))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining(source.toString());
+        }
+        assertThat(states()).containsExactly("a registered");
+    }
+
+    @Test
+    void whatIsForgottenIsUnknown() {
+        load("a", 2);
+        served.control().forget("a");
+        load("b", 2);
+        served.control().evict("b");
+        served.control().forget("b");
+
+        assertThat(states()).isEmpty();
+        try (Larder larder = Larder.connect(served.root())) {
+            assertThatThrownBy(() -> larder.dataset("a"))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND));
+        }
+    }
+
+    @Test
+    void whatIsRegisteredIsStillKnownAfterARestart() {
+        load("a", 4);
+        served.control().evict("a");
+        served.control().stop(true, progress -> {});
+        served.start(OptionalLong.of(10 * MIB));
+
+        try (Larder larder = Larder.connect(served.root());
+                Dataset a = larder.dataset("a")) {
+            assertThat(a.version()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void filesThatAreRemovedUnderTheDaemonAreLoadedAgainWhileReadersGoOn() throws IOException {
+        load("a", 2);
+        try (Larder larder = Larder.connect(served.root());
+                ArrayView before = larder.open("a")) {
+            remove(served.layout().dataset("a"));
+            try (ArrayView after = larder.open("a")) {
+                assertThat(after.getInt(7)).isEqualTo(7);
+            }
+            assertThat(before.getInt(9)).isEqualTo(9);
+        }
+        assertThat(served.control().errors())
+                .anySatisfy(error ->
+                        assertThat(error.message()).contains("files of a version vanished: dataset=a version=1"));
+    }
+
+    @Test
+    void computedDataThatIsRemovedUnderTheDaemonIsNoticedWithoutBeingAskedFor() throws IOException {
+        build("a", 1);
+        remove(served.layout().dataset("a"));
+
+        Awaitility.await().untilAsserted(() -> assertThat(states()).isEmpty());
+        try (Larder larder = Larder.connect(served.root())) {
+            assertThatThrownBy(() -> larder.dataset("a")).hasMessageContaining("no such dataset");
+        }
+    }
+
+    @Test
+    void aStoreThatIsRemovedUnderTheDaemonIsMadeAnewAndLoadedAgain() throws IOException {
+        load("a", 2);
+        try (Larder larder = Larder.connect(served.root());
+                ArrayView before = larder.open("a")) {
+            remove(served.root());
+            Awaitility.await().until(() -> Files.exists(served.layout().socket()));
+            try (ArrayView after = larder.open("a")) {
+                assertThat(after.getInt(7)).isEqualTo(7);
+            }
+            assertThat(before.getInt(9)).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void aDaemonWhoseStoreWasRemovedAndTakenByAnotherEndsAndTouchesNothing() throws IOException {
+        load("a", 2);
+        remove(served.root());
+        try (Daemon other = Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1))) {
+            Awaitility.await().until(served::isStopped);
+            assertThat(served.control().greet().daemonPid())
+                    .isEqualTo(ProcessHandle.current().pid());
+            assertThat(Files.exists(other.layout().lock())).isTrue();
+        }
+    }
+
+    private static void remove(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}
