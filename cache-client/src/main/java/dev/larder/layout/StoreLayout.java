@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
  * &lt;store&gt;/control.sock                 control plane
  * &lt;store&gt;/catalog.chm                  the daemon's catalog
  * &lt;store&gt;/counters                     live counters
+ * &lt;store&gt;/http.token                   what metrics are read with, while the daemon serves any
  * &lt;store&gt;/data/&lt;dataset&gt;/&lt;version&gt;/    a published version: manifest.json, index, lease, &lt;array&gt;.npy …
  * &lt;store&gt;/data/&lt;dataset&gt;/current       symbolic link whose text is the newest version
  * &lt;store&gt;/data/&lt;dataset&gt;/registered    where a dataset that is not resident can be loaded from
@@ -59,6 +60,11 @@ public record StoreLayout(Path root) {
     /** Returns the live counters. */
     public Path counters() {
         return root.resolve("counters");
+    }
+
+    /** Returns the token that metrics are read with, where the daemon serves any; only its owner may read it. */
+    public Path token() {
+        return root.resolve("http.token");
     }
 
     /** Returns the folder of published versions. */

@@ -426,6 +426,13 @@ final class JnaPosix implements Posix {
         }
     }
 
+    @Override
+    public @Nullable TerminalSize terminalSize(int descriptor) {
+        short[] size = new short[4]; // rows, columns, and two that nobody fills in
+        boolean isKnown = LibC.ioctl(descriptor, LibC.TIOCGWINSZ, size) == 0 && size[0] > 0 && size[1] > 0;
+        return isKnown ? new TerminalSize(size[1], size[0]) : null;
+    }
+
     private static byte[] cString(Path path) {
         return cString(path.toString());
     }

@@ -49,6 +49,7 @@ final class LibC {
     static final int SOL_SOCKET = 1;
     static final int SO_PEERCRED = 17;
     static final int SO_PEERGROUPS = 59;
+    static final long TIOCGWINSZ = 0x5413;
 
     static final int SIGINT = 2;
     static final int SIGPIPE = 13;
@@ -118,6 +119,8 @@ final class LibC {
     static native int sigprocmask(int how, byte[] set, long oldSet);
 
     static native int execvp(byte[] file, long arguments);
+
+    static native int ioctl(int descriptor, long request, short[] argument);
 
     static native String strerror(int errno);
 }

@@ -126,4 +126,8 @@ public interface Posix {
      * @param words the program and its arguments, as bytes without a final zero
      */
     LarderException become(List<byte[]> words);
+
+    /** Returns how large the terminal is; null where the descriptor is none, or does not know. */
+    @Nullable
+    TerminalSize terminalSize(int descriptor);
 }

@@ -3,6 +3,7 @@ package dev.larder.command;
 import com.google.gson.stream.JsonWriter;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
+import dev.larder.protocol.ErrorRow;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -58,6 +59,57 @@ final class Json {
                 .endObject());
     }
 
+    /** Returns a bare list. */
+    static String clients(List<ClientRow> rows) {
+        return document(json -> writeClients(json, rows));
+    }
+
+    /** Writes a bare list. */
+    static void writeClients(JsonWriter json, List<ClientRow> rows) throws IOException {
+        json.beginArray();
+        for (ClientRow row : rows) {
+            json.beginObject()
+                    .name("pid")
+                    .value(row.pid())
+                    .name("uid")
+                    .value(row.uid())
+                    .name("user")
+                    .value(row.user())
+                    .name("command")
+                    .value(row.command())
+                    .name("datasets")
+                    .beginArray();
+            for (String dataset : row.datasets()) {
+                json.value(dataset);
+            }
+            json.endArray().name("bytes").value(row.bytes()).endObject();
+        }
+        json.endArray();
+    }
+
+    /** Returns a bare list; stack traces only where they are wanted. */
+    static String errors(List<ErrorRow> rows, boolean withTraces) {
+        return document(json -> {
+            json.beginArray();
+            for (ErrorRow row : rows) {
+                json.beginObject()
+                        .name("count")
+                        .value(row.count())
+                        .name("first")
+                        .value(row.first().toString())
+                        .name("last")
+                        .value(row.last().toString())
+                        .name("message")
+                        .value(row.message());
+                if (withTraces) {
+                    json.name("trace").value(row.trace());
+                }
+                json.endObject();
+            }
+            json.endArray();
+        });
+    }
+
     private static void write(JsonWriter json, ArrayRow row) throws IOException {
         json.beginObject().name("name").value(row.name());
         writeDtype(json.name("dtype"), row.dtype());
@@ -107,6 +159,17 @@ final class Json {
         StringWriter text = new StringWriter();
         try (JsonWriter json = new JsonWriter(text)) {
             json.setIndent("  ");
+            body.write(json);
+            return text.toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns one object in one line. */
+    static String line(Body body) {
+        StringWriter text = new StringWriter();
+        try (JsonWriter json = new JsonWriter(text)) {
             body.write(json);
             return text.toString();
         } catch (IOException e) {

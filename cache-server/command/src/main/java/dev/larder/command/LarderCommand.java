@@ -43,6 +43,9 @@ import picocli.CommandLine.Spec;
             Run.class,
             Doctor.class,
             Gc.class,
+            Clients.class,
+            Top.class,
+            Errors.class,
             Stop.class,
             Completion.class
         },

@@ -10,14 +10,18 @@ import dev.larder.server.DaemonConfig;
 import dev.larder.server.Sharing;
 import dev.larder.server.store.CleanUp;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 
 /** Runs the daemon. */
@@ -28,6 +32,8 @@ import picocli.CommandLine.ParentCommand;
             "A second Ctrl-C ends it at once, without cleaning up."
         })
 final class Serve implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(Serve.class);
+
     @ParentCommand
     LarderCommand larder;
 
@@ -74,6 +80,25 @@ final class Serve implements Callable<Integer> {
     @Option(names = "--detach", description = "Return when everything is loaded, and serve in the background.")
     boolean detach;
 
+    @Option(
+            names = "--until-idle",
+            paramLabel = "D",
+            converter = Units.DurationConverter.class,
+            description = "End, and clean up, when nothing was leased, asked for or loading for this long.")
+    @Nullable
+    Duration untilIdle;
+
+    @Option(
+            names = "--http",
+            paramLabel = "PORT",
+            description = "Serve metrics for Prometheus on this port of the loopback interface, at an address with a"
+                    + " secret token that is printed at start; 0: any free port.")
+    @Nullable
+    Integer httpPort;
+
+    @Mixin
+    DaemonLogging logging;
+
     @Option(names = "--json", description = "Tell progress of --load as one JSON object a line, on standard error.")
     boolean json;
 
@@ -82,9 +107,23 @@ final class Serve implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        requireSane();
         if (detach && !DetachedProcess.isThisOne()) {
             return DetachedProcess.start(larder.out());
         }
+        logging.apply(larder.debug);
+        try {
+            return serve();
+        } catch (LarderException failure) {
+            if (!logging.json) {
+                throw failure;
+            }
+            LOG.error(failure.getMessage(), larder.debug ? failure : null);
+            return failure.rawCode();
+        }
+    }
+
+    private int serve() {
         StopSignals signals = StopSignals.install(keep);
         if (detach) {
             Posix.system().leaveTerminal();
@@ -109,9 +148,32 @@ final class Serve implements Callable<Integer> {
         return value == null ? OptionalLong.empty() : OptionalLong.of(value);
     }
 
+    private void offer(Daemon daemon) {
+        if (httpPort != null) {
+            larder.out().println("Metrics: " + daemon.serveMetrics(httpPort));
+        }
+        if (untilIdle != null) {
+            Duration limit = untilIdle;
+            daemon.whenIdle(limit, () -> {
+                larder.out().println("Unused for " + Units.duration(limit) + ": ending.");
+                daemon.stop(keep);
+            });
+        }
+    }
+
+    private void requireSane() {
+        if (httpPort != null && (httpPort < 0 || httpPort > 65_535)) {
+            throw new ParameterException(larder.spec.commandLine(), "no such port: " + httpPort);
+        }
+        if (untilIdle != null && untilIdle.isZero()) {
+            throw new ParameterException(larder.spec.commandLine(), "--until-idle needs a time above zero");
+        }
+    }
+
     private int loadAndWait(Daemon daemon) {
         CleanUp cleanUp;
         try {
+            offer(daemon);
             load(daemon);
             sayDone();
             cleanUp = daemon.awaitStop();
@@ -132,7 +194,7 @@ final class Serve implements Callable<Integer> {
         if (sources.isEmpty()) {
             return;
         }
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json)) {
+        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.json)) {
             try {
                 display.done(daemon.load(options.request(sources, larder.debug, StandardInput.open()), display));
             } catch (LarderException e) {

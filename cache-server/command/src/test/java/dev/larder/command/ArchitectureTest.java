@@ -94,6 +94,12 @@ class ArchitectureTest {
     }
 
     @Test
+    void httpAndPrometheusAreUsedInOnePackage() {
+        requireOnlyIn("dev.larder.server.http", "io.prometheus..");
+        requireOnlyIn("dev.larder.server.http", "com.sun.net.httpserver..");
+    }
+
+    @Test
     void theCodecsOfTheControlPlaneAreUsedInOnePackage() {
         requireOnlyIn("dev.larder.protocol..", "dev.larder.protocol.sbe..");
     }

@@ -82,6 +82,40 @@ final class Samples {
         }
     }
 
+    /**
+     * Runs a command line on a terminal of 40 columns and 8 rows, presses Ctrl-C when it has drawn twice, and returns what it drew
+     * and its exit code; or skips the test where there is no Python.
+     */
+    static String onTerminal(String command) {
+        String script = """
+                import fcntl, os, pty, struct, sys, termios
+                pid, terminal = pty.fork()
+                if pid == 0:
+                    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 8, 40, 0, 0))
+                    os.environ['TERM'] = 'xterm'
+                    os.execvp('sh', ['sh', '-c', 'exec ' + sys.argv[1]])
+                drawn, pressed = b'', False
+                while True:
+                    try:
+                        drawn += os.read(terminal, 65536)
+                    except OSError:
+                        break
+                    if not pressed and drawn.count(b'\\x1b[J') >= 2:
+                        os.write(terminal, b'\\x03')
+                        pressed = True
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                sys.stdout.buffer.write(drawn.replace(b'^C', b'') + b'exit=%d' % code)
+                """;
+        try {
+            Process process = new ProcessBuilder("/usr/bin/python3", "-c", script, command)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException noPython) {
+            throw new TestAbortedException("needs python3: " + noPython);
+        }
+    }
+
     /** Runs a script with numpy in a folder and returns what it printed, or skips the test where there is no numpy. */
     static String numpy(Path folder, String script) {
         try {

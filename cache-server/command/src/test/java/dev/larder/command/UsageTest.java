@@ -41,7 +41,11 @@ class UsageTest {
                 "wait x --timeout 5",
                 "ls --pin",
                 "load a=/x --ttl 5",
-                "serve --group-quota big"
+                "serve --group-quota big",
+                "serve --until-idle 0s",
+                "serve --http 70000",
+                "serve --log-level loud",
+                "top --interval 1ms"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
         Answer answer = Answer.of(line.isEmpty() ? new String[0] : line.split(" "));
@@ -68,6 +72,9 @@ class UsageTest {
                 "pin",
                 "unpin",
                 "reload",
+                "clients",
+                "top",
+                "errors",
                 "info",
                 "path",
                 "evict",
@@ -113,6 +120,9 @@ class UsageTest {
                 "register a=/x",
                 "verify",
                 "status",
+                "clients",
+                "top",
+                "errors",
                 "stop"
             })
     void withoutADaemonItEndsWith3(String line) {

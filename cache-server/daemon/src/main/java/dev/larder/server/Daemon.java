@@ -16,6 +16,9 @@ import dev.larder.protocol.Request;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
+import dev.larder.server.control.RequestHandler;
+import dev.larder.server.http.Exposition;
+import dev.larder.server.http.MetricsEndpoint;
 import dev.larder.server.ingest.GroupQuota;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
@@ -24,6 +27,7 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.metrics.Sampler;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Provenance;
@@ -32,9 +36,11 @@ import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +58,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,11 +96,13 @@ public final class Daemon implements AutoCloseable {
     private final ExecutorService work;
     private final ExecutorService verification;
     private final Access access;
-    private final Requests requests;
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
+    private final Looks looks;
+    private final RequestHandler handler;
     private volatile ControlServer control;
+    private volatile @Nullable MetricsEndpoint metrics;
     private volatile boolean catalogLost;
     private long samples;
 
@@ -111,8 +120,12 @@ public final class Daemon implements AutoCloseable {
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
         residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
+        counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
-        this.requests = new Requests(
+        Activity activity = new Activity(counters, System::nanoTime);
+        this.looks = new Looks(
+                new Sampler(counters, new VersionUses(store, residency)), activity, loads, sampling, this::reportLook);
+        Requests requests = new Requests(
                 this,
                 store,
                 residency,
@@ -121,6 +134,8 @@ public final class Daemon implements AutoCloseable {
                 new Turns(this, residency, loads, timer, work),
                 work,
                 verification);
+        this.handler = new CountedRequests(
+                requests, activity, dataset -> residency.find(dataset).isPresent());
         this.control = listen();
         if (config.sharing().group().isPresent()) {
             var unused = timer.scheduleWithFixedDelay(
@@ -171,7 +186,7 @@ public final class Daemon implements AutoCloseable {
 
     private ControlServer listen() {
         return ControlServer.start(
-                ControlSettings.of(store.layout(), ReleaseVersion.text()), requests, counters, errors);
+                ControlSettings.of(store.layout(), ReleaseVersion.text()), handler, counters, errors);
     }
 
     /** Returns the folder and names of the store. */
@@ -226,8 +241,22 @@ public final class Daemon implements AutoCloseable {
 
     private void watch(Ingest ingest) {
         waits.started(ingest);
+        boolean isBuild = ingest instanceof Upload;
+        long beginNs = System.nanoTime();
+        counters.increment(Counter.LOADING);
         ingest.whenEnded((done, failure) -> {
-            counters.increment(failure == null ? Counter.LOADS : Counter.LOAD_FAILURES);
+            counters.add(Counter.LOADING, -1);
+            if (failure == null) {
+                counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
+            } else {
+                counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
+            }
+            LOG.info(
+                    "{}: datasets={} ms={}{}",
+                    failure == null ? "published" : "not published",
+                    ingest.datasets(),
+                    (System.nanoTime() - beginNs) / 1_000_000,
+                    failure == null ? "" : " reason=" + failure.getMessage());
             afterChange();
         });
     }
@@ -311,16 +340,13 @@ public final class Daemon implements AutoCloseable {
     /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */
     private void afterChange() {
         List<PublishedVersion> current = residency.current();
-        List<PublishedVersion> retired = residency.retired();
         counters.set(Counter.DATASETS, current.size());
         counters.set(
                 Counter.ARRAYS,
                 current.stream().mapToLong(v -> v.arrays().size()).sum());
-        counters.set(Counter.RESIDENT_BYTES, residency.usedBytes());
-        counters.set(
-                Counter.RETIRED_BYTES,
-                retired.stream().mapToLong(PublishedVersion::storedBytes).sum());
-        if (!retired.isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
+        counters.set(Counter.EVICTIONS, residency.evictions());
+        looks.soon();
+        if (!residency.retired().isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
             var unused = timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
         }
     }
@@ -333,6 +359,34 @@ public final class Daemon implements AutoCloseable {
             report("cannot remove a retired version", e);
         }
         afterChange();
+    }
+
+    private void reportLook(Throwable failure) {
+        if (!stopping.get()) { // else files go while one looks
+            report("cannot look at what is in use", failure);
+        }
+    }
+
+    /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
+    public void whenIdle(Duration limit, Runnable action) {
+        looks.whenIdle(limit, action);
+    }
+
+    /**
+     * Serves metrics over HTTP, to this machine only and to those who know the token, until the daemon stops.
+     *
+     * @param port 0 for any that is free
+     * @return where to read them; the token is part of it
+     * @throws LarderException REFUSED where the port is taken
+     */
+    public URI serveMetrics(int port) {
+        MetricsEndpoint endpoint =
+                MetricsEndpoint.start(port, store.layout().token(), new Exposition(counters, looks::now)::snapshots);
+        metrics = endpoint;
+        if (stopping.get()) { // which may have looked before there was one
+            endpoint.close();
+        }
+        return endpoint.address();
     }
 
     private void sample() {
@@ -444,7 +498,12 @@ public final class Daemon implements AutoCloseable {
 
     private CleanUp stopNow(boolean keep) throws IOException {
         try {
+            LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
             control.stopAccepting();
+            MetricsEndpoint endpoint = metrics;
+            if (endpoint != null) {
+                endpoint.close();
+            }
             waits.close();
             loads.close(LOADS_END_MS);
             timer.shutdownNow();

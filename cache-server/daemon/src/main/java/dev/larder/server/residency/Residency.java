@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -45,6 +46,7 @@ public final class Residency {
     private final Map<String, Registration> registered = new TreeMap<>();
     private final Set<Path> leaving = new HashSet<>();
     private final Usage usage = new Usage();
+    private final LongAdder evictions = new LongAdder();
     private final Admission admission;
 
     /**
@@ -234,6 +236,7 @@ public final class Residency {
         try {
             return store.removeUnleased(version, comesBack, () -> {
                 forget(version);
+                evictions.increment();
                 if (comesBack) {
                     setRegistered(Registration.of(version));
                 } else {
@@ -343,6 +346,11 @@ public final class Residency {
             register(Registration.of(version));
         }
         removeRetired();
+    }
+
+    /** Returns how many versions were let go, on request, in time or for others, since the daemon started. */
+    public long evictions() {
+        return evictions.sum();
     }
 
     /** Returns when a version was last seen in use, in milliseconds since the epoch. */

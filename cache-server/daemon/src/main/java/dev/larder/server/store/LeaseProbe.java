@@ -5,27 +5,16 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Finds out whether a version is leased, and by whom. Asks the locks themselves; keeps no list of its own. */
 final class LeaseProbe {
-    private static final Path LOCKS = Path.of("/proc/locks");
-
-    private static final Pattern HELD_FLOCK = Pattern.compile(
-            "\\d+:\\s+FLOCK\\s+\\S+\\s+READ\\s+(?<pid>[1-9]\\d*)\\s+(?<major>\\p{XDigit}+):(?<minor>\\p{XDigit}+):(?<inode>\\d+)\\s.*");
-
     private final Posix posix;
 
     LeaseProbe(Posix posix) {
@@ -86,43 +75,22 @@ final class LeaseProbe {
 
     /** Returns the processes that hold a lease, as far as this pid namespace shows them, in ascending order. */
     List<Long> holders(Path version) {
-        return withLease(version, List::of, descriptor -> holders(posix.status(descriptor), readLocks()));
+        return withLease(version, List::of, descriptor -> LockTable.read().readers(posix.status(descriptor)));
     }
 
     /** Returns the holders of many versions with one look at the kernel's table. */
     Map<Path, List<Long>> holders(List<Path> versions) {
-        List<String> locks = readLocks();
+        LockTable locks = LockTable.read();
         return versions.stream()
                 .collect(Collectors.toMap(
                         version -> version,
                         version ->
-                                withLease(version, List::of, descriptor -> holders(posix.status(descriptor), locks))));
+                                withLease(version, List::of, descriptor -> locks.readers(posix.status(descriptor)))));
     }
 
     /** Picks the pids of shared {@code flock}s on a file out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
     static List<Long> holders(FileStatus file, List<String> locks) {
-        TreeSet<Long> pids = new TreeSet<>();
-        for (String line : locks) {
-            Matcher lock = HELD_FLOCK.matcher(line);
-            if (lock.matches() && isOf(lock, file)) {
-                pids.add(Long.parseLong(lock.group("pid")));
-            }
-        }
-        return new ArrayList<>(pids);
-    }
-
-    private static boolean isOf(Matcher lock, FileStatus file) {
-        return Long.parseLong(lock.group("inode")) == file.inode()
-                && Integer.parseInt(lock.group("major"), 16) == file.deviceMajor()
-                && Integer.parseInt(lock.group("minor"), 16) == file.deviceMinor();
-    }
-
-    private static List<String> readLocks() {
-        try (Stream<String> lines = Files.lines(LOCKS)) {
-            return lines.toList();
-        } catch (IOException e) {
-            return List.of();
-        }
+        return LockTable.of(locks.stream()).readers(file);
     }
 
     private <T> T withLease(Path version, Supplier<T> ifGone, IntFunction<T> use) {

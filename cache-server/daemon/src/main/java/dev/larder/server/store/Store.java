@@ -137,6 +137,7 @@ public final class Store implements AutoCloseable {
         removal.remove(layout.incoming());
         Files.deleteIfExists(layout.socket());
         Files.deleteIfExists(layout.counters());
+        Files.deleteIfExists(layout.token());
         Modes.makePassage(layout.incoming());
         Publication.makeFolder(layout.data());
         try (Stream<Path> files = Files.walk(layout.data())) {
@@ -152,7 +153,13 @@ public final class Store implements AutoCloseable {
             return;
         }
         Set<Path> ours = Set.of(
-                layout.lock(), layout.incoming(), layout.data(), layout.socket(), layout.counters(), layout.catalog());
+                layout.lock(),
+                layout.incoming(),
+                layout.data(),
+                layout.socket(),
+                layout.counters(),
+                layout.token(),
+                layout.catalog());
         try (Stream<Path> entries = Files.list(layout.root())) {
             Optional<Path> stranger =
                     entries.filter(entry -> !ours.contains(entry)).findFirst();
@@ -542,7 +549,8 @@ public final class Store implements AutoCloseable {
         try {
             removal.removeAll(folders);
         } finally {
-            removal.removeAll(List.of(layout.data(), layout.socket(), layout.counters(), layout.catalog()));
+            removal.removeAll(
+                    List.of(layout.data(), layout.socket(), layout.counters(), layout.token(), layout.catalog()));
             // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
             Files.deleteIfExists(layout.lock());
             lock.close();

@@ -1,0 +1,101 @@
+package dev.larder.command;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What the kernel tells of a process.
+ *
+ * @param command its command line in one line, without characters that a terminal would obey
+ * @param state the kernel's letter: {@code R} runs, {@code S} sleeps, {@code T} was stopped by a signal
+ * @param startTicks when it started; with the pid it names a process for good
+ * @param cpuTicks processor time used, in hundredths of a second
+ * @param residentBytes memory, shared pages included
+ */
+record ProcessFacts(
+        long pid,
+        int uid,
+        String user,
+        String command,
+        char state,
+        long startTicks,
+        long cpuTicks,
+        long residentBytes,
+        int threads) {
+    private static final Path PROCESSES = Path.of("/proc");
+
+    // places in /proc/PID/stat, counted from the state
+    private static final int CPU_USER = 11;
+    private static final int CPU_SYSTEM = 12;
+    private static final int THREADS = 17;
+    private static final int START = 19;
+
+    /** Looks at a process; empty where there is none of that number. */
+    static Optional<ProcessFacts> of(long pid) {
+        return of(PROCESSES, pid);
+    }
+
+    static Optional<ProcessFacts> of(Path processes, long pid) {
+        Path folder = processes.resolve(Long.toString(pid));
+        try {
+            String stat = Files.readString(folder.resolve("stat"), StandardCharsets.UTF_8);
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
+            Map<String, String> status = status(folder);
+            int uid = Integer.parseInt(status.getOrDefault("Uid", "-1").split("\\s+", -1)[0]);
+            return Optional.of(new ProcessFacts(
+                    pid,
+                    uid,
+                    user(folder, uid),
+                    command(folder, status.getOrDefault("Name", "?")),
+                    fields[0].charAt(0),
+                    Long.parseLong(fields[START]),
+                    Long.parseLong(fields[CPU_USER]) + Long.parseLong(fields[CPU_SYSTEM]),
+                    kibibytes(status.getOrDefault("VmRSS", "0 kB")),
+                    Integer.parseInt(fields[THREADS])));
+        } catch (IOException | IndexOutOfBoundsException | NumberFormatException gone) {
+            return Optional.empty();
+        }
+    }
+
+    /** Tells whether it was stopped by a signal or a debugger. */
+    boolean isStopped() {
+        return state == 'T' || state == 't';
+    }
+
+    private static Map<String, String> status(Path folder) throws IOException {
+        try (Stream<String> lines = Files.lines(folder.resolve("status"), StandardCharsets.UTF_8)) {
+            return lines.filter(line -> line.indexOf(':') > 0)
+                    .collect(Collectors.toMap(
+                            line -> line.substring(0, line.indexOf(':')),
+                            line -> line.substring(line.indexOf(':') + 1).strip(),
+                            (first, second) -> first));
+        }
+    }
+
+    private static long kibibytes(String text) {
+        return Long.parseLong(text.split(" ", -1)[0]) * 1024;
+    }
+
+    /** The owner of the folder is the user, unless the process may not be looked into: then it is root. */
+    private static String user(Path folder, int uid) throws IOException {
+        Object owner = Files.getAttribute(folder, "unix:uid");
+        PosixFileAttributeView view = Files.getFileAttributeView(folder, PosixFileAttributeView.class);
+        return owner.equals(uid) ? view.getOwner().getName() : Integer.toString(uid);
+    }
+
+    private static String command(Path folder, String name) throws IOException {
+        String words = Files.readString(folder.resolve("cmdline"), StandardCharsets.ISO_8859_1);
+        String line = new String(words.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8)
+                .replace('\0', ' ')
+                .strip()
+                .replaceAll("\\p{C}", "?");
+        return line.isEmpty() ? "[" + name.replaceAll("\\p{C}", "?") + "]" : line;
+    }
+}

@@ -1,0 +1,102 @@
+package dev.larder.command;
+
+import dev.larder.posix.Posix;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+
+/** Shows the store live. */
+@Command(
+        name = "top",
+        description = {
+            "Show the daemon, what the store holds, and who reads it, over and over until Ctrl-C.",
+            "In place on a terminal, else one block after the other. Reads the counters in the store and /proc, so that a"
+                    + " daemon that hangs is shown as well, and one that has gone is said to have. Readers in other pid"
+                    + " namespaces (containers) are not seen."
+        })
+final class Top implements Callable<Integer> {
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+
+    @ParentCommand
+    LarderCommand larder;
+
+    @Option(
+            names = "--interval",
+            paramLabel = "D",
+            defaultValue = "1s",
+            converter = Units.DurationConverter.class,
+            description = "How long from one look to the next (default: 1s).")
+    Duration interval;
+
+    @Option(names = "--once", description = "Look once.")
+    boolean once;
+
+    @Option(names = "--json", description = "Print one JSON object a line for each look.")
+    boolean json;
+
+    @Override
+    public Integer call() {
+        if (interval.compareTo(SHORTEST) < 0) {
+            throw new ParameterException(larder.spec.commandLine(), "--interval is at least 100ms");
+        }
+        Path store = larder.store();
+        TopSample first = TopSample.take(store);
+        if (json) {
+            follow(first, (now, before) -> larder.out().println(TopText.json(now, before)));
+        } else if (!once && TopScreen.isThere()) {
+            draw(first);
+        } else {
+            follow(first, this::print);
+        }
+        return 0;
+    }
+
+    private void draw(TopSample first) {
+        try (TopScreen screen = new TopScreen(larder.out())) {
+            follow(first, (now, before) -> screen.show(TopText.lines(now, before)));
+        }
+    }
+
+    private void print(TopSample now, @Nullable TopSample before) {
+        List<String> lines = TopText.lines(now, before);
+        if (before != null) {
+            larder.out().println();
+        }
+        lines.forEach(larder.out()::println);
+    }
+
+    /** Shows one look after the other, until a signal ends it or nobody reads on. */
+    private void follow(TopSample first, BiConsumer<TopSample, @Nullable TopSample> show) {
+        CountDownLatch ended = new CountDownLatch(1);
+        if (!once) {
+            Posix.system().acceptInterrupts();
+            List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
+                    .forEach(name -> Signals.handle(name, signal -> ended.countDown()));
+        }
+        TopSample now = first;
+        show.accept(first, null);
+        while (!once && !larder.out().checkError() && !isOver(ended)) {
+            TopSample before = now;
+            now = TopSample.takeAfter(before);
+            show.accept(now, before);
+        }
+    }
+
+    private boolean isOver(CountDownLatch ended) {
+        try {
+            return ended.await(interval.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+}

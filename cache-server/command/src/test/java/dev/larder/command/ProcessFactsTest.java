@@ -1,0 +1,62 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProcessFactsTest {
+    private static final String STAT = "7 (a (b) c) T 1 7 7 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 12 0 987654 1 2 3";
+
+    @TempDir
+    Path processes;
+
+    private ProcessFacts process(String stat, String cmdline) throws IOException {
+        Path folder = Files.createDirectory(processes.resolve("7"));
+        Files.writeString(folder.resolve("stat"), stat);
+        Files.writeString(folder.resolve("status"), "Name:\ta (b) c\nUid:\t4242\t4242\t0\t0\nVmRSS:\t  2048 kB\n");
+        Files.writeString(folder.resolve("cmdline"), cmdline);
+        return ProcessFacts.of(processes, 7).orElseThrow();
+    }
+
+    @Test
+    void readsWhatTheKernelTells() throws IOException {
+        ProcessFacts process = process(STAT, "python\0train.py\0--lr\0001\0");
+
+        assertThat(process.command()).isEqualTo("python train.py --lr 1");
+        assertThat(process.uid()).isEqualTo(4242);
+        assertThat(process.isStopped()).isTrue();
+        assertThat(process.startTicks()).isEqualTo(987654);
+        assertThat(process.cpuTicks()).isEqualTo(300);
+        assertThat(process.residentBytes()).isEqualTo(2 << 20);
+        assertThat(process.threads()).isEqualTo(12);
+    }
+
+    @Test
+    void aCommandLineCannotGiveOrdersToTheTerminal() throws IOException {
+        assertThat(process(STAT, "x\0\u001b[2J\n\u0007ü\0").command()).isEqualTo("x ?[2J??ü");
+    }
+
+    @Test
+    void withoutACommandLineTheNameStandsForIt() throws IOException {
+        assertThat(process(STAT, "").command()).isEqualTo("[a (b) c]");
+    }
+
+    @Test
+    void whatIsNotThereOrHalfThereIsNoProcess() throws IOException {
+        assertThat(ProcessFacts.of(processes, 8)).isEmpty();
+        Files.writeString(Files.createDirectory(processes.resolve("9")).resolve("stat"), "9 (x) R 1");
+        assertThat(ProcessFacts.of(processes, 9)).isEmpty();
+    }
+
+    @Test
+    void thisProcessIsFound() {
+        ProcessFacts self = ProcessFacts.of(ProcessHandle.current().pid()).orElseThrow();
+
+        assertThat(self.user()).isEqualTo(System.getProperty("user.name"));
+        assertThat(self.command()).contains("java");
+    }
+}

@@ -1,0 +1,85 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Daemons that end by themselves. */
+@ExtendWith(LeavesNothingBehind.class)
+class UntilIdleTest {
+    private static final Duration LIMIT = Duration.ofSeconds(2);
+
+    @TempDir
+    Path folder;
+
+    private CommandProcess serve() {
+        return CommandProcess.serve(
+                "--until-idle", LIMIT.toSeconds() + "s", "--load", "v=" + Samples.vector(folder, "v", 5000));
+    }
+
+    /** Requires that the daemon still runs when it has had every opportunity to end, and looks all the while. */
+    private static void staysWhileOthersLook(CommandProcess daemon) {
+        await().during(LIMIT.multipliedBy(2))
+                .atMost(LIMIT.multipliedBy(4))
+                .until(() -> daemon.ask("status").code() == 0);
+    }
+
+    private static Duration timeToEnd(CommandProcess daemon) {
+        long begin = System.nanoTime();
+        assertThat(daemon.exitCode()).isZero();
+        return Duration.ofNanos(System.nanoTime() - begin);
+    }
+
+    @Test
+    void anUnusedDaemonEndsAndCleansUpAlthoughOthersLookAtIt() {
+        try (CommandProcess daemon = serve()) {
+            await().atMost(LIMIT.multipliedBy(10))
+                    .pollInterval(Duration.ofMillis(100))
+                    .until(() -> daemon.ask("status").code() == 3
+                            || daemon.ask("top", "--once").code() == 3);
+
+            assertThat(daemon.exitCode()).isZero();
+            assertThat(daemon.out()).contains("Unused for 2.0 s: ending.\n", "Cleaned up: files=");
+            assertThat(daemon.store()).doesNotExist();
+        }
+    }
+
+    @Test
+    void aReaderKeepsItAliveAndTheClockStartsWhenTheReaderEnds() throws InterruptedException {
+        try (CommandProcess daemon = serve()) {
+            Process reader = Samples.reader(daemon.store().resolve("data/v/1/lease"));
+            staysWhileOthersLook(daemon);
+            reader.destroyForcibly().waitFor();
+
+            assertThat(timeToEnd(daemon)).isGreaterThan(LIMIT.minusMillis(500));
+        }
+    }
+
+    @Test
+    void aClientThatWaitsKeepsItAliveUntilItLeaves() {
+        try (CommandProcess daemon = serve();
+                CommandProcess waiting = CommandProcess.onStore(daemon.store(), "wait", "later", "--timeout", "1h")) {
+            waiting.awaitErr("waiting");
+            staysWhileOthersLook(daemon);
+            waiting.kill();
+
+            assertThat(timeToEnd(daemon)).isGreaterThan(LIMIT.minusMillis(500));
+        }
+    }
+
+    @Test
+    void withKeepTheStoreStaysForTheNextDaemon() {
+        try (CommandProcess daemon = CommandProcess.serve("--until-idle", "200ms", "--keep")) {
+            assertThat(daemon.exitCode()).isZero();
+
+            assertThat(daemon.out()).endsWith("The store is kept.\n");
+            CommandProcess.serveOn(daemon.store()).close();
+        }
+    }
+}

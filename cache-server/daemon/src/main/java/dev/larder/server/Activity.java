@@ -1,0 +1,143 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.server.control.Reply;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.WaitTimes;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/** Knows which requests use the daemon at this moment, and counts how those end that ask for a dataset. Thread-safe. */
+final class Activity {
+    private final Counters counters;
+    private final LongSupplier clockNanos;
+    private final AtomicLong begun = new AtomicLong();
+    private final AtomicLong ended = new AtomicLong();
+
+    Activity(Counters counters, LongSupplier clockNanos) {
+        this.counters = counters;
+        this.clockNanos = clockNanos;
+    }
+
+    /** Returns how many requests have used the daemon so far, those under way included. */
+    long begun() {
+        return begun.get();
+    }
+
+    /** Tells whether a request is under way. */
+    boolean isUnderWay() {
+        return ended.get() < begun.get();
+    }
+
+    /** Hands a request that uses the daemon on, with a reply that tells when it has ended. */
+    void use(Reply reply, Consumer<Reply> request) {
+        start(new WatchedReply(reply, new Use()), request);
+    }
+
+    /** Hands a request for a dataset on, and counts how it ends. */
+    void ask(boolean isResident, Reply reply, Consumer<Reply> request) {
+        counters.increment(Counter.WAITING);
+        start(new WatchedReply(reply, new Ask(isResident)), request);
+    }
+
+    private static void start(WatchedReply reply, Consumer<Reply> request) {
+        try {
+            request.accept(reply);
+        } catch (RuntimeException | Error failure) {
+            reply.abandon(failure);
+            throw failure;
+        }
+    }
+
+    /** A request that uses the daemon. */
+    private class Use implements WatchedReply.Ending {
+        Use() {
+            begun.incrementAndGet();
+        }
+
+        @Override
+        public void turn() {}
+
+        @Override
+        public void done() {
+            ended.incrementAndGet();
+        }
+
+        @Override
+        public void failed(Throwable failure) {
+            ended.incrementAndGet();
+            if (codeOf(failure) == ErrorCode.NO_SPACE) {
+                counters.increment(Counter.SPACE_REFUSALS);
+            }
+        }
+
+        @Override
+        public void left() {
+            ended.incrementAndGet();
+        }
+    }
+
+    /** A request for a dataset: once it may build it, it waits no longer. */
+    private final class Ask extends Use {
+        private final boolean isResident;
+        private final long beginNanos = clockNanos.getAsLong();
+        private boolean hasTurn;
+
+        Ask(boolean isResident) {
+            this.isResident = isResident;
+        }
+
+        @Override
+        public void turn() {
+            if (!hasTurn) {
+                hasTurn = true;
+                settle(Counter.ASK_MISSES);
+            }
+        }
+
+        @Override
+        public void done() {
+            super.done();
+            settleUnlessTurn(isResident ? Counter.ASK_HITS : Counter.ASK_MISSES);
+        }
+
+        @Override
+        public void failed(Throwable failure) {
+            super.failed(failure);
+            settleUnlessTurn(
+                    switch (codeOf(failure)) {
+                        case NOT_FOUND -> Counter.ASKS_UNKNOWN;
+                        case DEADLINE -> Counter.ASKS_LATE;
+                        default -> Counter.ASKS_FAILED;
+                    });
+        }
+
+        @Override
+        public void left() {
+            super.left();
+            settleUnlessTurn(Counter.ASKS_LEFT);
+        }
+
+        private void settleUnlessTurn(Counter outcome) {
+            if (!hasTurn) {
+                settle(outcome);
+            }
+        }
+
+        private void settle(Counter outcome) {
+            counters.add(Counter.WAITING, -1);
+            counters.increment(outcome);
+            if (outcome != Counter.ASK_HITS) {
+                WaitTimes.record(counters, Duration.ofNanos(clockNanos.getAsLong() - beginNanos));
+            }
+        }
+    }
+
+    private static ErrorCode codeOf(Throwable failure) {
+        return failure instanceof LarderException known ? known.code() : ErrorCode.UNEXPECTED;
+    }
+}

@@ -1,0 +1,98 @@
+package dev.larder.server;
+
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.metrics.Sampler;
+import dev.larder.server.metrics.VersionUse;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/** Looks at what is in use, for the counters and to end a daemon that nobody uses. Owns no thread: it is given one. */
+final class Looks {
+    private static final Duration LONGEST_PERIOD = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_PERIOD = Duration.ofMillis(20);
+    private static final int LOOKS_UNTIL_IDLE = 10;
+
+    private final Sampler sampler;
+    private final Activity activity;
+    private final Loads loads;
+    private final ScheduledExecutorService thread;
+    private final Consumer<Throwable> onFailure;
+    private final AtomicBoolean isComing = new AtomicBoolean();
+    private long begunBefore;
+
+    Looks(
+            Sampler sampler,
+            Activity activity,
+            Loads loads,
+            ScheduledExecutorService thread,
+            Consumer<Throwable> onFailure) {
+        this.sampler = sampler;
+        this.activity = activity;
+        this.loads = loads;
+        this.thread = thread;
+        this.onFailure = onFailure;
+    }
+
+    /** Looks now. */
+    List<VersionUse> now() {
+        return sampler.sample();
+    }
+
+    /** Looks as soon as the thread can. */
+    void soon() {
+        if (isComing.compareAndSet(false, true)) {
+            try {
+                thread.execute(guarded(() -> {
+                    isComing.set(false);
+                    sampler.sample();
+                }));
+            } catch (RejectedExecutionException stopped) {
+                return; // nobody looks at counters of a daemon that ends
+            }
+        }
+    }
+
+    /** Has an action run, on a thread of its own, once nothing has been leased, asked for or loading for this long. */
+    void whenIdle(Duration limit, Runnable action) {
+        Duration part = limit.dividedBy(LOOKS_UNTIL_IDLE);
+        Duration most = part.compareTo(LONGEST_PERIOD) > 0 ? LONGEST_PERIOD : part;
+        Duration period = most.compareTo(SHORTEST_PERIOD) < 0 ? SHORTEST_PERIOD : most;
+        Idleness idleness = new Idleness(limit, period.multipliedBy(2), System::nanoTime);
+        AtomicBoolean hasEnded = new AtomicBoolean();
+        Runnable look = () -> {
+            if (!hasEnded.get() && idleness.isOverAfter(isUsed())) {
+                hasEnded.set(true);
+                Thread ending = new Thread(action, "larder-idle");
+                ending.setDaemon(true);
+                ending.start();
+            }
+        };
+        long nanos = period.toNanos();
+        var unused = thread.scheduleWithFixedDelay(guarded(look), nanos, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private boolean isUsed() {
+        long begun = activity.begun();
+        boolean isAsked = begun != begunBefore || activity.isUnderWay();
+        begunBefore = begun;
+        return isAsked
+                || !loads.running().isEmpty()
+                || sampler.sample().stream().anyMatch(VersionUse::isLeased);
+    }
+
+    /** A look that fails must not be the last one. */
+    private Runnable guarded(Runnable look) {
+        return () -> {
+            try {
+                look.run();
+            } catch (RuntimeException e) {
+                onFailure.accept(e);
+            }
+        };
+    }
+}

@@ -1,0 +1,68 @@
+package dev.larder.server.http;
+
+import com.sun.net.httpserver.HttpExchange;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A secret that is new with every start. */
+record AccessToken(String text) {
+    static final String PARAMETER = "token=";
+
+    private static final int BYTES = 24;
+    private static final String SCHEME = "Bearer ";
+
+    static AccessToken random() {
+        byte[] bytes = new byte[BYTES];
+        new SecureRandom().nextBytes(bytes);
+        return new AccessToken(Base64.getUrlEncoder().encodeToString(bytes));
+    }
+
+    /** Writes it to a new file that only its owner may read. */
+    void writeTo(Path file) {
+        try {
+            Files.deleteIfExists(file);
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.writeString(file, text + "\n");
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot write the token for metrics")
+                    .with("file", file)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("check space and permissions of the store");
+        }
+    }
+
+    /** Tells whether a request names it, in its header or in its address. Takes the same time for every wrong one. */
+    boolean isKnownTo(HttpExchange exchange) {
+        String header = exchange.getRequestHeaders().getFirst("Authorization");
+        return (header != null && header.startsWith(SCHEME) && matches(header.substring(SCHEME.length())))
+                || parameters(exchange.getRequestURI().getRawQuery())
+                        .filter(parameter -> parameter.startsWith(PARAMETER))
+                        .anyMatch(parameter -> matches(parameter.substring(PARAMETER.length())));
+    }
+
+    private static Stream<String> parameters(@Nullable String query) {
+        return query == null ? Stream.empty() : Arrays.stream(query.split("&"));
+    }
+
+    private boolean matches(String attempt) {
+        return MessageDigest.isEqual(
+                attempt.strip().getBytes(StandardCharsets.UTF_8), text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Override
+    public String toString() {
+        return "AccessToken"; // never in a log
+    }
+}

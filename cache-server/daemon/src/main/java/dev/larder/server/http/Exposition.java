@@ -1,0 +1,136 @@
+package dev.larder.server.http;
+
+import static dev.larder.server.http.Family.gauge;
+import static dev.larder.server.http.Family.total;
+import static dev.larder.server.http.Family.totals;
+
+import dev.larder.server.http.Family.Series;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.VersionUse;
+import dev.larder.server.metrics.WaitTimes;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Says what is exposed. {@code ops/docs/METRICS.md} lists it; a test compares the two. */
+public final class Exposition {
+    private static final double MICROS_PER_SECOND = 1e6;
+
+    private static final List<Family> FAMILIES = List.of(
+            gauge("larder_capacity_bytes", "What the store may hold.", Counter.CAPACITY_BYTES),
+            gauge("larder_resident_bytes", "What current versions occupy.", Counter.RESIDENT_BYTES),
+            gauge("larder_leased_bytes", "What versions occupy that somebody leases; sampled.", Counter.LEASED_BYTES),
+            gauge("larder_pinned_bytes", "What pinned versions occupy.", Counter.PINNED_BYTES),
+            gauge("larder_retired_bytes", "What versions occupy that only wait for readers.", Counter.RETIRED_BYTES),
+            gauge("larder_datasets", "Datasets with a current version.", Counter.DATASETS),
+            gauge("larder_arrays", "Arrays of current versions.", Counter.ARRAYS),
+            gauge("larder_clients", "Processes that hold leases; sampled.", Counter.CLIENTS),
+            gauge("larder_connections", "Open connections to the control socket.", Counter.CONNECTIONS),
+            gauge("larder_loading", "Loads and builds under way.", Counter.LOADING),
+            gauge("larder_waiting", "Clients that wait for a dataset or for their turn to build it.", Counter.WAITING),
+            total(
+                    "larder_sampled_opens",
+                    "Processes newly seen to read a version; opens between two looks are missed.",
+                    Counter.SAMPLED_OPENS),
+            totals(
+                    "larder_asks",
+                    "Questions to the daemon for a dataset; opening a resident one asks nobody.",
+                    "outcome",
+                    new Series("hit", Counter.ASK_HITS),
+                    new Series("miss", Counter.ASK_MISSES),
+                    new Series("unknown", Counter.ASKS_UNKNOWN),
+                    new Series("late", Counter.ASKS_LATE),
+                    new Series("failed", Counter.ASKS_FAILED),
+                    new Series("left", Counter.ASKS_LEFT)),
+            totals(
+                    "larder_loads",
+                    "Loads from sources that have ended.",
+                    "outcome",
+                    new Series("done", Counter.LOADS),
+                    new Series("failed", Counter.LOAD_FAILURES)),
+            totals(
+                    "larder_builds",
+                    "Datasets built by clients.",
+                    "outcome",
+                    new Series("done", Counter.BUILDS),
+                    new Series("failed", Counter.BUILD_FAILURES)),
+            total("larder_evictions", "Versions removed to make room or on request.", Counter.EVICTIONS),
+            total("larder_space_refusals", "Requests refused for lack of space.", Counter.SPACE_REFUSALS),
+            total("larder_requests", "Requests of any kind.", Counter.REQUESTS),
+            total("larder_protocol_errors", "Connections that broke the protocol.", Counter.PROTOCOL_ERRORS));
+
+    private final Counters counters;
+    private final Supplier<List<VersionUse>> versions;
+
+    /** Creates one that looks at every version that has files whenever it is asked. */
+    public Exposition(Counters counters, Supplier<List<VersionUse>> versions) {
+        this.counters = counters;
+        this.versions = versions;
+    }
+
+    /** Returns the values of this moment. */
+    public MetricSnapshots snapshots() {
+        List<VersionUse> uses = versions.get();
+        MetricSnapshots.Builder snapshots = MetricSnapshots.builder();
+        FAMILIES.forEach(family -> snapshots.metricSnapshot(family.snapshot(counters)));
+        return snapshots
+                .metricSnapshot(waits())
+                .metricSnapshot(bytes(uses))
+                .metricSnapshot(clients(uses))
+                .build();
+    }
+
+    private HistogramSnapshot waits() {
+        double[] limits =
+                WaitTimes.BARS.stream().mapToDouble(WaitTimes.Bar::limitSeconds).toArray();
+        long[] counts = WaitTimes.BARS.stream()
+                .mapToLong(bar -> counters.value(bar.counter()))
+                .toArray();
+        return HistogramSnapshot.builder()
+                .name("larder_wait_seconds")
+                .help("How long clients waited for what was not resident when they asked.")
+                .dataPoint(HistogramDataPointSnapshot.builder()
+                        .classicHistogramBuckets(ClassicHistogramBuckets.of(limits, counts))
+                        .sum(counters.value(Counter.WAIT_MICROS) / MICROS_PER_SECOND)
+                        .build())
+                .build();
+    }
+
+    private static GaugeSnapshot bytes(List<VersionUse> uses) {
+        GaugeSnapshot.Builder snapshot =
+                GaugeSnapshot.builder().name("larder_version_bytes").help("What a version occupies.");
+        uses.forEach(use -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
+                .labels(labels(use))
+                .value((double) use.storedBytes())
+                .build()));
+        return snapshot.build();
+    }
+
+    private static GaugeSnapshot clients(List<VersionUse> uses) {
+        GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder()
+                .name("larder_version_clients")
+                .help("Processes that hold a lease on a version; sampled.");
+        uses.forEach(use -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
+                .labels(labels(use))
+                .value(use.pids().size())
+                .build()));
+        return snapshot.build();
+    }
+
+    private static Labels labels(VersionUse use) {
+        return Labels.of(
+                "dataset",
+                use.dataset(),
+                "state",
+                use.isRetired() ? "retired" : "resident",
+                "version",
+                Long.toString(use.version()));
+    }
+}

@@ -1,0 +1,184 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.IndexReader;
+import dev.larder.layout.SegmentFile;
+import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreLocation;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * Tells who holds what, from the files of a store and the kernel's table of locks alone: no daemon is asked, so that it works
+ * where the daemon hangs or is dead. Processes of other pid namespaces are not seen.
+ */
+public final class LeaseTable {
+    private static final Path PROCESSES = Path.of("/proc");
+
+    private final Posix posix = Posix.system();
+    private final StoreLayout layout;
+
+    /**
+     * A version and the processes that lease it.
+     *
+     * @param storedBytes what its segments occupy
+     * @param pids in ascending order, never empty
+     */
+    public record HeldVersion(String dataset, long version, long storedBytes, List<Long> pids) {
+        public HeldVersion {
+            pids = List.copyOf(pids);
+        }
+    }
+
+    private LeaseTable(StoreLayout layout) {
+        this.layout = layout;
+    }
+
+    /** Addresses a store; nothing is read yet. */
+    public static LeaseTable of(StoreLayout layout) {
+        return new LeaseTable(layout);
+    }
+
+    /**
+     * Returns the versions that somebody leases, current and retired ones, sorted by dataset and version.
+     *
+     * @throws LarderException NO_DAEMON where there is no store, REFUSED where it belongs to somebody else
+     */
+    public List<HeldVersion> held() {
+        requireStore();
+        LockTable locks = LockTable.read();
+        List<HeldVersion> held = new ArrayList<>();
+        for (Path dataset : folders(layout.data())) {
+            for (Path version : folders(dataset)) {
+                addIfHeld(dataset, version, locks, held);
+            }
+        }
+        held.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
+        return held;
+    }
+
+    /** Returns the process that owns the store as its daemon; empty where none does, or not in this pid namespace. */
+    public OptionalLong daemonPid() {
+        try {
+            return LockTable.read().owner(status(layout.lock()));
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return OptionalLong.empty();
+            }
+            throw e;
+        }
+    }
+
+    private void requireStore() {
+        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
+                    .with("store", layout.root())
+                    .remedy("start one with larder serve, or name another store with --store");
+        }
+        StoreLocation.requireTrustedOwner(layout.root());
+    }
+
+    private void addIfHeld(Path dataset, Path version, LockTable locks, List<HeldVersion> held) {
+        try {
+            FileStatus lease = status(version.resolve(StoreLayout.LEASE));
+            List<Long> pids = living(locks.readers(lease), lease);
+            if (!pids.isEmpty()) {
+                long number = Long.parseLong(fileName(version));
+                held.add(new HeldVersion(fileName(dataset), number, storedBytes(version), pids));
+            }
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NOT_FOUND) { // else it went while we looked
+                throw e;
+            }
+        } catch (NumberFormatException notAVersion) {
+            return;
+        }
+    }
+
+    private FileStatus status(Path file) {
+        int descriptor = posix.openForReading(file);
+        try {
+            return posix.status(descriptor);
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /** The kernel names who took a lock. Where that process has ended, a child that it forked holds the lock on. */
+    private static List<Long> living(List<Long> pids, FileStatus lease) {
+        TreeSet<Long> living = new TreeSet<>(pids);
+        living.removeIf(pid -> !Files.exists(PROCESSES.resolve(Long.toString(pid))));
+        if (living.size() < pids.size()) {
+            living.addAll(inheritors(lease));
+        }
+        return new ArrayList<>(living);
+    }
+
+    /** Finds the processes that have a locked file open, as far as we may look into them. */
+    private static List<Long> inheritors(FileStatus lease) {
+        List<Long> pids = new ArrayList<>();
+        for (Path process : folders(PROCESSES)) {
+            boolean isProcess = fileName(process).chars().allMatch(Character::isDigit);
+            if (isProcess && files(process.resolve("fdinfo")).stream().anyMatch(file -> hasLock(file, lease))) {
+                pids.add(Long.parseLong(fileName(process)));
+            }
+        }
+        return pids;
+    }
+
+    private static boolean hasLock(Path descriptor, FileStatus lease) {
+        try (Stream<String> lines = Files.lines(descriptor)) {
+            Stream<String> locks = lines.filter(line -> line.startsWith("lock:"))
+                    .map(line -> line.substring("lock:".length()).strip());
+            return !LockTable.of(locks).readers(lease).isEmpty();
+        } catch (IOException | UncheckedIOException closedMeanwhile) {
+            return false;
+        }
+    }
+
+    private long storedBytes(Path version) {
+        Path file = version.resolve(StoreLayout.INDEX);
+        try {
+            IndexReader index = new IndexReader(ByteBuffer.wrap(Files.readAllBytes(file)), file);
+            List<SegmentFile> segments = new ArrayList<>();
+            for (int number = 0; number < index.segmentCount(); number++) {
+                segments.add(index.segment(number));
+            }
+            return Store.storedBytes(posix, version, segments);
+        } catch (IOException e) {
+            return 0; // it is being removed, or not ours to read
+        }
+    }
+
+    private static List<Path> folders(Path parent) {
+        return files(parent).stream()
+                .filter(path -> Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+                .toList();
+    }
+
+    private static List<Path> files(Path parent) {
+        try (Stream<Path> entries = Files.list(parent)) {
+            return entries.toList();
+        } catch (IOException | UncheckedIOException gone) {
+            return List.of();
+        }
+    }
+
+    private static String fileName(Path path) {
+        return String.valueOf(path.getFileName());
+    }
+}

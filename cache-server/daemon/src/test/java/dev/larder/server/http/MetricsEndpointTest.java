@@ -1,0 +1,163 @@
+package dev.larder.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.server.metrics.Counters;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(LeavesNothingBehind.class)
+class MetricsEndpointTest {
+    private static final int MANY = 100;
+
+    @TempDir
+    Path folder;
+
+    private MetricsEndpoint endpoint;
+
+    @BeforeEach
+    void start() {
+        endpoint = MetricsEndpoint.start(0, tokenFile(), new Exposition(Counters.unshared(), List::of)::snapshots);
+    }
+
+    @AfterEach
+    void close() {
+        endpoint.close();
+    }
+
+    private Path tokenFile() {
+        return folder.resolve("http.token");
+    }
+
+    private URI without(String path) {
+        return URI.create("http://127.0.0.1:" + endpoint.address().getPort() + path);
+    }
+
+    private HttpURLConnection ask(URI address, String method, String authorization) throws IOException {
+        HttpURLConnection connection = (HttpURLConnection) address.toURL().openConnection();
+        connection.setRequestMethod(method);
+        connection.setReadTimeout(20_000);
+        if (!authorization.isEmpty()) {
+            connection.setRequestProperty("Authorization", authorization);
+        }
+        return connection;
+    }
+
+    private int status(URI address) throws IOException {
+        return ask(address, "GET", "").getResponseCode();
+    }
+
+    @Test
+    void whoKnowsTheTokenFromTheAddressOrTheFileReadsPrometheusText() throws IOException {
+        HttpURLConnection byAddress = ask(endpoint.address(), "GET", "");
+        String token = Files.readString(tokenFile()).strip();
+        HttpURLConnection byHeader = ask(without("/metrics"), "GET", "Bearer " + token);
+
+        assertThat(byAddress.getResponseCode()).isEqualTo(200);
+        assertThat(byAddress.getContentType()).startsWith("text/plain; version=0.0.4");
+        assertThat(new String(byAddress.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("# TYPE larder_resident_bytes gauge");
+        assertThat(byHeader.getResponseCode()).isEqualTo(200);
+        assertThat(endpoint.address().getHost()).isEqualTo("127.0.0.1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/metrics", "/metrics?token=", "/metrics?token=x", "/", "/metrics/../data?nottoken=1"})
+    void withoutTheTokenNothingIsTold(String path) throws IOException {
+        HttpURLConnection refused = ask(without(path), "GET", "Bearer wrong");
+
+        assertThat(refused.getResponseCode()).isEqualTo(401);
+        assertThat(refused.getHeaderField("WWW-Authenticate")).isEqualTo("Bearer");
+        assertThat(refused.getErrorStream()).isNull();
+    }
+
+    @Test
+    void onlyOnePathAndOnlyReadingIsOffered() throws IOException {
+        String query = endpoint.address().getRawQuery();
+
+        assertThat(status(without("/data?" + query))).isEqualTo(404);
+        assertThat(ask(endpoint.address(), "POST", "").getResponseCode()).isEqualTo(405);
+    }
+
+    @Test
+    void theTokenIsNewWithEveryStartAndOnlyItsOwnerReadsTheFile() throws IOException {
+        String before = Files.readString(tokenFile());
+        assertThat(Files.getPosixFilePermissions(tokenFile())).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+
+        endpoint.close();
+        assertThat(tokenFile()).doesNotExist();
+        start();
+
+        assertThat(Files.readString(tokenFile())).isNotEqualTo(before).hasSizeGreaterThan(30);
+    }
+
+    @Test
+    void aPortThatIsTakenIsRefusedWithTheRemedy() {
+        int taken = endpoint.address().getPort();
+
+        assertThatThrownBy(() -> MetricsEndpoint.start(taken, folder.resolve("other"), () -> null))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                .hasMessageContainingAll("port=" + taken, "--http 0");
+        assertThat(folder.resolve("other")).doesNotExist();
+    }
+
+    @Test
+    void thePortIsFreeAgainAfterTheEndAndClosingTwiceIsFine() {
+        URI address = endpoint.address();
+        endpoint.close();
+        endpoint.close();
+
+        assertThatThrownBy(() -> status(address)).isInstanceOf(IOException.class);
+        MetricsEndpoint.start(address.getPort(), tokenFile(), () -> null).close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "GET /metrics HTTP/1.1\r\nHost: x\r\n", "\u0000\u0001rubbish\r\n", "GET "})
+    void clientsThatDoNotFinishTheirQuestionAreDroppedAndOthersAreServed(String beginning) throws IOException {
+        List<Socket> halfOpen = new ArrayList<>();
+        try {
+            for (int i = 0; i < MANY; i++) {
+                Socket socket = new Socket(
+                        InetAddress.getLoopbackAddress(), endpoint.address().getPort());
+                halfOpen.add(socket);
+                socket.getOutputStream().write(beginning.getBytes(StandardCharsets.ISO_8859_1));
+            }
+
+            await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> status(endpoint.address()) == 200);
+            assertThat(endpointThreads()).isLessThanOrEqualTo(2);
+        } finally {
+            for (Socket socket : halfOpen) {
+                socket.close();
+            }
+        }
+    }
+
+    private static long endpointThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("larder-http-"))
+                .count();
+    }
+}
