@@ -70,7 +70,7 @@ final class ProtocolFuzz {
     }
 
     private static String option(String[] arguments, String name, String otherwise) {
-        int at = List.of(arguments).indexOf(name);
+        int at = List.of(arguments).lastIndexOf(name);
         return at < 0 || at + 1 == arguments.length ? otherwise : arguments[at + 1];
     }
 
