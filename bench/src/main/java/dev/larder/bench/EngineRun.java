@@ -32,7 +32,7 @@ final class EngineRun implements AutoCloseable {
     EngineRun(Store store, Path source) throws IOException {
         this.byteSize = Files.size(source);
         this.descriptor = Posix.system().openForReading(source);
-        this.version = store.newIncoming("engine", Provenance.computed());
+        this.version = store.newIncoming("engine", Provenance.computed(0));
         this.segment = version.newSegment("segment", byteSize);
     }
 

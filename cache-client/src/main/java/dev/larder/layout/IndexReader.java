@@ -2,6 +2,7 @@ package dev.larder.layout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads the index of a version in place, after checking it once. Thread-safe; owns nothing. */
 public final class IndexReader {
     private final ByteBuffer index;
+    private final Object what;
     private final int arrayCount;
     private final int slotMask;
     private final int slots;
@@ -30,14 +32,46 @@ public final class IndexReader {
      */
     public IndexReader(ByteBuffer bytes, Object what) {
         this.index = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        this.what = what;
         check(index, what);
         this.arrayCount = index.getInt(IndexDescriptor.ARRAY_COUNT_OFFSET);
-        this.slotMask = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET) - 1;
+        int slotCount = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET);
+        this.slotMask = slotCount - 1;
         this.segmentCount = index.getInt(IndexDescriptor.SEGMENT_COUNT_OFFSET);
+        this.slots = table(IndexDescriptor.SLOTS_OFFSET_OFFSET, slotCount, Integer.BYTES);
+        this.entries = table(IndexDescriptor.ENTRIES_OFFSET_OFFSET, arrayCount, IndexDescriptor.ENTRY_LENGTH);
+        this.segments = table(IndexDescriptor.SEGMENTS_OFFSET_OFFSET, segmentCount, IndexDescriptor.SEGMENT_LENGTH);
         this.segmentFiles = new @Nullable String[segmentCount];
-        this.slots = (int) index.getLong(IndexDescriptor.SLOTS_OFFSET_OFFSET);
-        this.entries = (int) index.getLong(IndexDescriptor.ENTRIES_OFFSET_OFFSET);
-        this.segments = (int) index.getLong(IndexDescriptor.SEGMENTS_OFFSET_OFFSET);
+        if (Integer.bitCount(slotCount) != 1) {
+            throw pointsOutside("slots", slotCount);
+        }
+    }
+
+    /** Returns where a table stands, after looking whether all of it lies inside. */
+    private int table(int offset, int count, int elementLength) {
+        return inside("table", index.getLong(offset), (long) count * elementLength);
+    }
+
+    /** A checksum proves that bytes are those that were written, not that whoever wrote them meant well. */
+    private int inside(String part, long start, long length) {
+        if (start < 0 || length < 0 || length > index.capacity() - start) {
+            throw pointsOutside(part, start);
+        }
+        return (int) start;
+    }
+
+    private int numberBelow(String part, int number, int count) {
+        if (number < 0 || number >= count) {
+            throw pointsOutside(part, number);
+        }
+        return number;
+    }
+
+    private LarderException pointsOutside(String part, long value) {
+        return damaged("index points outside itself", what)
+                .with("part", part)
+                .with("value", value)
+                .exception();
     }
 
     private static void check(ByteBuffer index, Object what) {
@@ -122,7 +156,7 @@ public final class IndexReader {
         if (entry < 0) {
             throw new IllegalArgumentException("no such array: " + name);
         }
-        return segmentByteSize(index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET));
+        return segmentByteSize(segmentOf(entry));
     }
 
     /** Returns where the entry of an array stands; -1 where there is none. */
@@ -135,7 +169,7 @@ public final class IndexReader {
             if (number == 0) {
                 return -1;
             }
-            int entry = entryAt(number - 1);
+            int entry = entryAt(numberBelow("slot", number - 1, arrayCount));
             if (index.getLong(entry + IndexDescriptor.ENTRY_HASH_OFFSET) == hash
                     && Arrays.equals(textBytes(entry + IndexDescriptor.ENTRY_NAME_OFFSET), utf8)) {
                 return entry;
@@ -177,9 +211,11 @@ public final class IndexReader {
     }
 
     private ArrayEntry read(int entry) {
-        int segment = index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET);
-        long[] shape = new long[index.getInt(entry + IndexDescriptor.ENTRY_RANK_OFFSET)];
-        int shapeAt = index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET);
+        int segment = segmentOf(entry);
+        int rank = index.getInt(entry + IndexDescriptor.ENTRY_RANK_OFFSET);
+        int shapeAt =
+                inside("shape", index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET), (long) rank * Long.BYTES);
+        long[] shape = new long[rank];
         for (int i = 0; i < shape.length; i++) {
             shape[i] = index.getLong(shapeAt + i * Long.BYTES);
         }
@@ -193,6 +229,10 @@ public final class IndexReader {
                 index.getLong(entry + IndexDescriptor.ENTRY_BYTE_SIZE_OFFSET),
                 index.getInt(entry + IndexDescriptor.ENTRY_CRC32C_OFFSET),
                 part(index.getInt(entry + IndexDescriptor.ENTRY_PART_OFFSET)));
+    }
+
+    private int segmentOf(int entry) {
+        return numberBelow("segment", index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET), segmentCount);
     }
 
     /** An array of a kind of column that a newer release invented is still an array. */
@@ -214,8 +254,10 @@ public final class IndexReader {
     }
 
     private byte[] textBytes(int at) {
-        byte[] bytes = new byte[index.getInt(at + Integer.BYTES)];
-        index.get(index.getInt(at), bytes);
+        int length = index.getInt(at + Integer.BYTES);
+        int start = inside("text", index.getInt(at), length);
+        byte[] bytes = new byte[length];
+        index.get(start, bytes);
         return bytes;
     }
 }

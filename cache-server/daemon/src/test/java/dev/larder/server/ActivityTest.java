@@ -10,6 +10,7 @@ import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Response;
+import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
@@ -33,6 +34,11 @@ class ActivityTest {
 
         void leave() {
             onDisconnect.forEach(Runnable::run);
+        }
+
+        @Override
+        public Peer peer() {
+            return new Peer(0, "root", true);
         }
 
         @Override

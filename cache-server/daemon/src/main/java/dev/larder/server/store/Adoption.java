@@ -10,17 +10,24 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +41,7 @@ final class Adoption {
     private final StoreLayout layout;
     private final boolean verify;
     private final BiConsumer<Path, RuntimeException> onDamaged;
+    private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
     private final List<PublishedVersion> versions = new ArrayList<>();
     private final List<Registration> registrations = new ArrayList<>();
 
@@ -50,6 +58,7 @@ final class Adoption {
      * that is left of something computed. Whatever else lies there is rubbish, and may stand in the way.
      */
     Store.Adopted adopt() throws IOException {
+        readAll();
         for (Path dataset : entries(layout.data())) {
             if (isFolder(dataset)) {
                 adopt(dataset);
@@ -59,6 +68,42 @@ final class Adoption {
         }
         versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
         return new Store.Adopted(versions, registrations);
+    }
+
+    /** What reading a version led to: the version, or why there is none. */
+    private record Reading(@Nullable PublishedVersion version, @Nullable RuntimeException failure) {
+        PublishedVersion orThrow() {
+            if (version == null) {
+                throw Objects.requireNonNull(failure);
+            }
+            return version;
+        }
+    }
+
+    /** Reads all versions with all processors before anything is decided, as clients wait for it. */
+    private void readAll() throws IOException {
+        List<Path> folders = new ArrayList<>();
+        for (Path dataset : entries(layout.data())) {
+            if (isFolder(dataset)) {
+                entries(dataset).stream().filter(Adoption::isVersion).forEach(folders::add);
+            }
+        }
+        folders.parallelStream().forEach(folder -> readings.put(folder, tryRead(folder)));
+    }
+
+    private static boolean isVersion(Path entry) {
+        return isFolder(entry) && !fileName(entry).endsWith(DAMAGED);
+    }
+
+    /** Failures are values here: what one thread throws at another may arrive as something else. */
+    private Reading tryRead(Path folder) {
+        try {
+            return new Reading(read(fileName(Objects.requireNonNull(folder.getParent())), folder), null);
+        } catch (IOException e) {
+            return new Reading(null, new UncheckedIOException(e));
+        } catch (RuntimeException e) {
+            return new Reading(null, e);
+        }
     }
 
     private void adopt(Path dataset) throws IOException {
@@ -87,8 +132,10 @@ final class Adoption {
     /** Adopts a version, or returns what loads it again. */
     private Optional<Registration> version(Path dataset, Path folder) throws IOException {
         try {
-            versions.add(read(fileName(dataset), folder));
+            versions.add(readings.computeIfAbsent(folder, this::tryRead).orThrow());
             return Optional.empty();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         } catch (LarderException e) {
             if (e.code() != ErrorCode.CHECKSUM && e.code() != ErrorCode.REFUSED) {
                 throw e; // such as too many open files: nothing is known about the version itself
@@ -163,16 +210,9 @@ final class Adoption {
         }
         requireNumber(folder, index);
         Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
-        List<SegmentFile> segments = new ArrayList<>();
-        for (int number = 0; number < index.segmentCount(); number++) {
-            SegmentFile segment = index.segment(number);
-            if (provenance.options().inPlace() && SegmentFile.isOutside(segment.file())) {
-                requireUnchanged(folder, segment);
-            } else {
-                requireSegment(folder, segment.file(), segment.byteSize());
-            }
-            segments.add(segment);
-        }
+        List<SegmentFile> segments =
+                IntStream.range(0, index.segmentCount()).mapToObj(index::segment).toList();
+        long storedBytes = storedBytes(folder, segments, provenance.options().inPlace());
         List<ArrayEntry> arrays = new ArrayList<>();
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
@@ -186,7 +226,7 @@ final class Adoption {
                 folder,
                 index.digest(),
                 index.publishedEpochMs(),
-                Store.storedBytes(posix, folder, segments),
+                storedBytes,
                 arrays,
                 provenance);
     }
@@ -226,13 +266,54 @@ final class Adoption {
         }
     }
 
-    private static void requireSegment(Path folder, String file, long byteSize) throws IOException {
+    /** Sums what the segments of a version occupy, once all of them are what the index says. */
+    private long storedBytes(Path folder, List<SegmentFile> segments, boolean inPlace) {
+        LongAdder sum = new LongAdder();
+        Optional<RuntimeException> failure = segments.parallelStream()
+                .flatMap(segment -> {
+                    try {
+                        sum.add(storedBytes(folder, segment, inPlace));
+                        return Stream.empty();
+                    } catch (RuntimeException e) {
+                        return Stream.of(e);
+                    }
+                })
+                .findFirst();
+        if (failure.isPresent()) {
+            throw failure.get();
+        }
+        return sum.sum();
+    }
+
+    private long storedBytes(Path folder, SegmentFile segment, boolean inPlace) {
+        if (inPlace && SegmentFile.isOutside(segment.file())) {
+            requireUnchanged(folder, segment);
+            return 0;
+        }
+        return requireSegment(folder, segment.file(), segment.byteSize());
+    }
+
+    private long requireSegment(Path folder, String file, long byteSize) {
         Path segment = folder.resolve(file).normalize();
         requireOwn(folder, segment);
-        if (!segment.startsWith(folder)
-                || !Files.isRegularFile(segment, LinkOption.NOFOLLOW_LINKS)
-                || Files.size(segment) != byteSize) {
+        if (!segment.startsWith(folder) || !isRegular(segment, byteSize)) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
+        }
+        int descriptor = posix.openForReading(segment);
+        try {
+            return posix.status(descriptor).storedBytes();
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    private static boolean isRegular(Path file, long byteSize) {
+        try {
+            BasicFileAttributes found =
+                    Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return found.isRegularFile() && found.size() == byteSize;
+        } catch (IOException absent) {
+            return false;
         }
     }
 

@@ -13,11 +13,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
@@ -140,11 +143,20 @@ public final class Store implements AutoCloseable {
         Files.deleteIfExists(layout.token());
         Modes.makePassage(layout.incoming());
         Publication.makeFolder(layout.data());
-        try (Stream<Path> files = Files.walk(layout.data())) {
-            return files.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
-                    .mapToLong(file -> file.toFile().length())
-                    .sum();
-        }
+        return byteSize(layout.data());
+    }
+
+    /** Sums the lengths of all files below a folder, with one look at each. */
+    private static long byteSize(Path folder) throws IOException {
+        long[] sum = {0};
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes found) {
+                sum[0] += found.isRegularFile() ? found.size() : 0;
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return sum[0];
     }
 
     /** Refuses a folder that holds something else: stopping would not know what of it is ours. */

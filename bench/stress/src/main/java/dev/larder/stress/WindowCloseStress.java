@@ -1,0 +1,45 @@
+package dev.larder.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import org.agrona.DirectBuffer;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** One reads through a window while the other closes. */
+@JCStressTest
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "told that it is closed")
+@Outcome(id = "1", expect = ACCEPTABLE, desc = "the right values")
+@Outcome(id = "2", expect = FORBIDDEN, desc = "other values")
+@State
+public class WindowCloseStress {
+    private static final String DATASET = "d";
+    private static final StressStore STORE = StressStore.create();
+    private static final int NUMBER = (int) STORE.replace(DATASET, 4096);
+
+    private final Dataset dataset = STORE.open(DATASET);
+    private final ArrayView view = dataset.array(StressStore.ARRAY);
+    private final DirectBuffer window = view.row(1);
+
+    /** Closes what the other reads. */
+    @Actor
+    public void close() {
+        dataset.close();
+    }
+
+    /** Reads. */
+    @Actor
+    public void read(I_Result result) {
+        try {
+            result.r1 = window.getInt(0) == NUMBER ? 1 : 2;
+        } catch (IllegalStateException closed) {
+            result.r1 = 0;
+        }
+    }
+}
