@@ -20,6 +20,7 @@ A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<
 import bisect
 import collections
 import collections.abc
+import contextlib
 import difflib
 import errno
 import fcntl
@@ -824,7 +825,9 @@ def _write_arrays(folder, made):
             raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
                                        "strings (dtype S or U), or several arrays in a dict", array=name))
         file = os.path.join(folder, *levels) + ".npy"
-        os.makedirs(os.path.dirname(file), exist_ok=True)
+        for depth in range(1, len(levels)):  # never `folder` itself: where that is gone, so is its daemon
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(os.path.join(folder, *levels[:depth]))
         np.save(file, array, allow_pickle=False)
 
 
