@@ -20,6 +20,7 @@ A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<
 import bisect
 import collections
 import collections.abc
+import contextlib
 import difflib
 import errno
 import fcntl
@@ -862,7 +863,9 @@ def _write_arrays(folder, made, command=None):
             with os.fdopen(os.open(file, os.O_WRONLY | os.O_NOFOLLOW), "wb") as stream:
                 np.save(stream, array, allow_pickle=False)
         else:
-            os.makedirs(os.path.dirname(file), exist_ok=True)
+            for depth in range(1, len(levels)):  # never `folder` itself: where that is gone, so is its daemon
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(os.path.join(folder, *levels[:depth]))
             np.save(file, array, allow_pickle=False)
 
 

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
@@ -49,15 +50,41 @@ public final class ArrayWriter {
         long dataOffset = head.remaining();
         Path file = folder.resolve(name + ".npy"); // its name; where it is stored, the daemon decides
         try {
-            Files.createDirectories(file.getParent());
+            createFolders(folder, file);
             reserve(posix, file, dataOffset + header.byteSize());
             FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
             ArrayWriter writer = new ArrayWriter(name, header, dataOffset, channel);
             writer.writeAt(0, head);
             return writer;
+        } catch (NoSuchFileException e) {
+            throw gone(name, folder, e);
         } catch (IOException e) {
             throw failed(name, e);
+        } catch (LarderException e) {
+            throw Files.isDirectory(folder) ? e : gone(name, folder, e);
         }
+    }
+
+    /**
+     * Makes the levels of the array's name, but never the build's own folder: where that is gone, so is the daemon that gave it, and
+     * what is put in its place would belong to nobody.
+     */
+    private static void createFolders(Path folder, Path file) throws IOException {
+        Path level = folder;
+        for (int i = folder.getNameCount(); i < file.getNameCount() - 1; i++) {
+            level = level.resolve(file.getName(i));
+            if (!Files.isDirectory(level)) {
+                Files.createDirectory(level);
+            }
+        }
+    }
+
+    private static LarderException gone(String name, Path folder, Exception cause) {
+        return Failure.of(ErrorCode.NO_DAEMON, "the daemon of this build is gone, and the build with it")
+                .with("array", name)
+                .with("folder", folder)
+                .cause(cause)
+                .remedy("build the dataset again when a daemon serves the store");
     }
 
     private static void reserve(Posix posix, Path file, long byteSize) {

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.ArrayView;
+import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
 import dev.larder.protocol.Progress;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
@@ -25,6 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 @ExtendWith(LeavesNothingBehind.class)
 class ReconnectTest {
+    private static final Dtype FLOAT = Dtype.parse("<f4");
+
     @TempDir
     Path sources;
 
@@ -81,5 +85,38 @@ class ReconnectTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
         }
+    }
+
+    @Test
+    void aBuilderWhoseDaemonWasKilledPutsNothingIntoTheStoreOfTheNextOne() {
+        ChildJvm first = served.startProcess();
+        try (Larder larder = Larder.connect(served.root());
+                DatasetBuilder builder = larder.build("made")) {
+            builder.array("a", FLOAT, 8).write(0, 1.5f);
+            first.kill();
+            served.startProcess();
+
+            assertThatThrownBy(() -> builder.array("b", FLOAT, 8)).satisfies(ReconnectTest::requireNoDaemon);
+            assertThatThrownBy(() -> builder.array("level/c", FLOAT, 8)).satisfies(ReconnectTest::requireNoDaemon);
+            assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+        }
+    }
+
+    @Test
+    void aBuilderWhoseDaemonHasStoppedDoesNotBringTheStoreBack() {
+        try (Daemon daemon = served.start();
+                Larder larder = Larder.connect(served.root());
+                DatasetBuilder builder = larder.build("made")) {
+            daemon.stop(false);
+
+            assertThatThrownBy(() -> builder.array("b", FLOAT, 8)).satisfies(ReconnectTest::requireNoDaemon);
+            assertThat(served.root()).doesNotExist();
+        }
+    }
+
+    private static void requireNoDaemon(Throwable failure) {
+        assertThat(failure)
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
     }
 }

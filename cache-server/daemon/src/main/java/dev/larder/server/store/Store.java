@@ -60,7 +60,9 @@ public final class Store implements AutoCloseable {
     private final Space space;
     private final LeaseProbe leases;
     private final Filling filling;
-    private final AtomicLong incomingCounter = new AtomicLong();
+
+    /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
+    private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
 
     /** Guards what a name leads to: publishing and removing a version of one dataset exclude each other. */
     private final Object names = new Object();
