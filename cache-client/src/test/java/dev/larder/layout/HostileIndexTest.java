@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 class HostileIndexTest {
     private static final long SEED = Long.getLong("larder.fuzz.seed", 5);
     private static final int ROUNDS = 100_000;
-    private static final int[] NUMBERS = {Integer.MIN_VALUE, -1, 0, 1, 2, 3, 127, 128, 1 << 20, 1 << 30, Integer.MAX_VALUE};
+    private static final int[] NUMBERS = {
+        Integer.MIN_VALUE, -1, 0, 1, 2, 3, 127, 128, 1 << 20, 1 << 30, Integer.MAX_VALUE
+    };
 
     private final Random random = new Random(SEED);
 
