@@ -40,6 +40,12 @@ def main(many_path, disturbed_path, *restart_paths):
             f"| after kill -9: {restart['arrays']} arrays in {restart['datasets']} datasets, {restart['usedBytes']} bytes"
             f" | {cells(restart['warmStart'])} |"
         )
+    for path in restart_paths:
+        restart = load(path)
+        print(
+            f"\nProcessor time up to the first answer, {restart['datasets']} datasets: {restart['warmCpuSeconds']:.2f} s,"
+            f" on an empty store {restart['emptyCpuSeconds']:.2f} s."
+        )
 
 
 main(*sys.argv[1:])

@@ -53,7 +53,8 @@ final class DisturbedReadersBenchmark {
     /** Takes store, a file to load, seconds of a phase, and pairs of phases. */
     public static void main(String[] arguments) throws Exception {
         new DisturbedReadersBenchmark(
-                        Path.of(arguments[0]), Path.of(arguments[1]).toAbsolutePath().normalize())
+                        Path.of(arguments[0]),
+                        Path.of(arguments[1]).toAbsolutePath().normalize())
                 .run(Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
     }
 

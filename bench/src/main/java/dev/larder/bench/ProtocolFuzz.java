@@ -75,8 +75,7 @@ final class ProtocolFuzz {
     }
 
     private static Path writeSource(Path file) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             channel.write(NpyHeader.of(Dtype.parse("|u1"), Order.C, ELEMENTS).encode(64));
             channel.write(ByteBuffer.allocate(ELEMENTS));
         }
@@ -91,8 +90,7 @@ final class ProtocolFuzz {
         long heapBefore = Footprint.heapBytes();
         long portions = Math.max(1, (frames + PORTION - 1) / PORTION);
         for (long portion = 1; portion <= portions; portion++) {
-            System.out.println(
-                    "seed=" + (seed + portion) + " " + siege(seed + portion, Math.min(PORTION, frames)));
+            System.out.println("seed=" + (seed + portion) + " " + siege(seed + portion, Math.min(PORTION, frames)));
         }
         settle(before);
         long heapAfter = Footprint.heapBytes();

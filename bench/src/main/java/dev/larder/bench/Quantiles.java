@@ -17,6 +17,11 @@ record Quantiles(long count, double p50Ms, double p99Ms, double maxMs) {
 
     String json() {
         return String.format(
-                Locale.ROOT, "{\"count\": %d, \"p50Ms\": %.3f, \"p99Ms\": %.3f, \"maxMs\": %.3f}", count, p50Ms, p99Ms, maxMs);
+                Locale.ROOT,
+                "{\"count\": %d, \"p50Ms\": %.3f, \"p99Ms\": %.3f, \"maxMs\": %.3f}",
+                count,
+                p50Ms,
+                p99Ms,
+                maxMs);
     }
 }

@@ -58,7 +58,9 @@ final class Reader implements AutoCloseable {
 
     /** Sends a signal by name. */
     void signal(String name) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                .start()
+                .waitFor();
     }
 
     boolean isAlive() {

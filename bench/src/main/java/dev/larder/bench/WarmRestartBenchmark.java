@@ -33,6 +33,7 @@ final class WarmRestartBenchmark {
     private final Path store;
     private final Path sources;
     private final List<String> command;
+    private final List<Double> cpuSeconds = new ArrayList<>();
     private Process daemon;
 
     private WarmRestartBenchmark(Path store, Path sources, List<String> command) throws IOException {
@@ -45,7 +46,9 @@ final class WarmRestartBenchmark {
     /** Takes store, an empty folder for sources, datasets, arrays of each, bytes of each, rounds, and the command of the daemon. */
     public static void main(String[] arguments) throws Exception {
         WarmRestartBenchmark bench = new WarmRestartBenchmark(
-                Path.of(arguments[0]), Path.of(arguments[1]).toAbsolutePath(), List.of(arguments).subList(6, arguments.length));
+                Path.of(arguments[0]),
+                Path.of(arguments[1]).toAbsolutePath(),
+                List.of(arguments).subList(6, arguments.length));
         try {
             bench.run(
                     Integer.parseInt(arguments[2]),
@@ -60,6 +63,7 @@ final class WarmRestartBenchmark {
     private void run(int datasets, int arrays, long bytes, int rounds) throws Exception {
         awaitAnswer();
         List<Long> emptyNs = restarts(rounds, Optional.empty());
+        double emptyCpuSeconds = medianCpuSeconds();
         long startNs = System.nanoTime();
         load(datasets, arrays, bytes);
         double loadSeconds = (System.nanoTime() - startNs) / 1e9;
@@ -67,13 +71,26 @@ final class WarmRestartBenchmark {
         List<Long> warmNs = restarts(rounds, Optional.of(status));
         System.out.printf(
                 Locale.ROOT,
-                "{\"datasets\": %d, \"arrays\": %d, \"usedBytes\": %d, \"loadSeconds\": %.2f, \"emptyStart\": %s, \"warmStart\": %s}%n",
+                "{\"datasets\": %d, \"arrays\": %d, \"usedBytes\": %d, \"loadSeconds\": %.2f, \"emptyStart\": %s, \"warmStart\": %s, \"emptyCpuSeconds\": %.2f, \"warmCpuSeconds\": %.2f}%n",
                 datasets,
                 status.arrays(),
                 status.usedBytes(),
                 loadSeconds,
                 Quantiles.of(emptyNs).json(),
-                Quantiles.of(warmNs).json());
+                Quantiles.of(warmNs).json(),
+                emptyCpuSeconds,
+                medianCpuSeconds());
+    }
+
+    /** Returns what the starts since the last question took of the processors: that does not depend on what else the machine does. */
+    private double medianCpuSeconds() {
+        double median = cpuSeconds.stream()
+                .sorted()
+                .skip(cpuSeconds.size() / 2)
+                .findFirst()
+                .orElse(0.0);
+        cpuSeconds.clear();
+        return median;
     }
 
     private List<Long> restarts(int rounds, Optional<DaemonStatus> expected) throws Exception {
@@ -84,6 +101,7 @@ final class WarmRestartBenchmark {
             daemon = start();
             awaitAnswer();
             nanos.add(System.nanoTime() - startNs);
+            cpuSeconds.add(ProcessTime.seconds(daemon.pid()));
             DaemonStatus found = ControlClient.at(store).status();
             if (expected.isPresent()
                     && (found.arrays() != expected.get().arrays()
@@ -133,8 +151,7 @@ final class WarmRestartBenchmark {
     }
 
     private static void writeHole(Path file, long bytes) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             channel.write(NpyHeader.of(Dtype.parse("|u1"), Order.C, bytes).encode(64));
             channel.write(ByteBuffer.wrap(new byte[1]), channel.size() + bytes - 1);
         }

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ class HostileDaemonTest {
     @TempDir(factory = ShortFolder.class)
     Path store;
 
+    private final AtomicInteger hungUp = new AtomicInteger();
     private final FrameMutator mutator =
             new FrameMutator(SEED, ProtocolSamples.encodeResponses(ProtocolSamples.responses()));
 
@@ -67,8 +69,10 @@ class HostileDaemonTest {
                 assertFailsOrAnswers(client);
             }
 
-            assertThat(Footprint.of(ProcessHandle.current().pid()).descriptors()).isLessThan(before.descriptors() + 5);
+            assertThat(Footprint.of(ProcessHandle.current().pid()).descriptors())
+                    .isLessThan(before.descriptors() + 5);
         }
+        assertThat(hungUp).hasValueLessThan(EXCHANGES);
         assertThatThrownBy(() -> ControlClient.at(store).status()).isInstanceOf(LarderException.class);
     }
 
@@ -81,7 +85,9 @@ class HostileDaemonTest {
     }
 
     private void answerWithNonsense(ServerSocketChannel listener) {
-        byte[] welcome = ProtocolSamples.encodeResponses(List.of(ProtocolSamples.responses().get(0))).get(0);
+        byte[] welcome = ProtocolSamples.encodeResponses(
+                        List.of(ProtocolSamples.responses().get(0)))
+                .get(0);
         for (int exchange = 0; exchange < EXCHANGES; exchange++) {
             try (SocketChannel client = listener.accept()) {
                 client.read(ByteBuffer.allocate(4096));
@@ -89,7 +95,7 @@ class HostileDaemonTest {
                 client.write(ByteBuffer.wrap(mutator.next()));
                 client.write(ByteBuffer.wrap(mutator.next()));
             } catch (IOException clientHasLeft) {
-                // which it may: the next one comes
+                hungUp.incrementAndGet();
             }
         }
     }

@@ -26,7 +26,8 @@ public class RowsCloseStress {
 
     private final Dataset dataset = STORE.open(DATASET);
     private final ArrayView view = dataset.array(StressStore.ARRAY);
-    private static final long[] ROWS = LongStream.range(0, 1024).map(row -> row * 3).toArray();
+    private static final long[] ROWS =
+            LongStream.range(0, 1024).map(row -> row * 3).toArray();
 
     private final UnsafeBuffer target = new UnsafeBuffer(new byte[ROWS.length * Integer.BYTES]);
 

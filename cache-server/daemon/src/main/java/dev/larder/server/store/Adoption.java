@@ -71,7 +71,8 @@ final class Adoption {
     }
 
     /** What reading a version led to: the version, or why there is none. */
-    private record Reading(@Nullable PublishedVersion version, @Nullable RuntimeException failure) {
+    private record Reading(
+            @Nullable PublishedVersion version, @Nullable RuntimeException failure) {
         PublishedVersion orThrow() {
             if (version == null) {
                 throw Objects.requireNonNull(failure);
@@ -210,8 +211,9 @@ final class Adoption {
         }
         requireNumber(folder, index);
         Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
-        List<SegmentFile> segments =
-                IntStream.range(0, index.segmentCount()).mapToObj(index::segment).toList();
+        List<SegmentFile> segments = IntStream.range(0, index.segmentCount())
+                .mapToObj(index::segment)
+                .toList();
         long storedBytes = storedBytes(folder, segments, provenance.options().inPlace());
         List<ArrayEntry> arrays = new ArrayList<>();
         for (int i = 0; i < index.arrayCount(); i++) {
