@@ -16,7 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Some rounds of the fault matrix; all of it is {@code bench/soak/matrix}. */
 @ExtendWith(LeavesNothingBehind.class)
 class FaultMatrixTest {
-    private static final Path SOAK = Path.of("../../bench/soak").toAbsolutePath().normalize();
+    private static final Path SOAK =
+            Path.of("../../bench/soak").toAbsolutePath().normalize();
     private static final List<String> SHORT =
             List.of("--seed", "20261121", "--rounds", "18", "--seconds", "40", "--stop-seconds", "0.5", "--verbose");
     private static final int PATIENCE_S = 240;
@@ -37,7 +38,8 @@ class FaultMatrixTest {
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         matrix.environment().put("LARDER_SOAK_DAEMON_FLAGS", String.join(" ", ChildJvm.libraryFlags()));
 
-        Process process = matrix.redirectErrorStream(true).redirectOutput(out.toFile()).start();
+        Process process =
+                matrix.redirectErrorStream(true).redirectOutput(out.toFile()).start();
         assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
 
         String said = Files.readString(out, StandardCharsets.UTF_8);
