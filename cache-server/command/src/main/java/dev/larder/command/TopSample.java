@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * hangs is shown like any other.
  *
  * @param nanos when, by a clock that only goes forward
- * @param leasedBytes what the versions occupy that somebody holds now
+ * @param leasedBytes what the versions occupy that somebody holds now; as the daemon counts it where it sees more than we do
  * @param process the daemon's, where it can be seen
  */
 record TopSample(
@@ -55,14 +55,17 @@ record TopSample(
         OptionalLong daemon = leases.daemonPid();
         ProcessFacts process =
                 daemon.isPresent() ? ProcessFacts.of(daemon.getAsLong()).orElse(null) : null;
+        Life life = life(store, process);
+        long seenBytes = held.stream().mapToLong(HeldVersion::storedBytes).sum();
+        long countedBytes = counters.counters().getOrDefault(Counter.LEASED_BYTES.label(), 0L);
         return new TopSample(
                 store,
                 Instant.now(),
                 System.nanoTime(),
                 counters,
-                life(store, process),
+                life,
                 process,
-                held.stream().mapToLong(HeldVersion::storedBytes).sum(),
+                life == Life.ELSEWHERE ? Math.max(seenBytes, countedBytes) : seenBytes,
                 ClientRow.of(held, daemon));
     }
 

@@ -6,6 +6,7 @@ import dev.larder.error.Failure;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
@@ -40,6 +41,17 @@ record AccessToken(String text) {
                     .with("reason", e)
                     .cause(e)
                     .remedy("check space and permissions of the store");
+        }
+    }
+
+    /** Removes the file, unless another daemon has taken the store and written its own. */
+    void removeFrom(Path file) throws IOException {
+        try {
+            if (Files.readString(file).strip().equals(text)) {
+                Files.deleteIfExists(file);
+            }
+        } catch (NoSuchFileException gone) {
+            return;
         }
     }
 

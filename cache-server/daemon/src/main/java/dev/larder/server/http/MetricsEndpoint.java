@@ -13,7 +13,6 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -149,7 +148,7 @@ public final class MetricsEndpoint implements AutoCloseable {
             server.stop(0);
             threads.shutdownNow();
             try {
-                Files.deleteIfExists(tokenFile);
+                token.removeFrom(tokenFile);
             } catch (IOException e) {
                 LOG.warn("cannot remove the token for metrics: {}", e.getMessage());
             }

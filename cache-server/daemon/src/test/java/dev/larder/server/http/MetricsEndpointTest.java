@@ -114,6 +114,15 @@ class MetricsEndpointTest {
     }
 
     @Test
+    void theTokenOfADaemonThatHasTakenTheStoreStays() throws IOException {
+        Files.writeString(tokenFile(), "another");
+
+        endpoint.close();
+
+        assertThat(tokenFile()).hasContent("another");
+    }
+
+    @Test
     void aPortThatIsTakenIsRefusedWithTheRemedy() {
         int taken = endpoint.address().getPort();
 
