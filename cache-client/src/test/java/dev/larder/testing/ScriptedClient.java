@@ -93,7 +93,7 @@ public final class ScriptedClient {
                 control.reload(words[2], progress -> say(id, PROGRESS)).message();
             case "open" -> open(words[2], Duration.ofMillis(Long.parseLong(words[3])));
             case "read" -> read(id, words);
-            case "halt" -> halted = true;
+            case "halt" -> halt();
             case "hold" -> hold(words[2]);
             case "check" -> check();
             case "release" -> release();
@@ -155,6 +155,11 @@ public final class ScriptedClient {
             rest(PAUSE_MS);
         }
         return "halted";
+    }
+
+    private String halt() {
+        halted = true;
+        return "";
     }
 
     private synchronized String hold(String name) {
