@@ -17,7 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Some rounds of the fault matrix; all of it is {@code bench/soak/matrix}. */
 @ExtendWith(LeavesNothingBehind.class)
 class FaultMatrixTest {
-    private static final Path SOAK = Path.of("../../bench/soak").toAbsolutePath().normalize();
+    private static final Path SOAK =
+            Path.of("../../bench/soak").toAbsolutePath().normalize();
     private static final List<String> SHORT =
             List.of("--seed", "20261121", "--rounds", "18", "--seconds", "40", "--stop-seconds", "0.5", "--verbose");
     private static final int PATIENCE_S = 240;
@@ -47,7 +48,8 @@ class FaultMatrixTest {
         words.addAll(SHORT);
         words.addAll(List.of("--store", LeavesNothingBehind.newStore().toString()));
         words.addAll(List.of(
-                "--java", Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+                "--java",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         ProcessBuilder matrix = new ProcessBuilder(words);
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         matrix.environment().put("LARDER_SOAK_CLASS_PATH", classPath);
