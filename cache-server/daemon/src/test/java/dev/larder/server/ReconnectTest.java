@@ -104,10 +104,11 @@ class ReconnectTest {
 
     @Test
     void aBuilderWhoseDaemonHasStoppedDoesNotBringTheStoreBack() {
-        try (Daemon daemon = served.start();
-                Larder larder = Larder.connect(served.root());
+        ChildJvm daemon = served.startProcess();
+        try (Larder larder = Larder.connect(served.root());
                 DatasetBuilder builder = larder.build("made")) {
-            daemon.stop(false);
+            served.control().stop(false, progress -> {});
+            daemon.awaitExit();
 
             assertThatThrownBy(() -> builder.array("b", FLOAT, 8)).satisfies(ReconnectTest::requireNoDaemon);
             assertThat(served.root()).doesNotExist();

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -82,6 +83,31 @@ class ResidencyTest {
 
         assertThat(states()).containsExactly("a registered", "b/b resident", "c/c resident");
         assertThat(served.control().status().usedBytes()).isEqualTo(8 * MIB);
+    }
+
+    @Test
+    void neitherOfTwoThatDriveEachOtherOutIsForgotten() {
+        load("a", 6);
+        load("b", 6);
+
+        for (int turn = 0; turn < 40; turn++) {
+            CompletableFuture<Void> other = CompletableFuture.runAsync(() -> bringBack("b"));
+            bringBack("a");
+            other.join();
+            assertThat(served.control().list("", true))
+                    .as("turn %d", turn)
+                    .extracting(row -> row.name().substring(0, 1))
+                    .containsExactly("a", "b");
+        }
+    }
+
+    /** Has a dataset loaded, unless the one that is being loaded takes the room. */
+    private void bringBack(String name) {
+        try {
+            served.control().await(name, Duration.ofSeconds(20), progress -> {});
+        } catch (LarderException e) {
+            assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
+        }
     }
 
     @Test

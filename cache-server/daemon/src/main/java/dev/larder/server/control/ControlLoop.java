@@ -14,9 +14,13 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -43,6 +47,10 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final Queue<Connection> ready = new ConcurrentLinkedQueue<>();
 
     private final AtomicBoolean linked = new AtomicBoolean(true);
+
+    /** Which file the socket is: what has its name later may be another daemon's. */
+    private final @Nullable Object socketFile;
+
     private volatile boolean stopping;
     private int failedTurns;
     private boolean acceptPaused;
@@ -54,7 +62,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             PeerPolicy peers,
             Requests requests,
             Counters counters,
-            ErrorLog errors) {
+            ErrorLog errors)
+            throws IOException {
         this.settings = settings;
         this.accepting = accepting;
         this.selector = accepting.selector();
@@ -63,6 +72,15 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         this.requests = requests;
         this.counters = counters;
         this.errors = errors;
+        this.socketFile = fileAt(settings.socket());
+    }
+
+    private static @Nullable Object fileAt(Path path) throws IOException {
+        try {
+            return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+        } catch (NoSuchFileException e) {
+            return null;
+        }
     }
 
     @Override
@@ -300,9 +318,10 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         }
     }
 
-    /** Takes the socket file away, once: what has the name later belongs to another daemon. */
+    /** Takes the socket file away, once, and only if it is ours. */
     void unlinkSocket() throws IOException {
-        if (linked.compareAndSet(true, false)) {
+        boolean isFirst = linked.compareAndSet(true, false);
+        if (isFirst && Objects.equals(socketFile, fileAt(settings.socket()))) {
             Files.deleteIfExists(settings.socket());
         }
     }

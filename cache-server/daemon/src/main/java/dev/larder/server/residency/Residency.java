@@ -87,9 +87,8 @@ public final class Residency {
         List<PublishedVersion> versions = store.publish(incoming, this::nextVersion, clockMs.getAsLong());
         for (PublishedVersion version : versions) {
             Optional<PublishedVersion> previous = find(version.dataset());
-            makeCurrent(version);
             catalog.add(version);
-            forgetSource(version.dataset());
+            makeCurrent(version);
             previous.ifPresent(retiring -> store.pin(retiring, false));
         }
         try {
@@ -173,8 +172,10 @@ public final class Residency {
         lastVersions.merge(dataset, version, Math::max);
     }
 
+    /** From here on the version may be evicted, and registered, by others: nothing of it is to be touched afterwards. */
     private synchronized void makeCurrent(PublishedVersion version) {
         noteVersion(version.dataset(), version.version());
+        registered.remove(version.dataset());
         PublishedVersion previous = current.put(version.dataset(), version);
         if (previous != null) {
             retired.add(previous);

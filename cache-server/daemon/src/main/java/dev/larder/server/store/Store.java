@@ -304,10 +304,22 @@ public final class Store implements AutoCloseable {
                 publication.prepare(version, number, nowEpochMs);
             }
             synchronized (names) {
-                return publication.commit();
+                List<PublishedVersion> published = publication.commit();
+                published.forEach(this::removeNote); // here, or it could be that of an eviction that follows at once
+                return published;
             }
         } catch (IOException e) {
             throw Space.failed("cannot publish", layout.data(), e);
+        }
+    }
+
+    private void removeNote(PublishedVersion version) {
+        try {
+            Files.deleteIfExists(layout.registered(version.dataset()));
+        } catch (IOException e) {
+            LOG.warn(
+                    "cannot forget where a dataset came from: {}",
+                    e.getMessage()); // the next start does not look at it
         }
     }
 
@@ -451,7 +463,8 @@ public final class Store implements AutoCloseable {
                 Files.deleteIfExists(layout.current(version.dataset()));
             }
             Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
-            if (keepSource && Files.exists(manifest)) {
+            boolean isReplaced = Files.exists(layout.current(version.dataset()), LinkOption.NOFOLLOW_LINKS);
+            if (keepSource && !isReplaced && Files.exists(manifest)) {
                 Files.move(manifest, layout.registered(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
             }
             Files.move(version.folder(), gone, StandardCopyOption.ATOMIC_MOVE);
