@@ -68,14 +68,17 @@ final class Reader implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         try {
             input.close();
-        } catch (IOException ended) {
-            process.destroyForcibly();
+            if (process.waitFor(10, TimeUnit.SECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException broken) {
+            process.destroyForcibly(); // what cannot be told to end
         }
-        if (!process.waitFor(10, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-        }
+        process.destroyForcibly();
     }
 }
