@@ -8,6 +8,7 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Protocol;
@@ -51,6 +52,7 @@ public final class ProtocolSamples {
                 plain.withRegisterOnly(true).withRetention(new Retention(true, Duration.ofSeconds(1))),
                 new PublishRequest(
                         1, Map.of("a/values", ColumnPart.RAGGED_VALUES, "a/offsets", ColumnPart.RAGGED_OFFSETS)),
+                new NewFilesRequest(1, List.of(new NewFilesRequest.NewFile("a/values", 8192, "/source"))),
                 new Request.Create("fuzz-built", WAIT, 4096, true),
                 new Request.Create("fuzz", WAIT, 0, false, new Retention(false, Duration.ofSeconds(2))),
                 new Request.Wait("fuzz/x", WAIT),

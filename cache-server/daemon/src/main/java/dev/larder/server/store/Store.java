@@ -6,23 +6,16 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
-import dev.larder.layout.StoreLocation;
 import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -49,7 +42,6 @@ import org.slf4j.LoggerFactory;
 public final class Store implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Store.class);
     private static final int PAGE_BYTES = 4096;
-    private static final int LOCK_ATTEMPTS = 50;
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int SECRET_BYTES = 16;
 
@@ -88,14 +80,14 @@ public final class Store implements AutoCloseable {
     /** Takes a store over as {@link #open(StoreLayout, OptionalLong)} does, and opens it to a group, or to this user alone. */
     public static Store open(StoreLayout layout, OptionalLong capacityBytes, Optional<String> group) {
         Posix posix = Posix.system();
-        requireSocketPath(layout);
+        TakeOver.requireSocketPath(layout);
         try {
             if (group.isPresent()) {
                 Modes.requireGroup(group.get());
             }
-            StoreLock lock = takeLock(posix, layout);
+            StoreLock lock = TakeOver.takeLock(posix, layout);
             try {
-                long heldBytes = prepare(layout, lock.found(), group);
+                long heldBytes = TakeOver.prepare(layout, lock.found(), group);
                 return new Store(posix, layout, group, lock, new Space(layout.root(), capacityBytes, heldBytes));
             } catch (IOException | RuntimeException | Error e) {
                 lock.close();
@@ -112,91 +104,6 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Makes the folder and takes its lock; once more where a daemon that is stopping removed the folder in between. */
-    private static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
-        for (int attempt = 1; ; attempt++) {
-            Files.createDirectories(layout.root(), folderMode());
-            StoreLocation.requireOwn(layout.root());
-            requireStoreOrEmpty(layout);
-            try {
-                return StoreLock.take(posix, layout);
-            } catch (LarderException e) {
-                if (e.code() != ErrorCode.NOT_FOUND || attempt == LOCK_ATTEMPTS) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    /** Removes what no daemon can adopt, and returns how many bytes remain. */
-    private static long prepare(StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
-        Removal removal = new Removal();
-        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
-            removal.remove(layout.data());
-        }
-        Modes.apply(layout.root(), layout.data(), group);
-        if (found.pid() >= 0 && !found.fitsThisBoot()) {
-            removal.removeContents(layout.data());
-            Files.deleteIfExists(layout.catalog());
-        }
-        removal.remove(layout.incoming());
-        Files.deleteIfExists(layout.socket());
-        Files.deleteIfExists(layout.counters());
-        Files.deleteIfExists(layout.token());
-        Modes.makePassage(layout.incoming());
-        Publication.makeFolder(layout.data());
-        return byteSize(layout.data());
-    }
-
-    /** Sums the lengths of all files below a folder, with one look at each. */
-    private static long byteSize(Path folder) throws IOException {
-        long[] sum = {0};
-        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes found) {
-                sum[0] += found.isRegularFile() ? found.size() : 0;
-                return FileVisitResult.CONTINUE;
-            }
-        });
-        return sum[0];
-    }
-
-    /** Refuses a folder that holds something else: stopping would not know what of it is ours. */
-    private static void requireStoreOrEmpty(StoreLayout layout) throws IOException {
-        if (Files.exists(layout.lock())) {
-            return;
-        }
-        Set<Path> ours = Set.of(
-                layout.lock(),
-                layout.incoming(),
-                layout.data(),
-                layout.socket(),
-                layout.counters(),
-                layout.token(),
-                layout.catalog());
-        try (Stream<Path> entries = Files.list(layout.root())) {
-            Optional<Path> stranger =
-                    entries.filter(entry -> !ours.contains(entry)).findFirst();
-            if (stranger.isPresent()) {
-                throw Failure.of(ErrorCode.REFUSED, "folder is neither empty nor a store")
-                        .with("store", layout.root())
-                        .with("found", stranger.get().getFileName())
-                        .remedy("name an empty or absent folder with --store");
-            }
-        }
-    }
-
-    private static void requireSocketPath(StoreLayout layout) {
-        int length = layout.socket().toString().getBytes(StandardCharsets.UTF_8).length;
-        if (length > StoreLayout.SOCKET_PATH_LIMIT) {
-            throw Failure.of(ErrorCode.USAGE, "path of the store is too long for a socket")
-                    .with("socket", layout.socket())
-                    .with("bytes", length)
-                    .with("limit", StoreLayout.SOCKET_PATH_LIMIT)
-                    .remedy("name a shorter one with --store");
-        }
-    }
-
     /**
      * Makes the store anew where somebody has removed it from under this process: its folders, and a lock that others find.
      *
@@ -207,7 +114,7 @@ public final class Store implements AutoCloseable {
         boolean isGone = !lock.isInPlace();
         try {
             if (isGone) {
-                StoreLock again = takeLock(posix, layout);
+                StoreLock again = TakeOver.takeLock(posix, layout);
                 lock.close();
                 lock = again;
                 Modes.apply(layout.root(), layout.data(), group);
@@ -220,10 +127,6 @@ public final class Store implements AutoCloseable {
         } catch (IOException e) {
             throw Space.failed("cannot make the store anew", layout.root(), e);
         }
-    }
-
-    private static FileAttribute<?> folderMode() {
-        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     }
 
     /** Returns where things lie. */

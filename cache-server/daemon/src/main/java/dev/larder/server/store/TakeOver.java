@@ -1,0 +1,117 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.layout.StoreLocation;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Takes a folder over as the store of this process. */
+final class TakeOver {
+    private static final int LOCK_ATTEMPTS = 50;
+
+    private TakeOver() {}
+
+    /** Makes the folder and takes its lock; once more where a daemon that is stopping removed the folder in between. */
+    static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            Files.createDirectories(layout.root(), folderMode());
+            StoreLocation.requireOwn(layout.root());
+            requireStoreOrEmpty(layout);
+            try {
+                return StoreLock.take(posix, layout);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NOT_FOUND || attempt == LOCK_ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Removes what no daemon can adopt, and returns how many bytes remain. */
+    static long prepare(StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
+        Removal removal = new Removal();
+        if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
+            removal.remove(layout.data());
+        }
+        Modes.apply(layout.root(), layout.data(), group);
+        if (found.pid() >= 0 && !found.fitsThisBoot()) {
+            removal.removeContents(layout.data());
+            Files.deleteIfExists(layout.catalog());
+        }
+        removal.remove(layout.incoming());
+        Files.deleteIfExists(layout.socket());
+        Files.deleteIfExists(layout.counters());
+        Files.deleteIfExists(layout.token());
+        Modes.makePassage(layout.incoming());
+        Publication.makeFolder(layout.data());
+        return byteSize(layout.data());
+    }
+
+    /** Sums the lengths of all files below a folder, with one look at each. */
+    private static long byteSize(Path folder) throws IOException {
+        long[] sum = {0};
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes found) {
+                sum[0] += found.isRegularFile() ? found.size() : 0;
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return sum[0];
+    }
+
+    /** Refuses a folder that holds something else: stopping would not know what of it is ours. */
+    private static void requireStoreOrEmpty(StoreLayout layout) throws IOException {
+        if (Files.exists(layout.lock())) {
+            return;
+        }
+        Set<Path> ours = Set.of(
+                layout.lock(),
+                layout.incoming(),
+                layout.data(),
+                layout.socket(),
+                layout.counters(),
+                layout.token(),
+                layout.catalog());
+        try (Stream<Path> entries = Files.list(layout.root())) {
+            Optional<Path> stranger =
+                    entries.filter(entry -> !ours.contains(entry)).findFirst();
+            if (stranger.isPresent()) {
+                throw Failure.of(ErrorCode.REFUSED, "folder is neither empty nor a store")
+                        .with("store", layout.root())
+                        .with("found", stranger.get().getFileName())
+                        .remedy("name an empty or absent folder with --store");
+            }
+        }
+    }
+
+    static void requireSocketPath(StoreLayout layout) {
+        int length = layout.socket().toString().getBytes(StandardCharsets.UTF_8).length;
+        if (length > StoreLayout.SOCKET_PATH_LIMIT) {
+            throw Failure.of(ErrorCode.USAGE, "path of the store is too long for a socket")
+                    .with("socket", layout.socket())
+                    .with("bytes", length)
+                    .with("limit", StoreLayout.SOCKET_PATH_LIMIT)
+                    .remedy("name a shorter one with --store");
+        }
+    }
+
+    private static FileAttribute<?> folderMode() {
+        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    }
+}
