@@ -585,7 +585,7 @@ def _service_user():
 def _invited(store, found):
     """Tell whether the owner has opened the store to this process's group, and it was named or is a service's."""
     groups = {os.getegid(), *os.getgroups()}
-    if os.getuid() != 0 and not (found.st_mode & 0o2050 == 0o2050 and found.st_gid in groups):
+    if found.st_mode & 0o2050 != 0o2050 or (os.getuid() != 0 and found.st_gid not in groups):
         return False
     service = os.path.join(_SHARED_MEMORY, "larder")
     own = os.path.join(_SHARED_MEMORY, "larder-" + _user(os.getuid()))

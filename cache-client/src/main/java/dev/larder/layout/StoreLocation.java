@@ -116,7 +116,7 @@ public final class StoreLocation {
 
         /** An ordinary user cannot have made a folder of root's or of a system account's; the one that was named is wanted. */
         private boolean mayUse(Path store, StoreOwner owner) {
-            boolean invited = uid == ROOT || (owner.isShared() && groups.contains(owner.gid()));
+            boolean invited = owner.isShared() && (uid == ROOT || groups.contains(owner.gid()));
             return invited && (isNamed(store) || (isServicePlace(store) && owner.uid() < FIRST_ORDINARY_USER));
         }
 

@@ -49,6 +49,7 @@ public final class LeavesNothingBehind
             "process reaper",
             "junit-",
             "Timer-",
+            "background~resource~releaser", // of Chronicle Map
             "surefire-",
             "Notification Thread",
             "awaitility");

@@ -74,7 +74,11 @@ final class Waits {
         }
         Optional<? extends Ingest> coming = load.isPresent() ? load : daemon.readThrough(wait.dataset());
         coming.ifPresent(found -> follow(found, wait, expireAfter(timeout, wait)));
-        return coming.isPresent();
+        if (coming.isEmpty()) { // it may have been registered at the first look, and resident again at the second
+            resident = residency.find(wait.dataset()).filter(wait::isIn);
+            resident.ifPresent(version -> answer(version, wait));
+        }
+        return coming.isPresent() || resident.isPresent();
     }
 
     private void awaitUnknown(Wait wait, Duration timeout) {

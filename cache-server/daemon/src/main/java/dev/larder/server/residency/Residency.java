@@ -236,13 +236,13 @@ public final class Residency {
         setLeaving(version, true);
         try {
             return store.removeUnleased(version, comesBack, () -> {
-                forget(version);
                 evictions.increment();
                 if (comesBack) {
-                    setRegistered(Registration.of(version));
+                    setRegistered(Registration.of(version)); // first, or there is a moment in which nobody knows it
                 } else {
                     forgetSource(version.dataset());
                 }
+                forget(version);
             });
         } finally {
             setLeaving(version, false);
@@ -335,11 +335,11 @@ public final class Residency {
             if (now == null || !now.isSameAs(version) || leaving.contains(version.folder()) || store.isWhole(version)) {
                 return;
             }
+            if (version.isSourced()) {
+                setRegistered(Registration.of(version)); // also where there is no room to note it
+            }
             current.remove(version.dataset());
             retired.add(version);
-        }
-        if (version.isSourced()) {
-            setRegistered(Registration.of(version)); // also where there is no room to note it
         }
         onVanished.accept(version);
         store.unlinkCurrent(version);
