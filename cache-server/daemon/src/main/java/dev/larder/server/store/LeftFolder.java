@@ -137,7 +137,13 @@ final class LeftFolder {
     /** Returns everything that belongs to a store; the lock goes last. */
     private List<Path> parts() {
         return List.of(
-                layout.incoming(), layout.data(), layout.socket(), layout.counters(), layout.catalog(), layout.lock());
+                layout.incoming(),
+                layout.data(),
+                layout.socket(),
+                layout.counters(),
+                layout.token(),
+                layout.catalog(),
+                layout.lock());
     }
 
     private List<Path> versions() throws IOException {
