@@ -33,7 +33,7 @@ final class ArrayText {
         Table table = Table.of(headings);
         for (ArrayRow row : rows) {
             List<String> cells = new ArrayList<>(
-                    row.state() == ArrayRow.State.REGISTERED
+                    row.dtype().isEmpty() && row.state() == ArrayRow.State.REGISTERED
                             ? List.of(row.name(), "-", "registered")
                             : List.of(row.name(), row.dtype(), shape(row.shape())));
             if (all) {
