@@ -16,16 +16,19 @@ public final class BuildTurn implements AutoCloseable {
     /** Few enough for the longest names and paths. */
     private static final int FILES_A_REQUEST = 500;
 
+    private static final long REASON_MS = 2_000;
+
     private final ControlClient client;
     private final ControlConnection connection;
     private final Build build;
+    private final Thread listener;
     private volatile @Nullable LarderException givenUp;
 
     BuildTurn(ControlClient client, ControlConnection connection, Build build) {
         this.client = client;
         this.connection = connection;
         this.build = build;
-        Thread listener = new Thread(this::listen, "larder-build");
+        this.listener = new Thread(this::listen, "larder-build");
         listener.setDaemon(true);
         listener.start();
     }
@@ -51,9 +54,19 @@ public final class BuildTurn implements AutoCloseable {
         try {
             return client.publish(new PublishRequest(build.token(), parts), listener);
         } catch (LarderException e) {
-            LarderException reason = givenUp;
-            throw reason != null && e.code() == ErrorCode.NOT_FOUND ? reason : e;
+            throw e.code() == ErrorCode.NOT_FOUND ? reasonOr(e) : e;
         }
+    }
+
+    /** Returns why the daemon gave the build up, which comes on the other connection, and may come a little later. */
+    private LarderException reasonOr(LarderException failure) {
+        try {
+            listener.join(REASON_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        LarderException reason = givenUp;
+        return reason == null ? failure : reason;
     }
 
     /** Takes in the daemon's signs of life, so that it does not take us for dead. */

@@ -111,6 +111,9 @@ final class Waits {
                 wait.reply.problem(failure);
             } else if (resident.isPresent()) {
                 answer(resident.get(), wait);
+            } else if (residency.registration(wait.dataset()).isPresent()) {
+                wait.reply.done(
+                        Done.NOTHING); // it was resident, and left for another: whoever still wants it asks again
             } else {
                 wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "dataset was removed as soon as it was loaded")
                         .with("dataset", wait.dataset())
