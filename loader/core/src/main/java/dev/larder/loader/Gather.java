@@ -36,7 +36,9 @@ final class Gather {
         Plan plan = slot.plan();
         long position = plan.position(slot.batch);
         try {
-            plan.order().copyTo(position, slot.size, slot.rows);
+            for (int i = 0; i < slot.size; i++) {
+                slot.rows[i] = plan.order().row(position + i);
+            }
         } catch (Throwable e) {
             throw failure(slot, Stage.PLAN, e, "sampler failed")
                     .with("position", position)

@@ -64,11 +64,11 @@ class LoaderFailureTest {
     private Loader failingAt(long position, int threads) {
         Sampler sampler = (rows, epoch) -> new Sequence(rows) {
             @Override
-            public void copyTo(long first, int count, long[] target) {
-                if (epoch == 2 && first == position) {
-                    throw new UnsupportedOperationException("position " + first);
+            public long row(long at) {
+                if (epoch == 2 && at == position) {
+                    throw new UnsupportedOperationException("position " + at);
                 }
-                super.copyTo(first, count, target);
+                return super.row(at);
             }
         };
         return Loader.over(shelf.dataset)
@@ -82,9 +82,8 @@ class LoaderFailureTest {
     void rowThatDoesNotExistIsNamed() {
         Sampler beyond = (rows, epoch) -> new Sequence(rows) {
             @Override
-            public void copyTo(long first, int count, long[] target) {
-                super.copyTo(first, count, target);
-                target[count - 1] = first == 20 ? rows : 0;
+            public long row(long position) {
+                return position == 29 ? rows : 0;
             }
         };
         try (Loader loader =
@@ -132,12 +131,12 @@ class LoaderFailureTest {
         CountDownLatch never = new CountDownLatch(1);
         Sampler stuck = (rows, epoch) -> new Sequence(rows) {
             @Override
-            public void copyTo(long first, int count, long[] target) {
+            public long row(long position) {
                 if (Thread.currentThread().getName().startsWith("larder-gather-")) {
                     entered.countDown();
                     await(never);
                 }
-                super.copyTo(first, count, target);
+                return super.row(position);
             }
         };
         try (Loader loader = Loader.over(shelf.dataset)
@@ -222,10 +221,8 @@ class LoaderFailureTest {
         }
 
         @Override
-        public void copyTo(long first, int count, long[] target) {
-            for (int i = 0; i < count; i++) {
-                target[i] = first + i;
-            }
+        public long row(long position) {
+            return position;
         }
     }
 }

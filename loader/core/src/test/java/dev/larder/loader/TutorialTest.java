@@ -150,10 +150,8 @@ class TutorialTest {
             }
 
             @Override
-            public void copyTo(long first, int count, long[] target) {
-                for (int i = 0; i < count; i++) {
-                    target[i] = rows - 1 - (first + i);
-                }
+            public long row(long position) {
+                return rows - 1 - position;
             }
         };
         try (Loader loader =

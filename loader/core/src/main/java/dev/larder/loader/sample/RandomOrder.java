@@ -2,7 +2,6 @@ package dev.larder.loader.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import java.util.Objects;
 
 /** Visits every row once, in the order of PyTorch's {@code randperm} on the CPU. */
 final class RandomOrder implements SampleOrder {
@@ -63,11 +62,7 @@ final class RandomOrder implements SampleOrder {
     }
 
     @Override
-    public void copyTo(long first, int count, long[] target) {
-        Objects.checkFromIndexSize(first, count, (long) rows.length);
-        int start = (int) first;
-        for (int i = 0; i < count; i++) {
-            target[i] = rows[start + i];
-        }
+    public long row(long position) {
+        return rows[Math.toIntExact(position)];
     }
 }

@@ -9,6 +9,6 @@ public interface SampleOrder {
     /** Returns how many samples the epoch has; a row may be visited more than once, or not at all. */
     long length();
 
-    /** Writes the rows at positions {@code first} to {@code first + count - 1} to the start of {@code target}. */
-    void copyTo(long first, int count, long[] target);
+    /** Returns the row at a position, 0 to {@code length() - 1}. */
+    long row(long position);
 }

@@ -12,6 +12,11 @@ public interface Sampler {
     /** Lays down the order of one epoch over rows {@code 0} to {@code rows - 1}. */
     SampleOrder order(long rows, long epoch);
 
+    /** Says in a few words what this chooses, seed included: two that say the same choose the same. */
+    default String description() {
+        return "custom";
+    }
+
     /** Visits the rows as they lie in the array, in every epoch. */
     static Sampler sequential() {
         return (rows, epoch) -> new SequentialOrder(rows);
