@@ -13,11 +13,11 @@ final class GatherThreads {
 
     private GatherThreads() {}
 
-    static GatherThreads start(Gather gather, Ring ring, int count) {
+    static GatherThreads start(Source source, Gather gather, Ring ring, int count) {
         GatherThreads threads = new GatherThreads();
         try {
             for (int i = 0; i < count; i++) {
-                Worker worker = new Worker(gather, ring, i);
+                Worker worker = new Worker(gather, ring, new Workspace(source.fields(), new Stopwatch()), i);
                 worker.thread.start();
                 threads.workers.add(worker);
             }
@@ -26,6 +26,13 @@ final class GatherThreads {
             throw e;
         }
         return threads;
+    }
+
+    /** Returns the stopwatch of each thread. */
+    List<Stopwatch> stopwatches() {
+        return workers.stream()
+                .map(worker -> worker.task.workspace().stopwatch())
+                .toList();
     }
 
     /** Waits for threads of a closed ring to end, and returns the names of those that did not in time. */
@@ -58,14 +65,15 @@ final class GatherThreads {
         private final Gather gather;
         private final Ring ring;
         private final Thread thread;
-        private final Task task = new Task();
+        private final Task task;
 
         /** Written under the ring's lock. */
         volatile boolean idle;
 
-        Worker(Gather gather, Ring ring, int number) {
+        Worker(Gather gather, Ring ring, Workspace workspace, int number) {
             this.gather = gather;
             this.ring = ring;
+            this.task = new Task(workspace);
             this.thread = new Thread(this, "larder-gather-" + number);
             thread.setDaemon(true);
         }
@@ -76,8 +84,17 @@ final class GatherThreads {
                 if (ring.claim(task, this)) {
                     gather.run(task, ring);
                 } else if (!spin()) {
-                    LockSupport.park(ring);
+                    park();
                 }
+            }
+        }
+
+        private void park() {
+            boolean waits = ring.isWaitingForConsumer();
+            long start = System.nanoTime();
+            LockSupport.park(ring);
+            if (waits) {
+                task.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_CONSUMER, System.nanoTime() - start);
             }
         }
 
