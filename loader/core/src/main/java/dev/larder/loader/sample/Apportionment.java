@@ -1,0 +1,74 @@
+package dev.larder.loader.sample;
+
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+
+/**
+ * Divides whole numbers by fractions that have no exact place in a double: 0.1 counts as one tenth, and fractions are related to
+ * their sum, so that three times 0.3333333333333333 are thirds.
+ */
+final class Apportionment {
+    private static final double TOLERANCE = 1e-9;
+
+    private final BigDecimal[] fractions;
+    private final BigDecimal sum;
+
+    private Apportionment(BigDecimal[] fractions, BigDecimal sum) {
+        this.fractions = fractions;
+        this.sum = sum;
+    }
+
+    static Apportionment of(double... fractions) {
+        for (double fraction : fractions) {
+            if (!(fraction > 0)) {
+                throw new IllegalArgumentException(
+                        "fractions must be above 0: fractions=" + Arrays.toString(fractions));
+            }
+        }
+        double sum = Arrays.stream(fractions).sum();
+        if (!(Math.abs(sum - 1) <= TOLERANCE)) {
+            throw new IllegalArgumentException(
+                    "fractions must be 1 in sum: sum=" + sum + " fractions=" + Arrays.toString(fractions));
+        }
+        BigDecimal[] exact =
+                Arrays.stream(fractions).mapToObj(BigDecimal::valueOf).toArray(BigDecimal[]::new);
+        return new Apportionment(exact, Arrays.stream(exact).reduce(BigDecimal.ZERO, BigDecimal::add));
+    }
+
+    int parts() {
+        return fractions.length;
+    }
+
+    /** Returns a part's share of so many, rounded down. */
+    long floor(long total, int part) {
+        return quotient(total, part)[0].longValueExact();
+    }
+
+    /** Returns what rounding down took from a part, times something that is the same for all parts. */
+    BigDecimal remainder(long total, int part) {
+        return quotient(total, part)[1];
+    }
+
+    private BigDecimal[] quotient(long total, int part) {
+        return fractions[part].multiply(BigDecimal.valueOf(total)).divideAndRemainder(sum);
+    }
+
+    /** Returns the sizes of all parts: rounded down, but for those that would lose most by it. */
+    long[] sizes(long total) {
+        long[] sizes = new long[parts()];
+        long left = total;
+        for (int part = 0; part < sizes.length; part++) {
+            sizes[part] = floor(total, part);
+            left -= sizes[part];
+        }
+        IntStream.range(0, sizes.length)
+                .boxed()
+                .sorted(Comparator.comparing((Integer part) -> remainder(total, part))
+                        .reversed())
+                .limit(left)
+                .forEach(part -> sizes[part]++);
+        return sizes;
+    }
+}
