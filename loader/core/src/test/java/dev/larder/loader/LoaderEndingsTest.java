@@ -77,7 +77,7 @@ class LoaderEndingsTest {
                 loader.epoch(i % 3).iterator().next();
             }
 
-            assertThat(directBytes()).isEqualTo(before);
+            assertThat(directBytes()).isLessThanOrEqualTo(before);
             assertThat(Shelf.gatherThreads()).isEqualTo(threads);
         }
     }
