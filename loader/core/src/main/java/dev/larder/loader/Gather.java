@@ -4,6 +4,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ final class Gather {
     private final Source source;
     private final FieldReader[] fields;
     private final FailurePolicy policy;
+    private final LongAdder skipped = new LongAdder();
 
     Gather(Source source, FailurePolicy policy) {
         this.source = source;
@@ -40,6 +42,10 @@ final class Gather {
         } catch (LarderException failure) {
             ring.failed(slot, failure);
         }
+    }
+
+    long skippedSamples() {
+        return skipped.sum();
     }
 
     private void plan(Slot slot) {
@@ -146,9 +152,9 @@ final class Gather {
 
     /** Fails unless the sample may be left out. */
     private void giveUp(Slot slot, FieldReader field, int sample, Stage stage, Throwable e) {
-        long skipped = policy.maxSkipped() == 0 ? 0 : slot.plan().skip();
-        if (policy.maxSkipped() > 0 && skipped <= policy.maxSkipped()) {
+        if (policy.maxSkipped() > 0 && slot.plan().skip() <= policy.maxSkipped()) {
             slot.bad[sample] = true;
+            skipped.increment();
             return;
         }
         Failure failure = failure(

@@ -62,7 +62,6 @@ final class Ring {
     private long deliveredBatches;
     private long deliveredSamples;
     private long deliveredBytes;
-    private long skippedSamples;
 
     Ring(Source source, Gather gather, States states, List<Slot> slots, int taskRows, Duration timeout) {
         this.source = source;
@@ -351,7 +350,6 @@ final class Ring {
      */
     synchronized boolean gathered(Slot slot, int bad) {
         slot.badCount += bad;
-        skippedSamples += bad;
         if (slot.busy == 1
                 && slot.unclaimed == slot.size
                 && slot.badCount > 0
@@ -372,7 +370,7 @@ final class Ring {
                 deliveredBatches,
                 deliveredSamples,
                 deliveredBytes,
-                skippedSamples,
+                gather.skippedSamples(),
                 Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos),
                 openingDataset,
                 total(all, Stopwatch.Part.PLANNING),

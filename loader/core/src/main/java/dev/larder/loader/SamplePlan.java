@@ -30,6 +30,15 @@ final class SamplePlan extends Plan {
 
     /** How batches are made of samples. */
     record Batching(int size, boolean dropLast, Shard shard) {
+        /** Returns one that leaves out nothing of what is left of an epoch, as that is without what was left out. */
+        Batching keepingAll() {
+            return new Batching(size, dropLast, keepingAll(shard));
+        }
+
+        static Shard keepingAll(Shard shard) {
+            return shard.tail() == Shard.Tail.DROP ? Shard.of(shard.rank(), shard.world()) : shard;
+        }
+
         /** Returns how many of an epoch's samples all ranks together visit. */
         long length(long samples) {
             if (shard.tail() == Shard.Tail.EXACT) {
@@ -45,9 +54,9 @@ final class SamplePlan extends Plan {
         return new SamplePlan(epoch, order, batching, 0, batching.length(order.length()));
     }
 
-    /** Plans what is left of an epoch of {@code length} samples after {@code consumed} of them. */
+    /** Plans what is left of an epoch of {@code length} samples after {@code consumed} of them: all of it. */
     static SamplePlan rest(long epoch, SampleOrder order, Batching batching, long consumed, long length) {
-        return new SamplePlan(epoch, order, batching, consumed, length);
+        return new SamplePlan(epoch, order, batching.keepingAll(), consumed, length);
     }
 
     @Override

@@ -34,7 +34,8 @@ final class WholeBatchPlan extends Plan {
     /** Plans what is left of an epoch of {@code length} samples after {@code consumed} of them, which must be whole batches. */
     static WholeBatchPlan rest(long epoch, BatchOrder order, Shard shard, long consumed, long length) {
         WholeBatchPlan all = new WholeBatchPlan(epoch, order, shard, 0, 0);
-        return new WholeBatchPlan(epoch, order, shard, all.batchAt(consumed), all.batchAt(length));
+        Shard keeping = SamplePlan.Batching.keepingAll(shard);
+        return new WholeBatchPlan(epoch, order, keeping, all.batchAt(consumed), all.batchAt(length));
     }
 
     /** Returns the batch that begins at a position. */
