@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import dev.larder.loader.transform.Transform;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Field.rows("scene_feat").through("scene_id", "scene")      // the row of the sample's scene, found by its key
  * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, equally long; obj_feat.mask says what is padding
  * Field.packed("tokens")                                     // ragged rows back to back; tokens.offsets says where each begins
+ * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
  * }</pre>
  */
@@ -34,6 +36,7 @@ public final class Field {
     private final long atMost;
     private final double filler;
     private final @Nullable Lookup lookup;
+    private final @Nullable Transform transform;
 
     private Field(Draft draft) {
         this.column = draft.column;
@@ -44,6 +47,7 @@ public final class Field {
         this.atMost = draft.atMost;
         this.filler = draft.filler;
         this.lookup = draft.lookup;
+        this.transform = draft.transform;
     }
 
     private static Field of(String column, Form form) {
@@ -131,6 +135,16 @@ public final class Field {
         return with(draft -> draft.lookup = new Lookup(keys, index));
     }
 
+    /**
+     * Transforms rows on their way into the batch. For ragged rows, steps must change elements one by one, all in the same way.
+     */
+    public Field transform(Transform newTransform) {
+        if (form == Form.TEXTS || form == Form.FILES) {
+            throw new IllegalStateException("texts and files cannot be transformed: field=" + name);
+        }
+        return with(draft -> draft.transform = newTransform);
+    }
+
     private void requirePadded(String what) {
         if (form != Form.PADDED) {
             throw new IllegalStateException(what + " is for padded fields: field=" + name);
@@ -176,6 +190,11 @@ public final class Field {
         return lookup;
     }
 
+    @Nullable
+    Transform transform() {
+        return transform;
+    }
+
     @Override
     public String toString() {
         return "Field{" + name + " " + form + "}";
@@ -193,6 +212,9 @@ public final class Field {
         @Nullable
         Lookup lookup;
 
+        @Nullable
+        Transform transform;
+
         Draft(String column, Form form) {
             this.column = column;
             this.form = form;
@@ -207,6 +229,7 @@ public final class Field {
             this.atMost = field.atMost;
             this.filler = field.filler;
             this.lookup = field.lookup;
+            this.transform = field.transform;
         }
     }
 }

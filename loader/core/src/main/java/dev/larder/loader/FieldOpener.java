@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
 /** Opens what fields name, and sees that all have a row for each sample. */
 final class FieldOpener {
     private final Dataset dataset;
+    private final long seed;
     private @Nullable String firstName;
     private long rows;
     private int fields;
     private int arrays;
 
-    FieldOpener(Dataset dataset) {
+    FieldOpener(Dataset dataset, long seed) {
         this.dataset = dataset;
+        this.seed = seed;
     }
 
     /** Returns how many samples there are. */
@@ -36,12 +38,14 @@ final class FieldOpener {
         if (field.form() == Field.Form.ROWS) {
             ArrayView array = withRows(dataset.array(field.column()));
             requireRows(lookup, array.name(), array.rows());
-            return new RowsReader(array, field.name(), lookup, place);
+            return field.transform() == null
+                    ? new RowsReader(array, field.name(), lookup, place)
+                    : new TransformedReader(array, field, seed, lookup, place);
         }
         RaggedRows ragged = switch (field.form()) {
             case TEXTS -> RaggedRows.of(dataset.strings(field.column()));
             case FILES -> RaggedRows.of(dataset.bytes(field.column()));
-            default -> RaggedRows.of(dataset.ragged(field.column()), field.atMost());
+            default -> RaggedArrays.of(dataset.ragged(field.column()), field);
         };
         requireRows(lookup, ragged.column(), ragged.rows());
         return field.form() == Field.Form.PADDED

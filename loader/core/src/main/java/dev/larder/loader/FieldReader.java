@@ -45,6 +45,11 @@ abstract class FieldReader {
         return false;
     }
 
+    /** Returns whether code of the user changes what is read. */
+    boolean runsUserCode() {
+        return false;
+    }
+
     /** Returns how many bytes of one sample are read, about. */
     abstract long sampleByteSize();
 

@@ -37,7 +37,7 @@ final class Gather {
             int bad = fill(slot, task.first, task.count, task.workspace());
             if (ring.gathered(slot, bad)) {
                 fillWithoutBad(slot, task.workspace());
-                ring.gathered(slot, 0);
+                ring.refilled(slot);
             }
         } catch (LarderException failure) {
             ring.failed(slot, failure);

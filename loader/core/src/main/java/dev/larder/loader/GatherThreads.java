@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The threads of one loader, from its beginning to its end. */
@@ -35,17 +36,27 @@ final class GatherThreads {
                 .toList();
     }
 
-    /** Waits for threads of a closed ring to end, and returns the names of those that did not in time. */
-    String join(Duration timeout) {
-        long deadline = System.nanoTime() + timeout.toNanos();
-        boolean interrupted = false;
+    /** Waits for threads of a closed ring to end, for those that wait for something less long; returns the names of those left. */
+    String join(Duration heldUp, Duration busy) {
+        long start = System.nanoTime();
         for (Worker worker : workers) {
             worker.thread.interrupt(); // a sampler that waits for something must not
         }
+        joinUntil(start + heldUp.toNanos(), worker -> true);
+        joinUntil(start + busy.toNanos(), worker -> worker.thread.getState() == Thread.State.RUNNABLE);
+        return workers.stream()
+                .filter(Worker::isRunningElsewhere)
+                .map(worker -> worker.thread.getName())
+                .collect(Collectors.joining(","));
+    }
+
+    private void joinUntil(long deadline, Predicate<Worker> isWorthWaiting) {
+        boolean interrupted = false;
         for (Worker worker : workers) {
-            while (worker.isRunningElsewhere() && System.nanoTime() < deadline) {
+            while (worker.isRunningElsewhere() && System.nanoTime() < deadline && isWorthWaiting.test(worker)) {
                 try {
-                    TimeUnit.NANOSECONDS.timedJoin(worker.thread, deadline - System.nanoTime());
+                    long left = Math.min(deadline - System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(50));
+                    TimeUnit.NANOSECONDS.timedJoin(worker.thread, left);
                 } catch (InterruptedException e) {
                     interrupted = true; // and wait on: it is not for long
                 }
@@ -54,10 +65,6 @@ final class GatherThreads {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return workers.stream()
-                .filter(Worker::isRunningElsewhere)
-                .map(worker -> worker.thread.getName())
-                .collect(Collectors.joining(","));
     }
 
     /** One thread: does tasks of the ring until that closes. */

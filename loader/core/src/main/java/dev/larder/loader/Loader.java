@@ -31,7 +31,12 @@ public final class Loader implements AutoCloseable {
     /** What a thread copies at a time: long enough to be worth a claim, short enough to share a batch. */
     private static final int TASK_BYTES = 64 << 10;
 
-    private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(400);
+    /** How long closing waits for a thread that is held up in somebody's code. */
+    private static final Duration HELD_UP_TIMEOUT = Duration.ofMillis(400);
+
+    /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
+    private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
+
     private static final Logger LOG = LoggerFactory.getLogger(Loader.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
@@ -53,7 +58,8 @@ public final class Loader implements AutoCloseable {
                 .toList();
         Gather gather = new Gather(source, means.onFailure());
         int taskRows = taskRows(means.samples(), source.sampleByteSize());
-        this.ring = new Ring(source, gather, states, slots, taskRows, means.timeout());
+        Ring.Work work = new Ring.Work(taskRows, means.threads() == 0 || !source.runsUserCode());
+        this.ring = new Ring(source, gather, states, slots, work, means.timeout());
         this.threads = GatherThreads.start(source, gather, ring, means.threads());
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
     }
@@ -116,14 +122,15 @@ public final class Loader implements AutoCloseable {
 
     /**
      * Closes every batch and waits for the threads to end, which they do when they have copied what they have in hand. One that
-     * is held up in a sampler or transform for longer than 0.4 s fails the call with {@code DEADLINE}; it ends by itself later. Idempotent, from
+     * is held up in a sampler or transform for longer than 0.4 s, or works for longer than 2 s, fails the call with
+     * {@code DEADLINE}; it ends by itself later. Idempotent, from
      * any thread: a consumer that waits for a batch gets an {@link IllegalStateException}.
      */
     @Override
     public void close() {
         ring.close();
         leakGuard.clean();
-        String held = threads.join(CLOSE_TIMEOUT);
+        String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not end in time")
                     .with("threads", held)

@@ -6,6 +6,7 @@ import dev.larder.error.Failure;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
+import dev.larder.loader.transform.Transform;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,6 +50,15 @@ public final class LoaderBuilder {
     /** Adds parts of a sample: rows that are looked up, ragged rows, texts. */
     public LoaderBuilder fields(Field... more) {
         fields.addAll(List.of(more));
+        return this;
+    }
+
+    /** Transforms the first of the arrays and fields that were named, on the way into the batch. */
+    public LoaderBuilder transform(Transform transform) {
+        if (fields.isEmpty()) {
+            throw new IllegalStateException("nothing is named yet: call arrays(…) or fields(…) before transform(…)");
+        }
+        fields.set(0, fields.get(0).transform(transform));
         return this;
     }
 
@@ -160,7 +170,8 @@ public final class LoaderBuilder {
     /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
         requireOneWayToMakeBatches();
-        Source source = Source.of(dataset, List.copyOf(fields));
+        long transformSeed = seed == null ? samplerSeed : seed;
+        Source source = Source.of(dataset, List.copyOf(fields), transformSeed);
         int samples = batchSampler == null ? batchSize : USUAL_BATCH;
         for (OutputArray array : source.arrays()) {
             long bytes = Math.multiplyExact(array.rowByteSize(), samples);
@@ -173,7 +184,7 @@ public final class LoaderBuilder {
             }
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
-        States states = new States(dataset, description, seed == null ? samplerSeed : seed);
+        States states = new States(dataset, description, transformSeed);
         Means means = new Means(samples, threads, depth, timeout, onFailure, progress);
         return new Loader(source, epochs(), states, means);
     }

@@ -1,9 +1,7 @@
 package dev.larder.loader;
 
-import dev.larder.client.RaggedColumn;
 import dev.larder.npy.Dtype;
 import java.util.List;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** Lays rows of different lengths one after the other, and says where each begins and the last ends. */
@@ -21,13 +19,6 @@ final class PackedReader extends FieldReader {
                 lookup,
                 place);
         this.rows = rows;
-    }
-
-    /** Returns the dimensions after the first that every row of a column must have: those of its first row. */
-    static long[] innerShape(RaggedColumn column) {
-        return LongStream.range(1, column.rank())
-                .map(i -> column.rows() == 0 ? 0 : column.dimension(0, (int) i))
-                .toArray();
     }
 
     @Override
@@ -65,7 +56,18 @@ final class PackedReader extends FieldReader {
         long[] wanted = rows(slot);
         for (int i = first; i < first + count; i++) {
             long begin = offsets.memory().getLong(i * Long.BYTES, OFFSETS.byteOrder());
-            rows.copy(wanted[i], values.memory(), (int) (begin * rows.itemByteSize()), workspace.scratch(field()));
+            rows.copy(wanted[i], values, (int) begin, workspace.scratch(field()));
         }
+    }
+
+    @Override
+    boolean isTransforming() {
+        return rows.isTransforming();
+    }
+
+    @Override
+    @Nullable
+    Object newScratch() {
+        return rows.newScratch();
     }
 }

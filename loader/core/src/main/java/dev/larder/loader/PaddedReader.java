@@ -59,19 +59,30 @@ final class PaddedReader extends FieldReader {
 
     @Override
     void fill(Slot slot, int first, int count, Workspace workspace) {
-        UnsafeBuffer values = array(slot, 0).memory();
+        SlotArray values = array(slot, 0);
         UnsafeBuffer mask = array(slot, 1).memory();
-        int length = (int) array(slot, 0).shape[1];
+        int length = (int) values.shape[1];
         int item = rows.itemByteSize();
         long[] wanted = rows(slot);
         for (int i = first; i < first + count; i++) {
             int own = (int) rows.length(wanted[i]);
             int start = i * length + (left ? length - own : 0);
             int padding = i * length + (left ? 0 : own);
-            rows.copy(wanted[i], values, start * item, workspace.scratch(field()));
-            Filler.fill(filler, values, padding * item, (length - own) * item);
+            rows.copy(wanted[i], values, start, workspace.scratch(field()));
+            Filler.fill(filler, values.memory(), padding * item, (length - own) * item);
             mask.setMemory(start, own, (byte) 1);
             mask.setMemory(padding, length - own, (byte) 0);
         }
+    }
+
+    @Override
+    boolean isTransforming() {
+        return rows.isTransforming();
+    }
+
+    @Override
+    @Nullable
+    Object newScratch() {
+        return rows.newScratch();
     }
 }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Gather threads park when there is no slot to fill and are woken when some are free again.
  *   <li>The consumer lends a hand with the batch it waits for, spins for some microseconds for the rest of it, then parks. So
- *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up.
+ *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up. It leaves the user's
+ *       own transforms to the gather threads, if there are any: one that hangs would take its deadline from it.
  * </ul>
  *
  * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
@@ -35,6 +36,7 @@ final class Ring {
     private final long timeoutNanos;
     private final int depth;
     private final int taskRows;
+    private final boolean consumerHelps;
 
     /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
     private final ArrayDeque<Slot> free;
@@ -63,19 +65,23 @@ final class Ring {
     private long deliveredSamples;
     private long deliveredBytes;
 
-    Ring(Source source, Gather gather, States states, List<Slot> slots, int taskRows, Duration timeout) {
+    Ring(Source source, Gather gather, States states, List<Slot> slots, Work work, Duration timeout) {
         this.source = source;
         this.gather = gather;
         this.consumerTask = new Task(new Workspace(source.fields(), new Stopwatch()));
         this.timeoutNanos = timeout.toNanos();
         this.depth = slots.size();
-        this.taskRows = taskRows;
+        this.taskRows = work.taskRows();
+        this.consumerHelps = work.consumerHelps();
         this.slots = slots;
         this.free = new ArrayDeque<>(slots);
         this.line = new ArrayDeque<>(depth + 1);
         this.idle = new ArrayDeque<>();
         this.batches = new BatchRotation(this, source, states, depth);
     }
+
+    /** How batches are cut into tasks, and whether the consumer does some of them. */
+    record Work(int taskRows, boolean consumerHelps) {}
 
     // ---- for epochs
 
@@ -193,8 +199,10 @@ final class Ring {
         Slot head = line.peekFirst();
         awaited = head;
         if (head == null) {
-            claimPlanning(consumerTask);
-        } else if (head.hasUnclaimedRows()) {
+            if (consumerHelps) {
+                claimPlanning(consumerTask);
+            }
+        } else if (head.hasUnclaimedRows() && consumerHelps) {
             consumerTask.gather(head, taskRows);
         } else if (head.ready) {
             line.removeFirst();
@@ -360,6 +368,12 @@ final class Ring {
         slot.busy--;
         settle(slot);
         return false;
+    }
+
+    /** Takes note that a batch was filled anew by one thread. */
+    synchronized void refilled(Slot slot) {
+        slot.unclaimed = slot.size;
+        gathered(slot, 0);
     }
 
     /** Returns what was done and how long it took. */

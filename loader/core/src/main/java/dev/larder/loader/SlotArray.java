@@ -2,6 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.loader.transform.Output;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -23,6 +24,7 @@ final class SlotArray {
 
     private ByteBuffer bytes;
     private UnsafeBuffer memory;
+    private Output output;
 
     SlotArray(OutputArray description, long byteSize) {
         this.description = description;
@@ -30,6 +32,7 @@ final class SlotArray {
         System.arraycopy(description.rowShape(), 0, shape, 1, shape.length - 1);
         this.bytes = allocate(byteSize);
         this.memory = new UnsafeBuffer(bytes);
+        this.output = Output.of(bytes);
         this.filled = new UnsafeBuffer(memory);
     }
 
@@ -56,6 +59,11 @@ final class SlotArray {
         return bytes;
     }
 
+    /** Returns all of the memory, for transforms to write. */
+    Output output() {
+        return output;
+    }
+
     /** Makes room for a batch of so many rows of the shape that was set; what the memory held may be lost. */
     void resize(long rows) {
         shape[0] = rows;
@@ -67,6 +75,7 @@ final class SlotArray {
             requireFits(length, description.name());
             bytes = allocate(Math.min(MAX_BYTES, length + length / 4));
             memory = new UnsafeBuffer(bytes);
+            output = Output.of(bytes);
         }
         if (filled.capacity() != length || filled.addressOffset() != memory.addressOffset()) {
             filled.wrap(memory, 0, (int) length);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Where batches come from: fields of one version of a dataset whose rows belong together. */
 record Source(Dataset dataset, List<FieldReader> fields, long rows) {
     /** Takes some fields, or the rows of every array where none is named. */
-    static Source of(Dataset dataset, List<Field> named) {
+    static Source of(Dataset dataset, List<Field> named, long seed) {
         List<Field> wanted =
                 named.isEmpty() ? dataset.arrayNames().stream().map(Field::rows).toList() : named;
         if (wanted.isEmpty()) {
@@ -21,7 +21,7 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
                     .with("dataset", dataset.name())
                     .exception();
         }
-        FieldOpener opener = new FieldOpener(dataset);
+        FieldOpener opener = new FieldOpener(dataset, seed);
         List<FieldReader> readers = new ArrayList<>();
         for (Field field : wanted) {
             readers.add(opener.open(field));
@@ -51,6 +51,11 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
         return Math.max(
                 fields.stream().mapToLong(FieldReader::sampleByteSize).sum(),
                 arrays().stream().mapToLong(OutputArray::rowByteSize).sum());
+    }
+
+    /** Returns whether filling in samples runs code of the user, which may take any time. */
+    boolean runsUserCode() {
+        return fields.stream().anyMatch(FieldReader::runsUserCode);
     }
 
     /** Starts a failure that names the dataset. */

@@ -37,8 +37,8 @@ class FieldTest {
 
     @Test
     void paddingMayStandAtTheLeftHaveAMultipleAndANumberOfItsOwn() {
-        try (Loader loader =
-                loader(4, Field.padded("words").left().toMultipleOf(4).filledWith(-1).as("w"))) {
+        try (Loader loader = loader(
+                4, Field.padded("words").left().toMultipleOf(4).filledWith(-1).as("w"))) {
             Batch batch = loader.epoch(0).iterator().next();
 
             assertThat(ints(batch, "w")).containsExactly(-1, -1, -1, -1, -1, -1, -1, 1, -1, -1, 2, 3, -1, 3, 4, 5);
@@ -53,15 +53,18 @@ class FieldTest {
 
             assertThat(batch.array("boxes").shape()).containsExactly(3, 3, 2);
             assertThat(batch.array("boxes").byteBuffer().asFloatBuffer().get(6)).isEqualTo(1.5f);
-            assertThat(batch.array("boxes").byteBuffer().asFloatBuffer().get(10)).isZero();
+            assertThat(batch.array("boxes").byteBuffer().asFloatBuffer().get(10))
+                    .isZero();
             assertThat(bytes(batch, "boxes.mask")).containsExactly(1, 0, 0, 1, 1, 0, 1, 1, 1);
         }
     }
 
     @Test
     void longRowsMayBeCut() {
-        try (Loader loader =
-                loader(5, Field.packed("words").atMost(2), Field.padded("words").atMost(2).as("padded"))) {
+        try (Loader loader = loader(
+                5,
+                Field.packed("words").atMost(2),
+                Field.padded("words").atMost(2).as("padded"))) {
             Batch batch = loader.epoch(0).iterator().next(); // lengths 0 1 2 3 4
 
             assertThat(ints(batch, "words")).containsExactly(1, 2, 3, 3, 4, 4, 5);
@@ -188,7 +191,8 @@ class FieldTest {
         assertThatThrownBy(() -> loader(4, Field.rows("labels"), Field.rows("feat")))
                 .hasMessageContaining("arrays of one loader differ in rows")
                 .hasMessageContaining("labels=100 feat=7");
-        assertThatThrownBy(() -> loader(4, Field.rows("labels"), Field.packed("words").as("labels")))
+        assertThatThrownBy(() ->
+                        loader(4, Field.rows("labels"), Field.packed("words").as("labels")))
                 .hasMessageContaining("named twice");
         assertThatThrownBy(() -> loader(4, Field.rows("feat").at("feat")))
                 .hasMessageContaining("name a 1-d array of whole numbers");

@@ -86,8 +86,9 @@ class ResumeTest {
             LoaderState state = batches.next().stateAfter();
 
             assertThat(state.toJson())
-                    .isEqualTo("{\"format\":1,\"dataset\":\"shelf\",\"digest\":\"" + shelf.dataset.digest()
-                            + "\",\"sampler\":\"random(seed=42)\",\"seed\":42,\"epoch\":3,\"consumed\":20,\"length\":97}");
+                    .isEqualTo(
+                            "{\"format\":1,\"dataset\":\"shelf\",\"digest\":\"" + shelf.dataset.digest()
+                                    + "\",\"sampler\":\"random(seed=42)\",\"seed\":42,\"epoch\":3,\"consumed\":20,\"length\":97}");
             assertThat(LoaderState.parse(state.toJson())).isEqualTo(state);
             assertThat(LoaderState.parse(" { \"length\" : 97, \"consumed\": 20,\n\"epoch\":3,\"seed\":42,"
                             + "\"sampler\":\"random(seed=42)\",\"digest\":\"" + shelf.dataset.digest()
@@ -98,7 +99,8 @@ class ResumeTest {
 
     @Test
     void prefetchedBatchesDoNotCount() {
-        try (Loader loader = Loader.over(shelf.dataset).batch(10).depth(8).threads(3).build()) {
+        try (Loader loader =
+                Loader.over(shelf.dataset).batch(10).depth(8).threads(3).build()) {
             Batch first = loader.epoch(0).iterator().next();
 
             assertThat(first.stateAfter().consumed()).isEqualTo(10);
@@ -132,8 +134,19 @@ class ResumeTest {
                     .hasMessageContaining("stateSampler=random(seed=2)")
                     .satisfies(e -> assertThat(((LarderException) e).code()).isEqualTo(ErrorCode.BAD_INPUT));
         }
-        for (String garbage : List.of("", "{", "{}", "[1]", "{\"format\":2}", "{\"format\":1}", "{\"format\":1,}", "null",
-                "{\"format\":1,\"format\":1}", "{\"format\":99999999999999999999}", "{\"format\":1}x", "x".repeat(1 << 20))) {
+        for (String garbage : List.of(
+                "",
+                "{",
+                "{}",
+                "[1]",
+                "{\"format\":2}",
+                "{\"format\":1}",
+                "{\"format\":1,}",
+                "null",
+                "{\"format\":1,\"format\":1}",
+                "{\"format\":99999999999999999999}",
+                "{\"format\":1}x",
+                "x".repeat(1 << 20))) {
             assertThatThrownBy(() -> LoaderState.parse(garbage)).hasMessageContaining("cannot read a loader's state");
         }
     }
@@ -176,7 +189,8 @@ class ResumeTest {
     private static BatchSampler batchSampler(Random random) {
         Lengths lengths = Lengths.of(random.longs(ROWS, 1, 300).toArray());
         return switch (random.nextInt(3)) {
-            case 0 -> Buckets.of(lengths).bounds(100, 220).batchSizes(32, 24, 16).shuffle(random.nextInt());
+            case 0 ->
+                Buckets.of(lengths).bounds(100, 220).batchSizes(32, 24, 16).shuffle(random.nextInt());
             case 1 -> TokenBudget.of(lengths).maxTokens(900).shuffle(random.nextInt());
             default -> BatchSampler.of(sampler(random), 1 + random.nextInt(20), false);
         };
@@ -204,12 +218,17 @@ class ResumeTest {
 
         Part read(long epoch, long steps) {
             List<Loader> loaders = loaders();
-            return inTurn(loaders, loaders.stream().map(loader -> loader.epoch(epoch)).toList(), steps);
+            return inTurn(
+                    loaders, loaders.stream().map(loader -> loader.epoch(epoch)).toList(), steps);
         }
 
         List<Long> resume(LoaderState state) {
             List<Loader> loaders = loaders();
-            return inTurn(loaders, loaders.stream().map(loader -> loader.resume(state)).toList(), Long.MAX_VALUE).samples;
+            return inTurn(
+                            loaders,
+                            loaders.stream().map(loader -> loader.resume(state)).toList(),
+                            Long.MAX_VALUE)
+                    .samples;
         }
     }
 
@@ -221,7 +240,8 @@ class ResumeTest {
 
     private static List<Long> rest(BatchSampler sampler, Shard.Tail tail, int world, LoaderState state) {
         List<Loader> loaders = loaders(sampler, tail, world);
-        List<Epoch> epochs = loaders.stream().map(loader -> loader.resume(state)).toList();
+        List<Epoch> epochs =
+                loaders.stream().map(loader -> loader.resume(state)).toList();
         return byBatch(loaders, epochs, Long.MAX_VALUE).samples;
     }
 
@@ -251,12 +271,18 @@ class ResumeTest {
     }
 
     private static Part byBatch(List<Loader> loaders, List<Epoch> epochs, long steps) {
-        return read(loaders, epochs, steps, rows ->
-                rows.stream().flatMapToLong(Arrays::stream).boxed().toList());
+        return read(
+                loaders,
+                epochs,
+                steps,
+                rows -> rows.stream().flatMapToLong(Arrays::stream).boxed().toList());
     }
 
     private static Part read(
-            List<Loader> loaders, List<Epoch> epochs, long steps, java.util.function.Function<List<long[]>, List<Long>> order) {
+            List<Loader> loaders,
+            List<Epoch> epochs,
+            long steps,
+            java.util.function.Function<List<long[]>, List<Long>> order) {
         assertThat(epochs).allMatch(epoch -> epoch.batches() == epochs.get(0).batches());
         List<Iterator<Batch>> ranks = epochs.stream().map(Epoch::iterator).toList();
         List<Long> samples = new ArrayList<>();

@@ -34,8 +34,14 @@ final class Scenes implements AutoCloseable {
     private Scenes(int indexed) {
         Map<String, FixtureArray> arrays = new LinkedHashMap<>();
         arrays.put("labels", Shelf.labels(ROWS));
-        arrays.put("feat", FixtureArray.ints(IntStream.range(0, SCENES * 3).map(i -> i / 3 * 10).toArray(), SCENES, 3));
-        arrays.put("feat_row", FixtureArray.longs(IntStream.range(0, ROWS).mapToLong(r -> r % SCENES).toArray(), ROWS));
+        arrays.put(
+                "feat",
+                FixtureArray.ints(
+                        IntStream.range(0, SCENES * 3).map(i -> i / 3 * 10).toArray(), SCENES, 3));
+        arrays.put(
+                "feat_row",
+                FixtureArray.longs(
+                        IntStream.range(0, ROWS).mapToLong(r -> r % SCENES).toArray(), ROWS));
         addAll(arrays, words());
         addAll(arrays, boxes());
         addAll(arrays, texts("question", "question %d é"));
@@ -62,7 +68,8 @@ final class Scenes implements AutoCloseable {
     private static List<ColumnArray> words() {
         RaggedBuilder words = new RaggedBuilder(Dtype.parse("<i4"), 1);
         for (int row = 0; row < ROWS; row++) {
-            ByteBuffer numbers = ByteBuffer.allocateDirect(row % 5 * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer numbers =
+                    ByteBuffer.allocateDirect(row % 5 * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
             for (int i = 0; i < row % 5; i++) {
                 numbers.putInt(row + i);
             }
@@ -75,7 +82,8 @@ final class Scenes implements AutoCloseable {
         RaggedBuilder boxes = new RaggedBuilder(Dtype.parse("<f4"), 2);
         for (int row = 0; row < ROWS; row++) {
             int count = row % 3 + 1;
-            ByteBuffer numbers = ByteBuffer.allocateDirect(count * 2 * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer numbers =
+                    ByteBuffer.allocateDirect(count * 2 * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
             while (numbers.hasRemaining()) {
                 numbers.putFloat(row + 0.5f);
             }
