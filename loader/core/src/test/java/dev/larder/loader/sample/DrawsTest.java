@@ -34,7 +34,8 @@ class DrawsTest {
                         .batchSizes(32, 24, 16)
                         .shuffle(SEED)))
                 .isEqualTo("5bc71920");
-        assertThat(crcOfBatches(TokenBudget.of(lengths).maxTokens(4000).shuffle(SEED))).isEqualTo("f368b9ca");
+        assertThat(crcOfBatches(TokenBudget.of(lengths).maxTokens(4000).shuffle(SEED)))
+                .isEqualTo("f368b9ca");
     }
 
     @Test
