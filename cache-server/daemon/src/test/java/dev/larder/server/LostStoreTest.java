@@ -75,7 +75,7 @@ class LostStoreTest {
     void aStoreThatHasTakenThePlaceIsNotTouchedByAnOrderlyStop() throws IOException {
         Path others = Files.writeString(sources.resolve("lock"), "another daemon's");
         Path lock = served.layout().lock();
-        Path ours = Files.move(lock, sources.resolve("ours"));
+        Path ours = Files.move(lock, lock.resolveSibling("ours"));
         Files.copy(others, lock);
 
         served.control().stop(true, progress -> {});
