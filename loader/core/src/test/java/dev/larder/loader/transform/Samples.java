@@ -1,20 +1,29 @@
 package dev.larder.loader.transform;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 
 /** Runs compiled transforms on single samples. */
 final class Samples {
     private Samples() {}
 
-    /** Returns what a transform makes of the sample at a place in some bytes, in the second row of an output. */
+    /** Returns what a transform makes of the sample at a place in some bytes, in the second row of an output of either kind. */
     static byte[] apply(SampleTransform transform, byte[] stored, int offset, long seed, long epoch, long position) {
-        ByteBuffer memory = ByteBuffer.allocateDirect(3 * transform.rowByteSize());
-        Output output = Output.of(memory);
-        transform.apply(stored, offset, output, 1, seed, epoch, position, transform.newScratch());
-        byte[] bytes = new byte[transform.rowByteSize()];
-        memory.get(bytes.length, bytes);
+        int length = transform.rowByteSize();
+        ByteBuffer direct = ByteBuffer.allocateDirect(3 * length);
+        ByteBuffer heap = ByteBuffer.allocate(3 * length);
+        for (ByteBuffer memory : List.of(direct, heap)) {
+            transform.apply(stored, offset, Output.of(memory), 1, seed, epoch, position, transform.newScratch());
+        }
+        assertThat(direct).isEqualTo(heap);
+        assertThat(direct.slice(0, length)).isEqualTo(ByteBuffer.allocate(length));
+        assertThat(direct.slice(2 * length, length)).isEqualTo(ByteBuffer.allocate(length));
+        byte[] bytes = new byte[length];
+        direct.get(length, bytes);
         return bytes;
     }
 
