@@ -33,6 +33,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import weakref
@@ -50,6 +51,7 @@ _NAMES_SHOWN = 10
 _LONGEST_HEADER = 16_384
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
+_UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before, each mapping keeps a descriptor
 
 
 class LarderError(Exception):
@@ -352,7 +354,7 @@ def _map(version, file):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             version.require_unchanged(file, os.fstat(descriptor))
-            segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+            segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
@@ -487,12 +489,15 @@ def _with_digest(store, name, digest):
         numbers = sorted((int(entry) for entry in os.listdir(folder) if entry.isdigit()), reverse=True)
     except FileNotFoundError:
         numbers = []
+    left = list(numbers)
     for attempt in range(20 if numbers else 0):  # the daemon may be looking just now who leases what
-        for number in numbers:
+        for number in tuple(left):
             version = _lease(store, name, number)
             if version is not None and version.digest == digest:
                 return version
-        time.sleep(attempt / 1000)
+            if version is not None:
+                left.remove(number)  # what was published never changes
+        time.sleep(attempt / 1000 if left else 0)
     raise NotFound(_message("the version that was pickled is not in the store any more", "keep its dataset open until "
                             "all have unpickled it, or open the newest version with larder.dataset", dataset=name,
                             digest=digest[:16], versions=numbers, store=store))

@@ -84,13 +84,14 @@ final class JnaPosix implements Posix {
                 Failure failure = Failure.of(ErrorCode.UNEXPECTED, "cannot reach the C library through JNA")
                         .with("os", System.getProperty("os.name"))
                         .with("arch", System.getProperty("os.arch"))
-                        .with("jnaTmpdir", System.getProperty("jna.tmpdir", System.getProperty("java.io.tmpdir")));
+                        .with("jnaTmpdir", System.getProperty("jna.tmpdir", "unset"));
                 if (REFUSAL != null) {
                     failure.with("reason", REFUSAL.getMessage()).cause(REFUSAL);
                 }
                 throw failure.remedy(
                         "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
-                                + " a folder for its library that is not mounted noexec (-Djna.tmpdir=DIR)");
+                                + " a folder for its library that is not mounted noexec: -Djna.tmpdir=DIR, else"
+                                + " JNA/temp in XDG_CACHE_HOME or ~/.cache, else java.io.tmpdir where that cannot be written");
             }
             return INSTANCE;
         }
@@ -423,6 +424,7 @@ final class JnaPosix implements Posix {
                     .exception();
         } finally {
             Reference.reachabilityFence(strings);
+            Reference.reachabilityFence(arguments);
         }
     }
 
