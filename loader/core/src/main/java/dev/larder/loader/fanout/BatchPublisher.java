@@ -44,6 +44,7 @@ public final class BatchPublisher implements AutoCloseable {
     private @Nullable LarderException failure;
     private boolean isComplete;
     private volatile boolean closing;
+    private boolean closed;
 
     /** The batches before this one may be written without another look at the consumers. */
     private long granted;
@@ -226,14 +227,14 @@ public final class BatchPublisher implements AutoCloseable {
         closing = true;
         synchronized (this) {
             RingWriter writer = ring;
-            if (writer != null) {
+            if (writer != null && !closed) {
+                closed = true;
                 if (failure == null) {
                     writer.end();
                 } else {
                     writer.end(failure);
                 }
                 writer.close();
-                ring = null;
             }
             folder.close();
         }

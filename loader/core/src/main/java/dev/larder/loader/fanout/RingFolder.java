@@ -171,23 +171,18 @@ final class RingFolder implements AutoCloseable {
                 reserve(seats[seat], RingDescriptor.PAGE_LENGTH);
             }
             return true;
-        } catch (FileAlreadyExistsException | NoSuchFileException e) {
-            close();
-            return retry(isLast, e);
-        } catch (LarderException e) {
-            close();
-            return e.code() == ErrorCode.NOT_FOUND && retry(isLast, e);
         } catch (IOException | RuntimeException | Error e) {
             close();
-            throw e;
+            if (isLast || !isRemovedMeanwhile(e)) {
+                throw e;
+            }
+            return false;
         }
     }
 
-    private static <E extends Exception> boolean retry(boolean isLast, E failure) throws E {
-        if (isLast) {
-            throw failure;
-        }
-        return false;
+    private static boolean isRemovedMeanwhile(Throwable failure) {
+        return failure instanceof NoSuchFileException
+                || (failure instanceof LarderException e && e.code() == ErrorCode.NOT_FOUND);
     }
 
     private int open(Path file, int ownMode, int sharedMode) {

@@ -150,16 +150,15 @@ class FanOutTest {
 
     @Test
     void aProducerIsBlockedByWhoDoesNotGetOnUntilItsDeadline() {
-        try (BatchPublisher publisher =
-                        gallery.publisher().slots(2).timeout(SOON).open();
-                SharedBatches batches = attachAfterFirstBatch(publisher)) {
-            assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(1)))
-                    .hasMessageContaining("consumers do not get on")
-                    .hasMessageContaining(
-                            "consumer-00(pid " + ProcessHandle.current().pid() + ", needs batch 0)");
-            assertThat(publisher.published()).isEqualTo(2);
-            publisher.close();
+        BatchPublisher publisher = gallery.publisher().slots(2).timeout(SOON).open();
+        try (SharedBatches batches = attachAfterFirstBatch(publisher)) {
+            try (publisher) {
+                assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(1)))
+                        .hasMessageContaining("consumers do not get on")
+                        .hasMessageContaining("consumer-00(pid " + ProcessHandle.current().pid() + ", needs batch 0)");
+            }
 
+            assertThat(publisher.published()).isEqualTo(2);
             assertThatThrownBy(() -> batches.forEach(batch -> {}))
                     .hasMessageContaining("the producer failed")
                     .hasMessageContaining("message=consumers do not get on");

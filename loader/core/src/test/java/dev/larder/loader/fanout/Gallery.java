@@ -10,10 +10,13 @@ import dev.larder.loader.Loader;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 
 /** A store without a daemon, with a dataset of noise whose labels say which row it is. */
@@ -49,7 +52,7 @@ final class Gallery implements AutoCloseable {
         return store.store().toString();
     }
 
-    java.nio.file.Path ring() {
+    Path ring() {
         return store.layout().ring(RING);
     }
 
@@ -74,6 +77,19 @@ final class Gallery implements AutoCloseable {
         return sum.getValue();
     }
 
+    /** Returns what a {@link PythonConsumer} says of whole epochs: Python has no CRC32C. */
+    String pythonSum(long epochs) {
+        CRC32 sum = new CRC32();
+        long count = 0;
+        for (long e = 0; e < epochs; e++) {
+            for (Batch batch : loader.epoch(e)) {
+                batch.arrays().forEach(array -> sum.update(array.byteBuffer()));
+                count++;
+            }
+        }
+        return String.format("%d %08x", count, sum.getValue());
+    }
+
     static void add(SharedBatch batch, CRC32C sum) {
         batch.arrays().forEach(array -> sum.update(array.byteBuffer()));
     }
@@ -92,7 +108,7 @@ final class Gallery implements AutoCloseable {
             }
             dataset.array("images").row(row).getBytes(0, expected);
             images.get(i * rowBytes, found);
-            if (!java.util.Arrays.equals(expected, found)) {
+            if (!Arrays.equals(expected, found)) {
                 return false;
             }
         }
