@@ -119,6 +119,7 @@ public final class Daemon implements AutoCloseable {
         this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(
                 store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
+        store.sweepRings();
         residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
@@ -394,6 +395,7 @@ public final class Daemon implements AutoCloseable {
             long start = System.nanoTime();
             samples++;
             restoreStore();
+            store.sweepRings();
             residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
             afterChange();
             long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
