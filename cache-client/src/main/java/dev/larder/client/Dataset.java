@@ -13,6 +13,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.lang.ref.Cleaner;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -43,6 +44,7 @@ public final class Dataset implements AutoCloseable {
     private final Columns columns;
     private final Consumer<Dataset> onClose;
     private boolean open = true;
+    private volatile Duration openingTime = Duration.ZERO;
 
     private Dataset(String name, Resources resources, IndexReader index, Consumer<Dataset> onClose) {
         this.name = name;
@@ -94,6 +96,15 @@ public final class Dataset implements AutoCloseable {
     /** Returns the number of the version, a local counter. */
     public long version() {
         return version;
+    }
+
+    /** Returns how long it took to open this, waiting for it to be loaded included. */
+    public Duration openingTime() {
+        return openingTime;
+    }
+
+    void tookToOpen(Duration time) {
+        openingTime = time;
     }
 
     /** Returns the SHA-256 in hex that identifies the contents anywhere. */

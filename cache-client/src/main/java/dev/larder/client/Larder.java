@@ -116,7 +116,8 @@ public final class Larder implements AutoCloseable {
     public Dataset dataset(String name, Duration timeout) {
         requireOpen();
         Names.requireDataset(name);
-        long endNs = System.nanoTime() + timeout.toNanos();
+        long startNs = System.nanoTime();
+        long endNs = startNs + timeout.toNanos();
         Dataset dataset = tryOpen(name);
         for (int attempt = 0; dataset == null; attempt++) {
             if (attempt == OPEN_ATTEMPTS) {
@@ -130,6 +131,7 @@ public final class Larder implements AutoCloseable {
             DaemonWait.awaitDataset(store, name, Duration.ofNanos(Math.max(0, endNs - System.nanoTime())));
             dataset = tryOpen(name);
         }
+        dataset.tookToOpen(Duration.ofNanos(System.nanoTime() - startNs));
         return dataset;
     }
 

@@ -91,6 +91,14 @@ public final class RaggedColumn implements ColumnView {
         return extents.copy(row, target, targetOffset);
     }
 
+    /**
+     * Copies the start of a row's elements, at most so many bytes, to {@code targetOffset} and returns how many were copied.
+     * Allocates nothing.
+     */
+    public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
+        return extents.copy(row, atMostBytes, target, targetOffset);
+    }
+
     /** Returns the elements of all rows, one after the other: {@code getFloat(firstElement(row) + i)} reads one of a row. */
     public ArrayView values() {
         return extents.values();

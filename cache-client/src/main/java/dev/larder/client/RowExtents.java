@@ -70,8 +70,13 @@ final class RowExtents {
 
     /** Copies a row's bytes and returns how many they are. Allocates nothing. */
     int copy(long row, MutableDirectBuffer target, int targetOffset) {
+        return copy(row, Integer.MAX_VALUE, target, targetOffset);
+    }
+
+    /** Copies a row's first bytes, at most so many, and returns how many they are. Allocates nothing. */
+    int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         long begin = begin(row);
-        int length = intLength(row, begin);
+        int length = atMostBytes < byteSize(row) ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
         Targets.requireWritable(target, targetOffset, length);
         Targets.copy(values.base() + begin * itemSize, target, targetOffset, length);
         values.requireOpen();

@@ -7,7 +7,7 @@ import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and copies memory by address, without any check: callers have checked bounds and keep the memory mapped.
+ * Reads, writes and copies memory by address, without any check: callers have checked bounds and keep the memory mapped.
  *
  * <p>The gate to the JVM's {@code Unsafe}: the internal one where this JVM exports it (as Agrona 2 asks for), else the one of
  * {@code jdk.unsupported}. Bound as constant method handles, which compile to the same instructions as a direct call.
@@ -20,6 +20,10 @@ public final class RawMemory {
     private static final MethodHandle GET_LONG = handle("getLong", long.class, long.class);
     private static final MethodHandle COPY =
             handle("copyMemory", void.class, Object.class, long.class, Object.class, long.class, long.class);
+    private static final MethodHandle PUT_BYTE = handle("putByte", void.class, Object.class, long.class, byte.class);
+    private static final MethodHandle PUT_SHORT = handle("putShort", void.class, Object.class, long.class, short.class);
+    private static final MethodHandle PUT_INT = handle("putInt", void.class, Object.class, long.class, int.class);
+    private static final MethodHandle PUT_LONG = handle("putLong", void.class, Object.class, long.class, long.class);
 
     private RawMemory() {}
 
@@ -70,6 +74,68 @@ public final class RawMemory {
             COPY.invokeExact((Object) null, address, (Object) target, targetOffset, byteSize);
         } catch (Throwable e) {
             throw unexpected(e);
+        }
+    }
+
+    /** Copies bytes between arrays of primitives, and memory outside the heap where an array is null; offsets as in {@link #putInt}. */
+    public static void copy(
+            @Nullable Object source, long sourceOffset, @Nullable Object target, long targetOffset, long byteSize) {
+        try {
+            COPY.invokeExact(source, sourceOffset, target, targetOffset, byteSize);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes one byte; see {@link #putInt}. */
+    public static void putByte(@Nullable Object array, long offset, byte value) {
+        try {
+            PUT_BYTE.invokeExact(array, offset, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes two bytes in native byte order; see {@link #putInt}. */
+    public static void putShort(@Nullable Object array, long offset, short value) {
+        try {
+            PUT_SHORT.invokeExact(array, offset, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Writes four bytes in native byte order.
+     *
+     * @param array of primitives, or null for memory outside the heap
+     * @param offset {@link #arrayOffset} and the place in the array in bytes, or an address
+     */
+    public static void putInt(@Nullable Object array, long offset, int value) {
+        try {
+            PUT_INT.invokeExact(array, offset, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes eight bytes in native byte order; see {@link #putInt}. */
+    public static void putLong(@Nullable Object array, long offset, long value) {
+        try {
+            PUT_LONG.invokeExact(array, offset, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Returns the offset of the first element in arrays of a type such as {@code byte[].class}. */
+    public static long arrayOffset(Class<?> arrayType) {
+        try {
+            Object offset =
+                    UNSAFE.getClass().getMethod("arrayBaseOffset", Class.class).invoke(UNSAFE, arrayType);
+            return ((Number) offset).longValue(); // an int or a long, as the JVM has it
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -17,15 +18,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batch implements AutoCloseable {
     private final Ring ring;
+    private final States states;
     private final List<BatchArray> arrays;
     private @Nullable Slot slot;
     private volatile boolean kept;
     private volatile boolean open;
 
-    Batch(Ring ring, Source source) {
+    Batch(Ring ring, Source source, States states) {
         this.ring = ring;
-        BatchArray[] columns = new BatchArray[source.arrays().size()];
-        Arrays.setAll(columns, i -> new BatchArray(this, i, source.arrays().get(i)));
+        this.states = states;
+        List<OutputArray> outputs = source.arrays();
+        BatchArray[] columns = new BatchArray[outputs.size()];
+        Arrays.setAll(columns, i -> new BatchArray(this, i, outputs.get(i)));
         this.arrays = List.of(columns);
     }
 
@@ -39,9 +43,29 @@ public final class Batch implements AutoCloseable {
         return slot().batch;
     }
 
-    /** Returns how many samples it has: the loader's batch size, or fewer in the last batch of an epoch. */
+    /**
+     * Returns how many samples it has: the loader's batch size, or fewer in the last batch of an epoch and where samples were
+     * skipped, down to none.
+     */
     public int size() {
         return slot().size;
+    }
+
+    /**
+     * Returns how many of the samples count, from the first one on: the others only fill up the last turn of all ranks and are
+     * samples from the start of the epoch once more. Evaluation leaves these out.
+     */
+    public int validSize() {
+        return slot().valid;
+    }
+
+    /**
+     * Returns how far training has come when it has consumed this batch, and all ranks theirs of the same number:
+     * {@link Loader#resume} goes on from there.
+     */
+    public LoaderState stateAfter() {
+        Slot current = slot();
+        return states.after(current.plan(), current.batch);
     }
 
     /** Returns which row of the arrays a sample is. */
@@ -78,6 +102,15 @@ public final class Batch implements AutoCloseable {
         }
         throw new IllegalArgumentException("the loader does not read this array: array=" + name + " arrays="
                 + arrays.stream().map(BatchArray::name).toList());
+    }
+
+    /** Returns the text of a sample, from an array of a {@link Field#texts} field, as a new string. */
+    public String text(String name, int sample) {
+        BatchArray offsets = array(name + ".offsets");
+        int from = (int) offsets.getLong(Objects.checkIndex(sample, size()));
+        byte[] utf8 = new byte[(int) offsets.getLong(sample + 1) - from];
+        array(name).buffer().getBytes(from, utf8);
+        return new String(utf8, StandardCharsets.UTF_8);
     }
 
     /**

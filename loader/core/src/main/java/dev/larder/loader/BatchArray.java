@@ -1,6 +1,5 @@
 package dev.larder.loader;
 
-import dev.larder.client.ArrayView;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.Objects;
@@ -14,45 +13,47 @@ import org.agrona.DirectBuffer;
 public final class BatchArray {
     private final Batch batch;
     private final int place;
-    private final String name;
-    private final Dtype dtype;
-    private final long[] shape;
-    private final int rowByteSize;
+    private final OutputArray description;
 
-    BatchArray(Batch batch, int place, ArrayView array) {
+    BatchArray(Batch batch, int place, OutputArray description) {
         this.batch = batch;
         this.place = place;
-        this.name = array.name();
-        this.dtype = array.dtype();
-        this.shape = array.shape();
-        this.rowByteSize = Math.toIntExact(array.rowByteSize());
+        this.description = description;
     }
 
-    /** Returns the array's name in the dataset. */
+    /** Returns the array's name in batches: that of its field, or one made from it. */
     public String name() {
-        return name;
+        return description.name();
     }
 
     /** Returns the type of the elements. */
     public Dtype dtype() {
-        return dtype;
+        return description.dtype();
     }
 
-    /** Returns the dimensions as a new array: the size of the batch, then those of a row. */
+    /** Returns the dimensions as a new array: mostly the size of the batch, then those of a row. */
     public long[] shape() {
-        long[] dimensions = shape.clone();
-        dimensions[0] = batch.size();
-        return dimensions;
+        return array().shape.clone();
+    }
+
+    /** Returns one dimension. Allocates nothing. */
+    public long dimension(int number) {
+        return array().shape[number];
     }
 
     /** Returns the length of one row in bytes. */
     public int rowByteSize() {
-        return rowByteSize;
+        long bytes = description.dtype().itemSize();
+        long[] shape = array().shape;
+        for (int i = 1; i < shape.length; i++) {
+            bytes *= shape[i];
+        }
+        return (int) bytes;
     }
 
     /** Returns the length of all rows in bytes. */
     public int byteSize() {
-        return batch.size() * rowByteSize;
+        return array().filled.capacity();
     }
 
     /**
@@ -60,7 +61,7 @@ public final class BatchArray {
      * object for every batch of a slot: do not use it when the batch is closed, it then has another batch's bytes.
      */
     public DirectBuffer buffer() {
-        return batch.slot().filled[place];
+        return array().filled;
     }
 
     /**
@@ -68,21 +69,33 @@ public final class BatchArray {
      * when the batch is closed, it then has another batch's bytes.
      */
     public ByteBuffer byteBuffer() {
-        return byteBuffer(0, batch.size());
+        return slice(0, byteSize());
     }
 
     /** Returns the bytes of some rows, as {@link #byteBuffer()} does. */
     public ByteBuffer byteBuffer(int firstRow, int rows) {
-        Slot slot = batch.slot();
-        Objects.checkFromIndexSize(firstRow, rows, slot.size);
-        ByteBuffer memory = Objects.requireNonNull(slot.memory[place].byteBuffer());
-        return memory.slice(firstRow * rowByteSize, rows * rowByteSize)
+        Objects.checkFromIndexSize(firstRow, rows, array().shape[0]);
+        return slice(firstRow * rowByteSize(), rows * rowByteSize());
+    }
+
+    private ByteBuffer slice(int offset, int length) {
+        return array().bytes()
+                .slice(offset, length)
                 .asReadOnlyBuffer()
-                .order(dtype.byteOrder());
+                .order(description.dtype().byteOrder());
+    }
+
+    /** Returns an element of an array of 64-bit numbers. */
+    long getLong(int index) {
+        return array().filled.getLong(index * Long.BYTES, description.dtype().byteOrder());
+    }
+
+    private SlotArray array() {
+        return batch.slot().arrays[place];
     }
 
     @Override
     public String toString() {
-        return "BatchArray{" + name + " " + dtype + "}";
+        return "BatchArray{" + description.name() + " " + description.dtype() + "}";
     }
 }

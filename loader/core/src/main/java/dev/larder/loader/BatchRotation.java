@@ -20,8 +20,8 @@ final class BatchRotation {
     private int next;
     private int open;
 
-    BatchRotation(Ring ring, Source source, int depth) {
-        batches = Stream.generate(() -> new Batch(ring, source))
+    BatchRotation(Ring ring, Source source, States states, int depth) {
+        batches = Stream.generate(() -> new Batch(ring, source, states))
                 .limit(REST + depth)
                 .toList();
     }

@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import java.io.PrintStream;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +16,14 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
     private final Loader loader; // keeps the loader reachable while this is in use
     private final Ring ring;
     private final Plan plan;
+    private final @Nullable EpochProgress progress;
     private boolean iterated;
 
-    Epoch(Loader loader, Ring ring, Plan plan) {
+    Epoch(Loader loader, Ring ring, Plan plan, @Nullable PrintStream progress) {
         this.loader = loader;
         this.ring = ring;
         this.plan = plan;
+        this.progress = progress == null ? null : new EpochProgress(plan, progress);
     }
 
     /** Returns the number of the epoch. */
@@ -28,7 +31,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
         return plan.epoch();
     }
 
-    /** Returns how many batches the epoch has. */
+    /** Returns how many batches the epoch has for this rank, or what is left of it. */
     public long batches() {
         return plan.batches();
     }
@@ -80,6 +83,9 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
             }
             before = ring.take(plan, before);
             next++;
+            if (progress != null) {
+                progress.delivered(next, before.size());
+            }
             return before;
         }
     }

@@ -1,17 +1,27 @@
 package dev.larder.loader;
 
-import dev.larder.client.ArrayView;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Does the tasks that the ring hands out: looks up a batch's rows, or copies rows into a slot. */
+/** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
 final class Gather {
-    private final Source source;
+    private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    Gather(Source source) {
+    private final Source source;
+    private final FieldReader[] fields;
+    private final FailurePolicy policy;
+    private final LongAdder skipped = new LongAdder();
+
+    Gather(Source source, FailurePolicy policy) {
         this.source = source;
+        this.fields = source.fields().toArray(FieldReader[]::new); // a loop over it makes no iterator
+        this.policy = policy;
     }
 
     /** Does a task, and tells the ring how it went. */
@@ -19,69 +29,186 @@ final class Gather {
         Slot slot = Objects.requireNonNull(task.slot);
         try {
             if (task.planning) {
+                long start = System.nanoTime();
                 plan(slot);
-                slot.planned = true;
-                if (task.count < slot.size) {
-                    ring.planned(slot);
-                }
+                task.workspace().stopwatch().add(Stopwatch.Part.PLANNING, System.nanoTime() - start);
+                ring.planned(slot, task);
             }
-            copy(slot, task.first, task.count);
-            ring.gathered(slot);
+            int bad = fill(slot, task.first, task.count, task.workspace());
+            if (ring.gathered(slot, bad)) {
+                fillWithoutBad(slot, task.workspace());
+                ring.refilled(slot);
+            }
         } catch (LarderException failure) {
             ring.failed(slot, failure);
         }
     }
 
+    long skippedSamples() {
+        return skipped.sum();
+    }
+
     private void plan(Slot slot) {
         Plan plan = slot.plan();
-        long position = plan.position(slot.batch);
         try {
-            for (int i = 0; i < slot.size; i++) {
-                slot.rows[i] = plan.order().row(position + i);
-            }
+            plan.lay(slot);
+        } catch (LarderException e) {
+            throw e;
         } catch (Throwable e) {
             throw failure(slot, Stage.PLAN, e, "sampler failed")
-                    .with("position", position)
+                    .with("position", slot.positions.length == 0 ? 0 : slot.positions[slot.laid])
                     .exception();
         }
         for (int i = 0; i < slot.size; i++) {
             if (slot.rows[i] < 0 || slot.rows[i] >= source.rows()) {
                 throw failure(slot, Stage.PLAN, null, "sampler gave a row that does not exist")
-                        .with("position", position + i)
+                        .with("position", slot.positions[i])
                         .with("row", slot.rows[i])
                         .with("rows", source.rows())
                         .exception();
             }
         }
+        layOut(slot);
     }
 
-    private void copy(Slot slot, int first, int count) {
-        for (int i = 0; i < slot.memory.length; i++) {
-            ArrayView array = source.arrays().get(i);
+    private void layOut(Slot slot) {
+        for (FieldReader field : fields) {
             try {
-                array.copyRows(slot.rows, first, count, slot.memory[i], slot.offset(i, first));
+                field.layOut(slot);
             } catch (Throwable e) {
-                throw copyFailure(slot, i, first, count, e);
+                if (checkOneByOne(slot, field, e) == 0) {
+                    throw failed(slot, field, e).exception();
+                }
+                slot.dropBad();
+                layOut(slot);
+                return;
             }
         }
     }
 
-    /** Names the row that cannot be read: copies one by one until one fails. */
-    private LarderException copyFailure(Slot slot, int column, int first, int count, Throwable cause) {
-        ArrayView array = source.arrays().get(column);
-        Failure failure =
-                failure(slot, Stage.GATHER, cause, "cannot gather rows").with("array", array.name());
-        if (!array.isOpen()) {
-            return failure.remedy("the dataset was closed under the loader: close the loader first");
+    /** Finds the samples that have no row in a field, or one that does not fit, and returns how many may be left out. */
+    private int checkOneByOne(Slot slot, FieldReader field, Throwable first) {
+        requireWorthTrying(slot, field, first);
+        int bad = 0;
+        for (int i = 0; i < slot.size; i++) {
+            try {
+                field.check(slot.rows[i]);
+            } catch (Throwable e) {
+                giveUp(slot, field, i, Stage.PLAN, e);
+                bad++;
+            }
         }
+        return bad;
+    }
+
+    /** Fills in some samples, and returns how many of them are to be left out. */
+    private int fill(Slot slot, int first, int count, Workspace workspace) {
+        int bad = 0;
+        long start = System.nanoTime();
+        for (FieldReader field : fields) {
+            try {
+                field.fill(slot, first, count, workspace);
+            } catch (Throwable e) {
+                bad += fillOneByOne(slot, field, first, count, workspace, e);
+            }
+            long end = System.nanoTime();
+            workspace
+                    .stopwatch()
+                    .add(field.isTransforming() ? Stopwatch.Part.TRANSFORMING : Stopwatch.Part.GATHERING, end - start);
+            start = end;
+        }
+        return bad;
+    }
+
+    private int fillOneByOne(
+            Slot slot, FieldReader field, int first, int count, Workspace workspace, Throwable failure) {
+        requireWorthTrying(slot, field, failure);
+        int bad = 0;
         for (int i = first; i < first + count; i++) {
-            try {
-                array.copyRows(slot.rows, i, 1, slot.memory[column], slot.offset(column, i));
-            } catch (Throwable e) {
-                return failure.with("row", slot.rows[i]).exception();
+            Throwable e = fillOne(slot, field, i, workspace);
+            if (e != null && !slot.bad[i]) {
+                giveUp(slot, field, i, stage(field), e);
+                slot.bad[i] = true;
+                bad++;
             }
         }
-        return failure.with("firstRow", slot.rows[first]).with("count", count).exception();
+        return bad;
+    }
+
+    /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
+    private @Nullable Throwable fillOne(Slot slot, FieldReader field, int sample, Workspace workspace) {
+        for (int attempt = 0; ; attempt++) {
+            try {
+                field.fill(slot, sample, 1, workspace);
+                return null;
+            } catch (Throwable e) {
+                if (attempt >= policy.retries() || Thread.currentThread().isInterrupted()) {
+                    return e;
+                }
+                LockSupport.parkNanos(this, Math.min(LONGEST_PAUSE_NS, FIRST_PAUSE_NS << Math.min(attempt, 16)));
+            }
+        }
+    }
+
+    /** Fails unless the sample may be left out. */
+    private void giveUp(Slot slot, FieldReader field, int sample, Stage stage, Throwable e) {
+        if (policy.maxSkipped() > 0 && slot.plan().skip() <= policy.maxSkipped()) {
+            slot.bad[sample] = true;
+            skipped.increment();
+            return;
+        }
+        Failure failure = failure(
+                        slot, stage, e, policy.maxSkipped() > 0 ? "too many samples cannot be read" : what(stage))
+                .with("array", field.column())
+                .with("sample", slot.rows[sample])
+                .with("position", slot.positions[sample]);
+        String file = SourceFile.of(source.dataset(), field.column());
+        if (file != null) {
+            failure.with("source", file);
+        }
+        if (policy.maxSkipped() > 0) {
+            failure.with("maxSkipped", policy.maxSkipped());
+        }
+        throw failure.exception();
+    }
+
+    private static String what(Stage stage) {
+        return switch (stage) {
+            case PLAN -> "cannot find the row of a sample";
+            case TRANSFORM -> "cannot transform a sample";
+            default -> "cannot gather rows";
+        };
+    }
+
+    private static Stage stage(FieldReader field) {
+        return field.isTransforming() ? Stage.TRANSFORM : Stage.GATHER;
+    }
+
+    /** Leaves samples out that could not be had, and fills the batch anew, as lengths may depend on them. */
+    private void fillWithoutBad(Slot slot, Workspace workspace) {
+        slot.dropBad();
+        layOut(slot);
+        for (FieldReader field : fields) {
+            try {
+                field.fill(slot, 0, slot.size, workspace);
+            } catch (Throwable e) {
+                throw failed(slot, field, e).exception();
+            }
+        }
+    }
+
+    private void requireWorthTrying(Slot slot, FieldReader field, Throwable e) {
+        if (!field.isOpen()) {
+            throw failed(slot, field, e).remedy("the dataset was closed under the loader: close the loader first");
+        }
+        if (e instanceof OutOfMemoryError || e instanceof StackOverflowError) {
+            throw failed(slot, field, e).exception();
+        }
+    }
+
+    private Failure failed(Slot slot, FieldReader field, Throwable cause) {
+        Stage stage = slot.planned ? stage(field) : Stage.PLAN;
+        return failure(slot, stage, cause, what(stage)).with("array", field.column());
     }
 
     private Failure failure(Slot slot, Stage stage, @Nullable Throwable cause, String what) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The threads of one loader, from its beginning to its end. */
@@ -13,11 +14,11 @@ final class GatherThreads {
 
     private GatherThreads() {}
 
-    static GatherThreads start(Gather gather, Ring ring, int count) {
+    static GatherThreads start(Source source, Gather gather, Ring ring, int count) {
         GatherThreads threads = new GatherThreads();
         try {
             for (int i = 0; i < count; i++) {
-                Worker worker = new Worker(gather, ring, i);
+                Worker worker = new Worker(gather, ring, new Workspace(source.fields(), new Stopwatch()), i);
                 worker.thread.start();
                 threads.workers.add(worker);
             }
@@ -28,17 +29,34 @@ final class GatherThreads {
         return threads;
     }
 
-    /** Waits for threads of a closed ring to end, and returns the names of those that did not in time. */
-    String join(Duration timeout) {
-        long deadline = System.nanoTime() + timeout.toNanos();
-        boolean interrupted = false;
+    /** Returns the stopwatch of each thread. */
+    List<Stopwatch> stopwatches() {
+        return workers.stream()
+                .map(worker -> worker.task.workspace().stopwatch())
+                .toList();
+    }
+
+    /** Waits for threads of a closed ring to end, for those that wait for something less long; returns the names of those left. */
+    String join(Duration heldUp, Duration busy) {
+        long start = System.nanoTime();
         for (Worker worker : workers) {
             worker.thread.interrupt(); // a sampler that waits for something must not
         }
+        joinUntil(start + heldUp.toNanos(), worker -> true);
+        joinUntil(start + busy.toNanos(), worker -> worker.thread.getState() == Thread.State.RUNNABLE);
+        return workers.stream()
+                .filter(Worker::isRunningElsewhere)
+                .map(worker -> worker.thread.getName())
+                .collect(Collectors.joining(","));
+    }
+
+    private void joinUntil(long deadline, Predicate<Worker> isWorthWaiting) {
+        boolean interrupted = false;
         for (Worker worker : workers) {
-            while (worker.isRunningElsewhere() && System.nanoTime() < deadline) {
+            while (worker.isRunningElsewhere() && System.nanoTime() < deadline && isWorthWaiting.test(worker)) {
                 try {
-                    TimeUnit.NANOSECONDS.timedJoin(worker.thread, deadline - System.nanoTime());
+                    long left = Math.min(deadline - System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(50));
+                    TimeUnit.NANOSECONDS.timedJoin(worker.thread, left);
                 } catch (InterruptedException e) {
                     interrupted = true; // and wait on: it is not for long
                 }
@@ -47,10 +65,6 @@ final class GatherThreads {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return workers.stream()
-                .filter(Worker::isRunningElsewhere)
-                .map(worker -> worker.thread.getName())
-                .collect(Collectors.joining(","));
     }
 
     /** One thread: does tasks of the ring until that closes. */
@@ -58,14 +72,15 @@ final class GatherThreads {
         private final Gather gather;
         private final Ring ring;
         private final Thread thread;
-        private final Task task = new Task();
+        private final Task task;
 
         /** Written under the ring's lock. */
         volatile boolean idle;
 
-        Worker(Gather gather, Ring ring, int number) {
+        Worker(Gather gather, Ring ring, Workspace workspace, int number) {
             this.gather = gather;
             this.ring = ring;
+            this.task = new Task(workspace);
             this.thread = new Thread(this, "larder-gather-" + number);
             thread.setDaemon(true);
         }
@@ -76,8 +91,17 @@ final class GatherThreads {
                 if (ring.claim(task, this)) {
                     gather.run(task, ring);
                 } else if (!spin()) {
-                    LockSupport.park(ring);
+                    park();
                 }
+            }
+        }
+
+        private void park() {
+            boolean waits = ring.isWaitingForConsumer();
+            long start = System.nanoTime();
+            LockSupport.park(ring);
+            if (waits) {
+                task.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_CONSUMER, System.nanoTime() - start);
             }
         }
 

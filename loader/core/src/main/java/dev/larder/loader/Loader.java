@@ -1,13 +1,12 @@
 package dev.larder.loader;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.sample.SampleOrder;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,26 +31,36 @@ public final class Loader implements AutoCloseable {
     /** What a thread copies at a time: long enough to be worth a claim, short enough to share a batch. */
     private static final int TASK_BYTES = 64 << 10;
 
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+    /** How long closing waits for a thread that is held up in somebody's code. */
+    private static final Duration HELD_UP_TIMEOUT = Duration.ofMillis(400);
+
+    /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
+    private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
+
     private static final Logger LOG = LoggerFactory.getLogger(Loader.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final Source source;
-    private final LoaderBuilder.Settings settings;
+    private final Epochs epochs;
+    private final States states;
+    private final LoaderBuilder.Means means;
     private final Ring ring;
     private final GatherThreads threads;
     private final Cleaner.Cleanable leakGuard;
 
-    Loader(Source source, LoaderBuilder.Settings settings, long sampleBytes) {
+    Loader(Source source, Epochs epochs, States states, LoaderBuilder.Means means) {
         this.source = source;
-        this.settings = settings;
-        List<Slot> slots = Stream.generate(() -> new Slot(source.arrays(), settings.batchSize()))
-                .limit(settings.depth())
+        this.epochs = epochs;
+        this.states = states;
+        this.means = means;
+        List<Slot> slots = Stream.generate(() -> new Slot(source.fields(), means.samples()))
+                .limit(means.depth())
                 .toList();
-        Gather gather = new Gather(source);
-        int taskRows = taskRows(settings.batchSize(), sampleBytes);
-        this.ring = new Ring(source, gather, slots, taskRows, settings.timeout());
-        this.threads = GatherThreads.start(gather, ring, settings.threads());
+        Gather gather = new Gather(source, means.onFailure());
+        int taskRows = taskRows(means.samples(), source.sampleByteSize());
+        Ring.Work work = new Ring.Work(taskRows, means.threads() == 0 || !source.runsUserCode());
+        this.ring = new Ring(source, gather, states, slots, work, means.timeout());
+        this.threads = GatherThreads.start(source, gather, ring, means.threads());
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
     }
 
@@ -66,7 +75,7 @@ public final class Loader implements AutoCloseable {
         return (int) ((batchSize + tasks - 1) / tasks);
     }
 
-    /** Returns how many rows the arrays have. */
+    /** Returns how many samples the dataset has: rows of its arrays. */
     public long rows() {
         return source.rows();
     }
@@ -76,38 +85,56 @@ public final class Loader implements AutoCloseable {
      * kept. Epochs may be visited in any order, and again.
      */
     public Epoch epoch(long number) {
-        source.dataset().requireSourcesUnchanged();
-        Plan plan = new Plan(number, order(number), settings.batchSize(), settings.dropLast());
-        ring.start(plan);
-        return new Epoch(this, ring, plan);
+        return begin(number, () -> epochs.whole(source.rows(), number));
     }
 
-    private SampleOrder order(long epoch) {
+    /**
+     * Goes on where an earlier run stopped: with the samples of the epoch that had not been consumed. The ranks together see what
+     * they would have seen, in the same order, if the batch size of all ranks together is the same or divides it. Nothing is
+     * read again: it takes as long as to begin an epoch. Fails with {@code BAD_INPUT} for a state of other data, or of another
+     * sampler or seed.
+     */
+    public Epoch resume(LoaderState state) {
+        states.requireFits(state);
+        return begin(state.epoch(), () -> epochs.rest(source.rows(), state.epoch(), state.consumed(), state.length()));
+    }
+
+    private Epoch begin(long number, Supplier<Plan> planner) {
+        source.dataset().requireSourcesUnchanged();
+        Plan plan;
         try {
-            return settings.sampler().order(source.rows(), epoch);
+            plan = planner.get();
         } catch (LarderException e) {
             throw e;
         } catch (RuntimeException e) {
             throw source.failure("sampler failed", Stage.ORDER, e)
-                    .with("epoch", epoch)
+                    .with("epoch", number)
                     .exception();
         }
+        ring.start(plan);
+        return new Epoch(this, ring, plan, means.progress());
+    }
+
+    /** Returns what was done and where the time went, since the loader was built. From any thread, at any time. */
+    public LoaderStats stats() {
+        return ring.stats(threads.stopwatches(), source.dataset().openingTime());
     }
 
     /**
      * Closes every batch and waits for the threads to end, which they do when they have copied what they have in hand. One that
-     * is held up in a sampler for longer than 2 s fails the call with {@code DEADLINE}; it ends by itself later. Idempotent, from
+     * is held up in a sampler or transform for longer than 0.4 s, or works for longer than 2 s, fails the call with
+     * {@code DEADLINE}; it ends by itself later. Idempotent, from
      * any thread: a consumer that waits for a batch gets an {@link IllegalStateException}.
      */
     @Override
     public void close() {
         ring.close();
         leakGuard.clean();
-        String held = threads.join(CLOSE_TIMEOUT);
+        String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not end in time")
                     .with("threads", held)
-                    .remedy("see in a thread dump where the sampler waits");
+                    .remedy("see in a thread dump where the sampler or the transform waits");
         }
     }
 
@@ -115,7 +142,7 @@ public final class Loader implements AutoCloseable {
     public String toString() {
         return "Loader{" + source.dataset().name() + " version "
                 + source.dataset().version() + " "
-                + source.arrays().stream().map(ArrayView::name).toList() + " batch " + settings.batchSize() + "}";
+                + source.arrays().stream().map(OutputArray::name).toList() + "}";
     }
 
     private record LeakGuard(Ring ring, String loader, Throwable builtAt) implements Runnable {

@@ -1,43 +1,81 @@
 package dev.larder.loader;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Shard;
+import dev.larder.loader.transform.Transform;
+import java.io.PrintStream;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Says what a {@link Loader} reads, in which order, and with what means. */
 public final class LoaderBuilder {
     private static final int MAX_THREADS = 1024;
 
+    /** What slots of batches of unknown size have room for at first. */
+    private static final int USUAL_BATCH = 64;
+
     private final Dataset dataset;
-    private List<String> arrays = List.of();
+    private final List<Field> fields = new ArrayList<>();
     private Sampler sampler = Sampler.sequential();
+    private @Nullable BatchSampler batchSampler;
+    private @Nullable Long seed;
+    private long samplerSeed;
+    private Shard shard = Shard.whole();
     private int batchSize;
     private boolean dropLast;
+    private FailurePolicy onFailure = FailurePolicy.fail();
     private int threads = Math.max(1, Math.min(8, Runtime.getRuntime().availableProcessors() - 1));
     private int depth = 4;
     private Duration timeout = Duration.ofSeconds(30);
+    private @Nullable PrintStream progress;
 
     LoaderBuilder(Dataset dataset) {
         this.dataset = dataset;
     }
 
-    /** Names the arrays whose rows make up a sample; without it, all of the dataset. They must have equally many rows. */
+    // ---- what a sample is
+
+    /** Names arrays whose rows make up a sample; without any field, all of the dataset. They must have equally many rows. */
     public LoaderBuilder arrays(String... names) {
-        arrays = List.of(names);
+        return fields(Stream.of(names).map(Field::rows).toArray(Field[]::new));
+    }
+
+    /** Adds parts of a sample: rows that are looked up, ragged rows, texts. */
+    public LoaderBuilder fields(Field... more) {
+        fields.addAll(List.of(more));
         return this;
     }
+
+    /** Transforms the first of the arrays and fields that were named, on the way into the batch. */
+    public LoaderBuilder transform(Transform transform) {
+        if (fields.isEmpty()) {
+            throw new IllegalStateException("nothing is named yet: call arrays(…) or fields(…) before transform(…)");
+        }
+        fields.set(0, fields.get(0).transform(transform));
+        return this;
+    }
+
+    // ---- which samples, in which order
 
     /** Visits the rows as they lie: the default. */
     public LoaderBuilder sequential() {
         return sampler(Sampler.sequential());
     }
 
-    /** Visits every row once, in PyTorch's random order for {@code seed + epoch}: see {@link Sampler#random}. */
-    public LoaderBuilder shuffle(long seed) {
-        return sampler(Sampler.random(seed));
+    /**
+     * Visits every row once, in PyTorch's random order for {@code seed + epoch}: see {@link Sampler#random}. Random transforms
+     * draw from this seed too, unless {@link #seed} sets another.
+     */
+    public LoaderBuilder shuffle(long newSeed) {
+        samplerSeed = newSeed;
+        return sampler(Sampler.random(newSeed));
     }
 
     /** Visits the rows that a sampler chooses. */
@@ -46,7 +84,30 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Sets how many samples a batch has; required. */
+    /** Visits the rows that a sampler chooses, in the batches that it makes of them; instead of {@link #batch}. */
+    public LoaderBuilder batches(BatchSampler newSampler) {
+        batchSampler = newSampler;
+        return this;
+    }
+
+    /** Sets what random transforms draw from. */
+    public LoaderBuilder seed(long newSeed) {
+        seed = newSeed;
+        return this;
+    }
+
+    /** Visits the part of one rank, as PyTorch's {@code DistributedSampler} deals it out: see {@link Shard#of}. */
+    public LoaderBuilder shard(int rank, int world) {
+        return shard(Shard.of(rank, world));
+    }
+
+    /** Visits the part of one rank. */
+    public LoaderBuilder shard(Shard newShard) {
+        shard = newShard;
+        return this;
+    }
+
+    /** Sets how many samples a batch of one rank has. */
     public LoaderBuilder batch(int size) {
         batchSize = require(size, 1, Integer.MAX_VALUE, "batch size");
         return this;
@@ -57,6 +118,14 @@ public final class LoaderBuilder {
         dropLast = drop;
         return this;
     }
+
+    /** Sets what becomes of samples that cannot be read or transformed; without it, they fail the epoch. */
+    public LoaderBuilder onFailure(FailurePolicy policy) {
+        onFailure = policy;
+        return this;
+    }
+
+    // ---- with what means
 
     /**
      * Sets how many threads gather ahead of the consumer; by default one less than there are processors, but 1 to 8. With none,
@@ -82,6 +151,15 @@ public final class LoaderBuilder {
         return this;
     }
 
+    /**
+     * Shows how far each epoch has come: one line that is drawn again where the process has a terminal, else a line every ten
+     * seconds and one at the end.
+     */
+    public LoaderBuilder progress(PrintStream target) {
+        progress = target;
+        return this;
+    }
+
     private static int require(int value, int min, int max, String what) {
         if (value < min || value > max) {
             throw new IllegalArgumentException(what + " must be " + min + " to " + max + ": " + value);
@@ -89,27 +167,54 @@ public final class LoaderBuilder {
         return value;
     }
 
-    /** Checks that the arrays fit together, allocates the slots and starts the threads. */
+    /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
-        if (batchSize == 0) {
-            throw new IllegalStateException("batch size is not set; call batch(…)");
-        }
-        Source source = Source.of(dataset, arrays);
-        long sampleBytes = 0;
-        for (ArrayView array : source.arrays()) {
-            long bytes = Math.multiplyExact(array.rowByteSize(), batchSize);
-            if (bytes > Slot.MAX_BYTES) {
+        requireOneWayToMakeBatches();
+        long transformSeed = seed == null ? samplerSeed : seed;
+        Source source = Source.of(dataset, List.copyOf(fields), transformSeed);
+        int samples = batchSampler == null ? batchSize : USUAL_BATCH;
+        for (OutputArray array : source.arrays()) {
+            long bytes = Math.multiplyExact(array.rowByteSize(), samples);
+            if (bytes > SlotArray.MAX_BYTES) {
                 throw source.failure(ErrorCode.BAD_INPUT, "batch of one array is too long")
                         .with("array", array.name())
                         .with("bytes", bytes)
-                        .with("max", Slot.MAX_BYTES)
+                        .with("max", SlotArray.MAX_BYTES)
                         .remedy("choose a smaller batch(…)");
             }
-            sampleBytes += array.rowByteSize();
         }
-        return new Loader(source, new Settings(sampler, batchSize, dropLast, threads, depth, timeout), sampleBytes);
+        String description = batchSampler == null ? sampler.description() : batchSampler.description();
+        States states = new States(dataset, description, transformSeed);
+        Means means = new Means(samples, threads, depth, timeout, onFailure, progress);
+        return new Loader(source, epochs(), states, means);
     }
 
-    /** What a loader needs to know beside its source. */
-    record Settings(Sampler sampler, int batchSize, boolean dropLast, int threads, int depth, Duration timeout) {}
+    private Epochs epochs() {
+        return batchSampler == null
+                ? new Epochs.OfSamples(sampler, new SamplePlan.Batching(batchSize, dropLast, shard))
+                : new Epochs.OfBatches(batchSampler, shard);
+    }
+
+    private void requireOneWayToMakeBatches() {
+        if (batchSampler == null && batchSize == 0) {
+            throw new IllegalStateException("batch size is not set; call batch(…)");
+        }
+        if (batchSampler != null && (batchSize != 0 || dropLast)) {
+            throw new IllegalStateException(
+                    "the sampler given to batches(…) makes the batches: leave batch(…) and dropLast(…) out");
+        }
+        if (dropLast && shard.tail() == Shard.Tail.EXACT) {
+            throw Failure.of(ErrorCode.USAGE, "exact shards visit every sample, dropLast leaves some out")
+                    .remedy("leave one of them out");
+        }
+    }
+
+    /** With what means a loader works. */
+    record Means(
+            int samples,
+            int threads,
+            int depth,
+            Duration timeout,
+            FailurePolicy onFailure,
+            @Nullable PrintStream progress) {}
 }

@@ -1,47 +1,47 @@
 package dev.larder.loader;
 
-import dev.larder.loader.sample.SampleOrder;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** Says which positions of an epoch's order each batch holds. One object per epoch begun: its identity counts. */
-final class Plan {
+/**
+ * Says which samples each batch of one rank holds, in one epoch or what is left of it. One object per epoch begun: its identity
+ * counts.
+ *
+ * <p>Positions count the samples of an epoch for all ranks together. A position beyond the last sample stands for one from the
+ * start again, which fills up the last turn of the ranks.
+ */
+abstract class Plan {
     private final long epoch;
-    private final SampleOrder order;
-    private final int batchSize;
-    private final long samples;
+    private final AtomicLong skipped = new AtomicLong();
 
-    Plan(long epoch, SampleOrder order, int batchSize, boolean dropLast) {
-        long length = order.length();
+    Plan(long epoch) {
         this.epoch = epoch;
-        this.order = order;
-        this.batchSize = batchSize;
-        this.samples = dropLast ? length - length % batchSize : length;
     }
 
-    long epoch() {
+    final long epoch() {
         return epoch;
     }
 
-    SampleOrder order() {
-        return order;
+    /** Returns how many batches this rank has: as many as every other. */
+    abstract long batches();
+
+    /** Returns how many samples all batches of this rank have together. */
+    abstract long samples();
+
+    /** Lays down rows and positions of a batch in its slot. */
+    abstract void lay(Slot slot);
+
+    /** Returns how many samples of the epoch all ranks together have consumed after a batch. */
+    abstract long consumedAfter(long batch);
+
+    /** Returns how many samples of the epoch all ranks together visit, those that fill up the last turn included. */
+    abstract long length();
+
+    /** Counts a sample that could not be had, and returns how many there are now. */
+    final long skip() {
+        return skipped.incrementAndGet();
     }
 
-    /** Returns how many batches the epoch has. */
-    long batches() {
-        return samples / batchSize + (samples % batchSize == 0 ? 0 : 1);
-    }
-
-    /** Returns how many samples all batches have together. */
-    long samples() {
-        return samples;
-    }
-
-    /** Returns the position of a batch's first sample in the order. */
-    long position(long batch) {
-        return batch * batchSize;
-    }
-
-    /** Returns how many samples a batch has: fewer than usual in the last one. */
-    int size(long batch) {
-        return (int) Math.min(batchSize, samples - position(batch));
+    static long ceilDiv(long dividend, long divisor) {
+        return dividend / divisor + (dividend % divisor == 0 ? 0 : 1);
     }
 }

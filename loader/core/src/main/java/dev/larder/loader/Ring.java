@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>Gather threads park when there is no slot to fill and are woken when some are free again.
  *   <li>The consumer lends a hand with the batch it waits for, spins for some microseconds for the rest of it, then parks. So
- *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up.
+ *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up. It leaves the user's
+ *       own transforms to the gather threads, if there are any: one that hangs would take its deadline from it.
  * </ul>
  *
  * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
@@ -30,10 +32,11 @@ final class Ring {
 
     private final Source source;
     private final Gather gather;
-    private final Task consumerTask = new Task();
+    private final Task consumerTask;
     private final long timeoutNanos;
     private final int depth;
     private final int taskRows;
+    private final boolean consumerHelps;
 
     /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
     private final ArrayDeque<Slot> free;
@@ -56,18 +59,29 @@ final class Ring {
     private @Nullable Slot awaited;
     private boolean closed;
 
-    Ring(Source source, Gather gather, List<Slot> slots, int taskRows, Duration timeout) {
+    private long startNanos;
+    private long lastNanos;
+    private long deliveredBatches;
+    private long deliveredSamples;
+    private long deliveredBytes;
+
+    Ring(Source source, Gather gather, States states, List<Slot> slots, Work work, Duration timeout) {
         this.source = source;
         this.gather = gather;
+        this.consumerTask = new Task(new Workspace(source.fields(), new Stopwatch()));
         this.timeoutNanos = timeout.toNanos();
         this.depth = slots.size();
-        this.taskRows = taskRows;
+        this.taskRows = work.taskRows();
+        this.consumerHelps = work.consumerHelps();
         this.slots = slots;
         this.free = new ArrayDeque<>(slots);
         this.line = new ArrayDeque<>(depth + 1);
         this.idle = new ArrayDeque<>();
-        this.batches = new BatchRotation(this, source, depth);
+        this.batches = new BatchRotation(this, source, states, depth);
     }
+
+    /** How batches are cut into tasks, and whether the consumer does some of them. */
+    record Work(int taskRows, boolean consumerHelps) {}
 
     // ---- for epochs
 
@@ -75,6 +89,7 @@ final class Ring {
     synchronized void start(Plan next) {
         requireOpen();
         end();
+        startNanos = startNanos == 0 ? System.nanoTime() : startNanos;
         plan = next;
         nextBatch = 0;
         endBatch = next.batches();
@@ -143,14 +158,17 @@ final class Ring {
     Batch take(Plan wanted, @Nullable Batch before) {
         Batch batch = enter(wanted, before);
         try {
-            long start = System.nanoTime();
-            while (batch == null) {
-                if (consumerTask.slot != null) {
-                    gather.run(consumerTask, this);
-                } else if (!spin()) {
-                    park(wanted, start);
+            if (batch == null) {
+                long start = System.nanoTime();
+                while (batch == null) {
+                    if (consumerTask.slot != null) {
+                        gather.run(consumerTask, this);
+                    } else if (!spin()) {
+                        park(wanted, start);
+                    }
+                    batch = poll(wanted);
                 }
-                batch = poll(wanted);
+                consumerTask.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_BATCH, System.nanoTime() - start);
             }
             return batch;
         } finally {
@@ -181,8 +199,10 @@ final class Ring {
         Slot head = line.peekFirst();
         awaited = head;
         if (head == null) {
-            claimPlanning(consumerTask);
-        } else if (head.hasUnclaimedRows()) {
+            if (consumerHelps) {
+                claimPlanning(consumerTask);
+            }
+        } else if (head.hasUnclaimedRows() && consumerHelps) {
             consumerTask.gather(head, taskRows);
         } else if (head.ready) {
             line.removeFirst();
@@ -191,9 +211,19 @@ final class Ring {
                 free.addFirst(head);
                 throw failure;
             }
-            return batches.open(head);
+            return deliver(head);
         }
         return null;
+    }
+
+    private Batch deliver(Slot slot) {
+        lastNanos = System.nanoTime();
+        deliveredBatches++;
+        deliveredSamples += slot.size;
+        for (SlotArray array : slot.arrays) {
+            deliveredBytes += array.filled.capacity();
+        }
+        return batches.open(slot);
     }
 
     /** Tells whether the awaited batch became ready within the time that parking and waking would take. */
@@ -300,23 +330,74 @@ final class Ring {
         Slot slot = free.removeFirst();
         slot.begin(plan, nextBatch++);
         line.addLast(slot);
-        task.plan(slot, taskRows);
+        task.plan(slot);
         return true;
+    }
+
+    /** Tells whether there are batches to plan, and no slot for them but those that the consumer has. */
+    synchronized boolean isWaitingForConsumer() {
+        return plan != null && unplanned() > 0 && free.isEmpty();
     }
 
     private int unplanned() {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(0, endBatch - nextBatch));
     }
 
-    /** Takes note that a batch's rows are known, and that the one who planned it leaves some of them to others. */
-    synchronized void planned(Slot slot) {
-        wakeGatherers((slot.size - 1) / taskRows);
+    /** Takes note that a batch's rows are known: who planned it fills in the first, and leaves the others to others. */
+    synchronized void planned(Slot slot, Task task) {
+        slot.planned = true;
+        if (!slot.abandoned) {
+            task.claimRows(slot, taskRows);
+            wakeGatherers((slot.size - 1) / taskRows);
+        }
     }
 
-    /** Takes note that a task's rows lie in the slot. */
-    synchronized void gathered(Slot slot) {
+    /**
+     * Takes note that a task's rows lie in the slot, but for some that are to be left out. Tells whether the caller has to fill
+     * the batch anew without these, as it was the last.
+     */
+    synchronized boolean gathered(Slot slot, int bad) {
+        slot.badCount += bad;
+        if (slot.busy == 1
+                && slot.unclaimed == slot.size
+                && slot.badCount > 0
+                && !slot.abandoned
+                && slot.failure == null) {
+            return true;
+        }
         slot.busy--;
         settle(slot);
+        return false;
+    }
+
+    /** Takes note that a batch was filled anew by one thread. */
+    synchronized void refilled(Slot slot) {
+        slot.unclaimed = slot.size;
+        gathered(slot, 0);
+    }
+
+    /** Returns what was done and how long it took. */
+    synchronized LoaderStats stats(List<Stopwatch> gatherers, Duration openingDataset) {
+        List<Stopwatch> all = new ArrayList<>(gatherers);
+        all.add(consumerTask.workspace().stopwatch());
+        return new LoaderStats(
+                deliveredBatches,
+                deliveredSamples,
+                deliveredBytes,
+                gather.skippedSamples(),
+                Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos),
+                openingDataset,
+                total(all, Stopwatch.Part.PLANNING),
+                total(all, Stopwatch.Part.GATHERING),
+                total(all, Stopwatch.Part.TRANSFORMING),
+                total(all, Stopwatch.Part.WAITING_FOR_BATCH),
+                total(all, Stopwatch.Part.WAITING_FOR_CONSUMER));
+    }
+
+    private static Duration total(List<Stopwatch> stopwatches, Stopwatch.Part part) {
+        return Duration.ofNanos(stopwatches.stream()
+                .mapToLong(stopwatch -> stopwatch.nanos(part))
+                .sum());
     }
 
     /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
@@ -334,7 +415,6 @@ final class Ring {
         if (slot.abandoned) {
             recycle(slot);
         } else if (slot.busy == 0 && slot.unclaimed == slot.size) {
-            slot.trim();
             slot.ready = true;
             if (line.peekFirst() == slot) {
                 LockSupport.unpark(consumer);

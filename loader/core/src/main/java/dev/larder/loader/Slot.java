@@ -1,45 +1,44 @@
 package dev.larder.loader;
 
-import dev.larder.client.ArrayView;
 import dev.larder.error.LarderException;
-import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for one batch, allocated once and filled again and again.
+ * Memory for one batch, filled again and again; it grows where a batch needs more than any before.
  *
  * <pre>
  *   free → planning → gathering → ready → open (in a Batch) → free
  *              └──────────┴── abandoned (its epoch ended; free when the last thread has left it)
  * </pre>
  *
- * <p>Everything but the memory and the rows is guarded by the {@link Ring}; those belong to the threads that hold a task of
+ * <p>Everything but the memory and the samples is guarded by the {@link Ring}; those belong to the threads that hold a task of
  * this slot, and afterwards to the batch.
  */
 final class Slot {
-    /** Device uploads and {@code CL_MEM_USE_HOST_PTR} want pages. */
-    private static final int ALIGNMENT = 4096;
+    /** The batch's bytes, array by array. */
+    final SlotArray[] arrays;
 
-    /** How long one array's part of a batch may be. */
-    static final long MAX_BYTES = Integer.MAX_VALUE - 2L * ALIGNMENT;
+    /** The row of the dataset that each sample is. */
+    long[] rows;
 
-    /** The rows of the array that the batch consists of. */
-    final long[] rows;
+    /** The place of each sample in the epoch. */
+    long[] positions;
 
-    /** The batch's bytes, array by array; page-aligned, as long as a full batch. */
-    final UnsafeBuffer[] memory;
-
-    /** The part of {@link #memory} that this batch fills. */
-    final UnsafeBuffer[] filled;
-
-    private final long[] rowByteSizes;
+    /** The rows of a field whose rows are looked up, by the field's place; null for other fields. */
+    final long[] @Nullable [] lookedUp;
 
     private @Nullable Plan plan;
     long batch;
     int size;
+
+    /** The sample that is being looked up. */
+    int laid;
+
+    /** How many samples there are that do not stand for one from the start of the epoch. */
+    int valid;
 
     /** Rows from here on are nobody's task yet. */
     int unclaimed;
@@ -47,7 +46,12 @@ final class Slot {
     /** Threads that plan or gather. */
     int busy;
 
-    /** Whether {@link #rows} are known. */
+    /** Samples that could not be had and are to be left out. */
+    boolean[] bad;
+
+    int badCount;
+
+    /** Whether the samples are known. */
     volatile boolean planned;
 
     boolean abandoned;
@@ -58,34 +62,27 @@ final class Slot {
     /** Written under the ring's lock, read also by a spinning consumer. */
     volatile boolean ready;
 
-    Slot(List<ArrayView> arrays, int batchSize) {
-        this.rows = new long[batchSize];
-        this.memory = new UnsafeBuffer[arrays.size()];
-        this.filled = new UnsafeBuffer[arrays.size()];
-        this.rowByteSizes = new long[arrays.size()];
-        for (int i = 0; i < memory.length; i++) {
-            rowByteSizes[i] = arrays.get(i).rowByteSize();
-            memory[i] = new UnsafeBuffer(allocate(rowByteSizes[i] * batchSize));
-            filled[i] = new UnsafeBuffer(memory[i]);
-        }
-    }
-
-    /** Returns zeroed memory on whole pages; touching it here keeps page faults out of the first batches. */
-    private static ByteBuffer allocate(long bytes) {
-        int length = (int) bytes;
-        int pages = (length + ALIGNMENT - 1) & -ALIGNMENT;
-        return ByteBuffer.allocateDirect(pages + ALIGNMENT)
-                .alignedSlice(ALIGNMENT)
-                .slice(0, length);
+    /** Takes memory for batches of so many samples. */
+    Slot(List<FieldReader> fields, int samples) {
+        this.rows = new long[samples];
+        this.positions = new long[samples];
+        this.bad = new boolean[samples];
+        this.lookedUp = new long[fields.size()][];
+        this.arrays = fields.stream()
+                .flatMap(field ->
+                        field.outputs().stream().map(output -> new SlotArray(output, output.rowByteSize() * samples)))
+                .toArray(SlotArray[]::new);
     }
 
     /** Takes the slot for a batch that is to be planned. */
-    void begin(Plan plan, long batch) {
-        this.plan = plan;
-        this.batch = batch;
-        this.size = plan.size(batch);
+    void begin(Plan newPlan, long newBatch) {
+        this.plan = newPlan;
+        this.batch = newBatch;
+        this.size = 0;
+        this.valid = 0;
         this.unclaimed = 0;
-        this.busy = 0;
+        this.busy = 1;
+        this.badCount = 0;
         this.planned = false;
         this.abandoned = false;
         this.failure = null;
@@ -97,22 +94,46 @@ final class Slot {
         return Objects.requireNonNull(plan);
     }
 
-    /** Returns where a row of the batch begins in an array's memory. */
-    int offset(int array, int row) {
-        return (int) (row * rowByteSizes[array]);
+    /** Makes room for so many samples. */
+    void resize(int samples) {
+        size = samples;
+        laid = 0;
+        if (rows.length < samples) {
+            rows = new long[samples];
+            positions = new long[samples];
+            bad = new boolean[samples];
+        }
+        Arrays.fill(bad, 0, samples, false);
+    }
+
+    /** Returns room for the looked up rows of a field. */
+    long[] lookedUp(int field) {
+        long[] room = lookedUp[field];
+        if (room == null || room.length < size) {
+            room = new long[rows.length];
+            lookedUp[field] = room;
+        }
+        return room;
     }
 
     boolean hasUnclaimedRows() {
         return planned && !abandoned && unclaimed < size;
     }
 
-    /** Cuts the windows to the batch's size. */
-    void trim() {
-        for (int i = 0; i < filled.length; i++) {
-            int length = offset(i, size);
-            if (filled[i].capacity() != length) {
-                filled[i].wrap(memory[i], 0, length);
+    /** Leaves out the samples that could not be had; those after them move up. */
+    void dropBad() {
+        int kept = 0;
+        int keptValid = 0;
+        for (int i = 0; i < size; i++) {
+            if (!bad[i]) {
+                keptValid += i < valid ? 1 : 0;
+                rows[kept] = rows[i];
+                positions[kept++] = positions[i];
             }
         }
+        Arrays.fill(bad, 0, size, false);
+        badCount = 0;
+        size = kept;
+        valid = keptValid;
     }
 }

@@ -1,65 +1,61 @@
 package dev.larder.loader;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.npy.Order;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Where batches come from: arrays of one version of a dataset whose rows belong together. */
-record Source(Dataset dataset, List<ArrayView> arrays, long rows) {
-    /** Takes the named arrays, or all of the dataset where none is named. */
-    static Source of(Dataset dataset, List<String> names) {
-        List<String> wanted = List.copyOf(names.isEmpty() ? dataset.arrayNames() : names);
-        if (new LinkedHashSet<>(wanted).size() < wanted.size()) {
-            throw new IllegalArgumentException("an array is named twice: arrays=" + wanted);
-        }
+/** Where batches come from: fields of one version of a dataset whose rows belong together. */
+record Source(Dataset dataset, List<FieldReader> fields, long rows) {
+    /** Takes some fields, or the rows of every array where none is named. */
+    static Source of(Dataset dataset, List<Field> named, long seed) {
+        List<Field> wanted =
+                named.isEmpty() ? dataset.arrayNames().stream().map(Field::rows).toList() : named;
         if (wanted.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset has no arrays")
                     .with("dataset", dataset.name())
                     .exception();
         }
-        List<ArrayView> arrays = new ArrayList<>();
-        for (String name : wanted) {
-            arrays.add(withRows(dataset, dataset.array(name)));
+        FieldOpener opener = new FieldOpener(dataset, seed);
+        List<FieldReader> readers = new ArrayList<>();
+        for (Field field : wanted) {
+            readers.add(opener.open(field));
         }
-        Source source = new Source(dataset, List.copyOf(arrays), arrays.get(0).rows());
-        source.requireSameRows();
+        Source source = new Source(dataset, List.copyOf(readers), opener.rows());
+        source.requireDifferentNames();
         return source;
     }
 
-    private static ArrayView withRows(Dataset dataset, ArrayView array) {
-        if (array.rank() == 0) {
-            throw unfit(dataset, array, "a 0-d array has no rows; leave it out of arrays(…)");
-        }
-        if (array.rank() > 1 && array.order() == Order.F) {
-            throw unfit(dataset, array, "rows of a Fortran-ordered array are not contiguous; save it in C order");
-        }
-        return array;
-    }
-
-    private static RuntimeException unfit(Dataset dataset, ArrayView array, String remedy) {
-        return Failure.of(ErrorCode.BAD_INPUT, "cannot make batches of this array")
-                .with("dataset", dataset.name())
-                .with("version", dataset.version())
-                .with("array", array.name())
-                .remedy(remedy);
-    }
-
-    private void requireSameRows() {
-        for (ArrayView array : arrays) {
-            if (array.rows() != rows) {
-                throw failure(ErrorCode.BAD_INPUT, "arrays of one loader differ in rows")
-                        .with(arrays.get(0).name(), rows)
-                        .with(array.name(), array.rows())
-                        .remedy("name arrays with equal first dimensions in arrays(…)");
+    private void requireDifferentNames() {
+        Set<String> seen = new LinkedHashSet<>();
+        for (OutputArray array : arrays()) {
+            if (!seen.add(array.name())) {
+                throw new IllegalArgumentException(
+                        "an array of a batch is named twice, use as(…): array=" + array.name());
             }
         }
+    }
+
+    /** Returns the arrays that every batch has. */
+    List<OutputArray> arrays() {
+        return fields.stream().flatMap(field -> field.outputs().stream()).toList();
+    }
+
+    /** Returns how many bytes of one sample are read or written, about. */
+    long sampleByteSize() {
+        return Math.max(
+                fields.stream().mapToLong(FieldReader::sampleByteSize).sum(),
+                arrays().stream().mapToLong(OutputArray::rowByteSize).sum());
+    }
+
+    /** Returns whether filling in samples runs code of the user, which may take any time. */
+    boolean runsUserCode() {
+        return fields.stream().anyMatch(FieldReader::runsUserCode);
     }
 
     /** Starts a failure that names the dataset. */

@@ -8,6 +8,8 @@ enum Stage {
     PLAN,
     /** Rows are copied into the slot. */
     GATHER,
+    /** Rows are changed on their way into the slot. */
+    TRANSFORM,
     /** No slot is free: open batches hold them all. */
     SLOT;
 

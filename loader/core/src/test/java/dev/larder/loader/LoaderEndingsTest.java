@@ -6,12 +6,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -62,6 +65,43 @@ class LoaderEndingsTest {
         }
 
         assertThat(Shelf.gatherThreads()).isZero();
+    }
+
+    @Test
+    void tenThousandPartialIterationsLeaveThreadsAndNativeMemoryAsTheyWere() {
+        try (Loader loader = builder().build()) {
+            loader.epoch(0).forEach(batch -> {});
+            long threads = Shelf.gatherThreads();
+            long before = directBytes();
+            for (int i = 0; i < 10_000; i++) {
+                loader.epoch(i % 3).iterator().next();
+            }
+
+            assertThat(directBytes()).isLessThanOrEqualTo(before);
+            assertThat(Shelf.gatherThreads()).isEqualTo(threads);
+        }
+    }
+
+    private static long directBytes() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+    }
+
+    @Test
+    void datasetThatIsReplacedAndUnlinkedMeanwhileIsReadToTheEnd() {
+        try (Loader loader = builder().build();
+                Loader whole = builder().build()) {
+            long expected = Shelf.checksum(whole.epoch(1));
+            Iterator<Batch> batches = loader.epoch(1).iterator();
+            BatchChecksum checksum = new BatchChecksum();
+            checksum.update(batches.next());
+            shelf.replaceAndUnlink(Map.of("images", Shelf.noise(3, 3), "labels", Shelf.labels(3)));
+            batches.forEachRemaining(checksum::update);
+
+            assertThat(checksum.value()).isEqualTo(expected);
+        }
     }
 
     @ParameterizedTest

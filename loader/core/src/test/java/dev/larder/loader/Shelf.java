@@ -85,6 +85,13 @@ final class Shelf implements AutoCloseable {
         return new HashMap<>(Map.of(name, array));
     }
 
+    /** Publishes the next version and removes the files of the open one, as retiring and evicting do. */
+    void replaceAndUnlink(Map<String, FixtureArray> arrays) {
+        long version = dataset.version();
+        store.publish("shelf", arrays);
+        store.unlink("shelf", version);
+    }
+
     @Override
     public void close() {
         dataset.close();

@@ -13,4 +13,14 @@ public interface BatchSampler {
     default String description() {
         return "custom";
     }
+
+    /** Makes batches of a subset's rows only; what this knows of each row is that of the subset's rows then. */
+    default BatchSampler over(Subset subset) {
+        return new RestrictedBatches(this, subset);
+    }
+
+    /** Makes a batch of every so many samples; the last one has fewer where they do not suffice, or is left out. */
+    static BatchSampler of(Sampler sampler, int batchSize, boolean dropLast) {
+        return new FixedBatches(sampler, batchSize, dropLast);
+    }
 }

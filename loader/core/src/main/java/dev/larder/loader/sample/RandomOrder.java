@@ -22,7 +22,7 @@ final class RandomOrder implements SampleOrder {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
                     .with("rows", rows)
                     .with("max", MAX_ROWS)
-                    .remedy("read them in sequence, or give a sampler of your own");
+                    .remedy("shuffle with Sampler.permuted(seed), whose orders take no memory");
         }
         int[] permutation = new int[Math.toIntExact(rows)];
         Mt19937 random = new Mt19937((int) seed);

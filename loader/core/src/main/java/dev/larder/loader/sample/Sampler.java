@@ -17,9 +17,17 @@ public interface Sampler {
         return "custom";
     }
 
+    /**
+     * Visits a subset's rows only: takes them for all the rows there are, and what this knows of each row (labels, weights) is that
+     * of the subset's rows. {@code over(a).over(b)} is {@code over(a.within(b))}.
+     */
+    default Sampler over(Subset subset) {
+        return new RestrictedSampler(this, subset);
+    }
+
     /** Visits the rows as they lie in the array, in every epoch. */
     static Sampler sequential() {
-        return (rows, epoch) -> new SequentialOrder(rows);
+        return new NamedSampler("sequential", (rows, epoch) -> new SequentialOrder(rows));
     }
 
     /**
@@ -30,6 +38,51 @@ public interface Sampler {
      * bits of the sum alone. An order takes 4 bytes a row while its epoch lasts.
      */
     static Sampler random(long seed) {
-        return (rows, epoch) -> RandomOrder.of(rows, seed + epoch);
+        return new NamedSampler("random(seed=" + seed + ")", (rows, epoch) -> RandomOrder.of(rows, seed + epoch));
+    }
+
+    /**
+     * Visits every row once, in a pseudo-random order that is computed place by place: it takes no memory and no time to begin,
+     * whatever the number of rows, up to 2⁶², and wherever in the epoch one begins.
+     */
+    static Sampler permuted(long seed) {
+        return new NamedSampler(
+                "permuted(seed=" + seed + ")",
+                (rows, epoch) -> new PermutedOrder(Permutation.of(rows, seed, epoch, Draws.PERMUTED)));
+    }
+
+    /**
+     * Draws rows with replacement, each as likely as its weight says, in proportion to all weights. A draw depends on (seed, epoch,
+     * position) alone. Takes 20 bytes a row.
+     *
+     * @param weights one for each row: finite, at least 0, and not all 0; copied
+     * @param samples how many are drawn in an epoch
+     */
+    static Sampler weighted(double[] weights, long samples, long seed) {
+        return WeightedSampler.of(weights.clone(), samples, seed);
+    }
+
+    /**
+     * Draws rows without replacement: each next one as likely as its weight says, in proportion to the weights of those not drawn
+     * yet. An order takes 4 bytes a sample while its epoch lasts, and is laid down before its first row can be asked for.
+     *
+     * @param weights one for each row: finite, at least 0, and as many of them above 0 as samples are drawn; copied
+     * @param samples how many are drawn in an epoch
+     */
+    static Sampler weightedWithoutReplacement(double[] weights, long samples, long seed) {
+        return WeightedOnceSampler.of(weights.clone(), samples, seed);
+    }
+
+    /**
+     * Visits every row once, so that however little of an epoch is read, classes are in nearly the proportions of the whole, and
+     * rows of one class come in random order.
+     *
+     * <p>Of a class that has the part {@code p} of all rows, the first {@code m} samples have {@code p · m} rows, by at most
+     * {@code 1 + p · (classes - 2)} more or less: for two classes, one sample. Where in this the samples of a class come is random,
+     * so that what one of several ranks sees is not skewed. An order takes 4 bytes a row while its epoch lasts, and is laid down
+     * before its first row can be asked for.
+     */
+    static Sampler stratified(Labels labels, long seed) {
+        return new StratifiedSampler(labels, seed);
     }
 }

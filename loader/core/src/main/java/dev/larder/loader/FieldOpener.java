@@ -1,0 +1,99 @@
+package dev.larder.loader;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.npy.Order;
+import org.jspecify.annotations.Nullable;
+
+/** Opens what fields name, and sees that all have a row for each sample. */
+final class FieldOpener {
+    private final Dataset dataset;
+    private final long seed;
+    private @Nullable String firstName;
+    private long rows;
+    private int fields;
+    private int arrays;
+
+    FieldOpener(Dataset dataset, long seed) {
+        this.dataset = dataset;
+        this.seed = seed;
+    }
+
+    /** Returns how many samples there are. */
+    long rows() {
+        return rows;
+    }
+
+    FieldReader open(Field field) {
+        RowLookup lookup = lookup(field.lookup());
+        FieldReader.Place place = new FieldReader.Place(fields++, arrays);
+        FieldReader reader = open(field, lookup, place);
+        arrays += reader.outputs().size();
+        return reader;
+    }
+
+    private FieldReader open(Field field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        if (field.form() == Field.Form.ROWS) {
+            ArrayView array = withRows(dataset.array(field.column()));
+            requireRows(lookup, array.name(), array.rows());
+            return field.transform() == null
+                    ? new RowsReader(array, field.name(), lookup, place)
+                    : new TransformedReader(array, field, seed, lookup, place);
+        }
+        RaggedRows ragged = switch (field.form()) {
+            case TEXTS -> RaggedRows.of(dataset.strings(field.column()));
+            case FILES -> RaggedRows.of(dataset.bytes(field.column()));
+            default -> RaggedArrays.of(dataset.ragged(field.column()), field);
+        };
+        requireRows(lookup, ragged.column(), ragged.rows());
+        return field.form() == Field.Form.PADDED
+                ? new PaddedReader(ragged, field, lookup, place)
+                : new PackedReader(ragged, field.name(), lookup, place);
+    }
+
+    private @Nullable RowLookup lookup(Field.@Nullable Lookup lookup) {
+        if (lookup == null) {
+            return null;
+        }
+        return lookup.index() == null
+                ? RowLookup.of(dataset, lookup.keys())
+                : RowLookup.of(dataset, lookup.keys(), lookup.index());
+    }
+
+    private ArrayView withRows(ArrayView array) {
+        if (array.rank() == 0) {
+            throw unfit(array, "a 0-d array has no rows; leave it out of arrays(…)");
+        }
+        if (array.rank() > 1 && array.order() == Order.F) {
+            throw unfit(array, "rows of a Fortran-ordered array are not contiguous; save it in C order");
+        }
+        return array;
+    }
+
+    private RuntimeException unfit(ArrayView array, String remedy) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot make batches of this array")
+                .with("dataset", dataset.name())
+                .with("version", dataset.version())
+                .with("array", array.name())
+                .remedy(remedy);
+    }
+
+    /** Takes note of how many rows a field has, or those that its rows are looked up by. */
+    private void requireRows(@Nullable RowLookup lookup, String column, long columnRows) {
+        String name = lookup == null ? column : lookup.keys();
+        long found = lookup == null ? columnRows : lookup.rows();
+        if (firstName == null) {
+            firstName = name;
+            rows = found;
+        } else if (found != rows) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "arrays of one loader differ in rows")
+                    .with("dataset", dataset.name())
+                    .with("version", dataset.version())
+                    .with(firstName, rows)
+                    .with(name, found)
+                    .remedy("name arrays with equal first dimensions, or look rows up with Field.rows(…).through(…)");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package dev.larder.loader;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one field of the samples of a batch into a slot: first lays out what depends on the whole batch, then fills in samples,
+ * by several threads at once. Keeps no state of its own.
+ */
+abstract class FieldReader {
+    private final String column;
+    private final List<OutputArray> outputs;
+    private final @Nullable RowLookup lookup;
+    private final int field;
+    private final int firstArray;
+
+    /** Where a field stands among the others. */
+    record Place(int field, int firstArray) {}
+
+    FieldReader(String column, List<OutputArray> outputs, @Nullable RowLookup lookup, Place place) {
+        this.column = column;
+        this.outputs = outputs;
+        this.lookup = lookup;
+        this.field = place.field();
+        this.firstArray = place.firstArray();
+    }
+
+    /** Returns the name of the array or column that is read. */
+    final String column() {
+        return column;
+    }
+
+    /** Returns the arrays that each batch gets from this field. */
+    final List<OutputArray> outputs() {
+        return outputs;
+    }
+
+    /** Returns which of the fields this is. */
+    final int field() {
+        return field;
+    }
+
+    /** Returns whether what is read is also changed. */
+    boolean isTransforming() {
+        return false;
+    }
+
+    /** Returns whether code of the user changes what is read. */
+    boolean runsUserCode() {
+        return false;
+    }
+
+    /** Returns how many bytes of one sample are read, about. */
+    abstract long sampleByteSize();
+
+    /** Tells whether what is read is still mapped. */
+    abstract boolean isOpen();
+
+    /** Looks up rows and makes room for all samples of the batch. One thread does this, before any fills in. */
+    final void layOut(Slot slot) {
+        if (lookup != null) {
+            lookup.find(slot.rows, slot.size, slot.lookedUp(field));
+        }
+        layOutRows(slot, rows(slot));
+    }
+
+    abstract void layOutRows(Slot slot, long[] rows);
+
+    /** Fails if a sample has no row in this field, or one that does not fit. */
+    final void check(long sample) {
+        checkRow(lookup == null ? sample : lookup.find(sample));
+    }
+
+    /** Fails if a row does not fit. */
+    void checkRow(long row) {}
+
+    /** Fills in the samples {@code first} to {@code first + count - 1}. */
+    abstract void fill(Slot slot, int first, int count, Workspace workspace);
+
+    /** Returns what a thread needs to fill in samples. */
+    @Nullable
+    Object newScratch() {
+        return null;
+    }
+
+    /** Returns the row of this field for each sample. */
+    final long[] rows(Slot slot) {
+        long[] found = lookup == null ? null : slot.lookedUp[field];
+        return found == null ? slot.rows : found;
+    }
+
+    /** Returns an array of the slot by its place among those of this field. */
+    final SlotArray array(Slot slot, int place) {
+        return slot.arrays[firstArray + place];
+    }
+}

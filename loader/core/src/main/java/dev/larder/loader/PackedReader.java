@@ -1,0 +1,73 @@
+package dev.larder.loader;
+
+import dev.larder.npy.Dtype;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Lays rows of different lengths one after the other, and says where each begins and the last ends. */
+final class PackedReader extends FieldReader {
+    static final Dtype OFFSETS = Dtype.parse("<i8");
+
+    private final RaggedRows rows;
+
+    PackedReader(RaggedRows rows, String name, @Nullable RowLookup lookup, Place place) {
+        super(
+                rows.column(),
+                List.of(
+                        new OutputArray(name, rows.dtype(), rows.rowShape()),
+                        new OutputArray(name + ".offsets", OFFSETS)),
+                lookup,
+                place);
+        this.rows = rows;
+    }
+
+    @Override
+    long sampleByteSize() {
+        return rows.meanByteSize();
+    }
+
+    @Override
+    boolean isOpen() {
+        return rows.isOpen();
+    }
+
+    @Override
+    void layOutRows(Slot slot, long[] wanted) {
+        SlotArray offsets = array(slot, 1);
+        offsets.resize(slot.size + 1L);
+        long end = 0;
+        offsets.memory().putLong(0, 0, OFFSETS.byteOrder());
+        for (int i = 0; i < slot.size; i++) {
+            end += rows.length(wanted[i]);
+            offsets.memory().putLong((i + 1) * Long.BYTES, end, OFFSETS.byteOrder());
+        }
+        array(slot, 0).resize(end);
+    }
+
+    @Override
+    void checkRow(long row) {
+        rows.length(row);
+    }
+
+    @Override
+    void fill(Slot slot, int first, int count, Workspace workspace) {
+        SlotArray values = array(slot, 0);
+        SlotArray offsets = array(slot, 1);
+        long[] wanted = rows(slot);
+        for (int i = first; i < first + count; i++) {
+            long begin = offsets.memory().getLong(i * Long.BYTES, OFFSETS.byteOrder());
+            rows.copy(wanted[i], values, (int) begin, workspace.scratch(field()));
+        }
+    }
+
+    @Override
+    boolean isTransforming() {
+        return rows.isTransforming();
+    }
+
+    @Override
+    @Nullable
+    Object newScratch() {
+        return rows.newScratch();
+    }
+}

@@ -1,0 +1,88 @@
+package dev.larder.loader;
+
+import dev.larder.npy.Dtype;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** Makes rows of different lengths equally long, and says what of them is padding. */
+final class PaddedReader extends FieldReader {
+    private static final Dtype MASK = Dtype.parse("|b1");
+
+    private final RaggedRows rows;
+    private final boolean left;
+    private final long multiple;
+    private final byte[] filler;
+
+    PaddedReader(RaggedRows rows, Field field, @Nullable RowLookup lookup, Place place) {
+        super(rows.column(), outputs(rows, field.name()), lookup, place);
+        this.rows = rows;
+        this.left = field.isPaddedLeft();
+        this.multiple = field.multiple();
+        this.filler = Filler.of(rows.dtype(), field.filler());
+    }
+
+    private static List<OutputArray> outputs(RaggedRows rows, String name) {
+        long[] shape = LongStream.concat(LongStream.of(0), LongStream.of(rows.rowShape()))
+                .toArray();
+        return List.of(new OutputArray(name, rows.dtype(), shape), new OutputArray(name + ".mask", MASK, 0));
+    }
+
+    @Override
+    long sampleByteSize() {
+        return rows.meanByteSize();
+    }
+
+    @Override
+    boolean isOpen() {
+        return rows.isOpen();
+    }
+
+    @Override
+    void layOutRows(Slot slot, long[] wanted) {
+        long longest = 0;
+        for (int i = 0; i < slot.size; i++) {
+            longest = Math.max(longest, rows.length(wanted[i]));
+        }
+        long length = Plan.ceilDiv(longest, multiple) * multiple;
+        for (int place = 0; place < 2; place++) {
+            array(slot, place).shape[1] = length;
+            array(slot, place).resize(slot.size);
+        }
+    }
+
+    @Override
+    void checkRow(long row) {
+        rows.length(row);
+    }
+
+    @Override
+    void fill(Slot slot, int first, int count, Workspace workspace) {
+        SlotArray values = array(slot, 0);
+        UnsafeBuffer mask = array(slot, 1).memory();
+        int length = (int) values.shape[1];
+        int item = rows.itemByteSize();
+        long[] wanted = rows(slot);
+        for (int i = first; i < first + count; i++) {
+            int own = (int) rows.length(wanted[i]);
+            int start = i * length + (left ? length - own : 0);
+            int padding = i * length + (left ? 0 : own);
+            rows.copy(wanted[i], values, start, workspace.scratch(field()));
+            Filler.fill(filler, values.memory(), padding * item, (length - own) * item);
+            mask.setMemory(start, own, (byte) 1);
+            mask.setMemory(padding, length - own, (byte) 0);
+        }
+    }
+
+    @Override
+    boolean isTransforming() {
+        return rows.isTransforming();
+    }
+
+    @Override
+    @Nullable
+    Object newScratch() {
+        return rows.newScratch();
+    }
+}

@@ -1,0 +1,41 @@
+package dev.larder.loader;
+
+import dev.larder.client.ArrayView;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Copies rows of an array as they are stored. */
+final class RowsReader extends FieldReader {
+    private final ArrayView array;
+
+    RowsReader(ArrayView array, String name, @Nullable RowLookup lookup, Place place) {
+        super(array.name(), List.of(output(array, name)), lookup, place);
+        this.array = array;
+    }
+
+    private static OutputArray output(ArrayView array, String name) {
+        return new OutputArray(name, array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.rank()));
+    }
+
+    @Override
+    long sampleByteSize() {
+        return array.rowByteSize();
+    }
+
+    @Override
+    boolean isOpen() {
+        return array.isOpen();
+    }
+
+    @Override
+    void layOutRows(Slot slot, long[] rows) {
+        array(slot, 0).resize(slot.size);
+    }
+
+    @Override
+    void fill(Slot slot, int first, int count, Workspace workspace) {
+        int offset = (int) (first * array.rowByteSize());
+        array.copyRows(rows(slot), first, count, array(slot, 0).memory(), offset);
+    }
+}

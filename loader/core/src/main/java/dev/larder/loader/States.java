@@ -1,0 +1,44 @@
+package dev.larder.loader;
+
+import dev.larder.client.Dataset;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+
+/** Makes and checks the states of one loader. */
+record States(Dataset dataset, String sampler, long seed) {
+    LoaderState after(Plan plan, long batch) {
+        return new LoaderState(
+                dataset.name(),
+                dataset.digest(),
+                sampler,
+                seed,
+                plan.epoch(),
+                plan.consumedAfter(batch),
+                plan.length());
+    }
+
+    /** Fails unless a state was saved over the same data, with the same order. */
+    void requireFits(LoaderState state) {
+        if (!state.digest().equals(dataset.digest())) {
+            throw mismatch("state was saved over other data")
+                    .with("stateDataset", state.dataset())
+                    .with("stateDigest", state.digest())
+                    .with("digest", dataset.digest())
+                    .remedy("open that version: larder.datasetWithDigest(name, digest); or begin anew");
+        }
+        if (!state.sampler().equals(sampler) || state.seed() != seed) {
+            throw mismatch("state was saved with another order")
+                    .with("stateSampler", state.sampler())
+                    .with("stateSeed", state.seed())
+                    .with("sampler", sampler)
+                    .with("seed", seed)
+                    .remedy("build the loader with the sampler and the seed of the state");
+        }
+    }
+
+    private Failure mismatch(String what) {
+        return Failure.of(ErrorCode.BAD_INPUT, what)
+                .with("dataset", dataset.name())
+                .with("version", dataset.version());
+    }
+}

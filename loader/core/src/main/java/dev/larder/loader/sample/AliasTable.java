@@ -1,0 +1,55 @@
+package dev.larder.loader.sample;
+
+import java.util.Arrays;
+
+/**
+ * Draws a row by weight in constant time: the alias method of Walker (1977), its table made as Vose showed, "A Linear Algorithm for
+ * Generating Random Numbers with a Given Distribution" (1991).
+ */
+final class AliasTable {
+    private final double[] kept;
+    private final int[] aliases;
+
+    private AliasTable(double[] kept, int[] aliases) {
+        this.kept = kept;
+        this.aliases = aliases;
+    }
+
+    static AliasTable of(Weights weights) {
+        double[] kept = weights.scaled();
+        double mean = Arrays.stream(kept).sum() / kept.length;
+        int[] aliases = new int[kept.length];
+        int[] stack = new int[kept.length]; // rows below the mean from the left, others from the right
+        int below = 0;
+        int above = kept.length;
+        for (int row = 0; row < kept.length; row++) {
+            kept[row] /= mean;
+            aliases[row] = row;
+            if (kept[row] < 1) {
+                stack[below++] = row;
+            } else {
+                stack[--above] = row;
+            }
+        }
+        while (below > 0 && above < kept.length) {
+            int small = stack[--below];
+            int large = stack[above];
+            aliases[small] = large;
+            kept[large] -= 1 - kept[small];
+            if (kept[large] < 1) {
+                above++;
+                stack[below++] = large;
+            }
+        }
+        while (below > 0) { // what rounding left over
+            kept[stack[--below]] = 1;
+        }
+        return new AliasTable(kept, aliases);
+    }
+
+    /** Returns a row from random bits: the upper ones choose the place in the table, those left choose between its two rows. */
+    int draw(long bits) {
+        int place = Philox.below(bits, kept.length);
+        return Philox.unitDouble(bits * kept.length) < kept[place] ? place : aliases[place];
+    }
+}

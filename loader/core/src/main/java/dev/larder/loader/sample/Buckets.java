@@ -1,0 +1,134 @@
+package dev.larder.loader.sample;
+
+import java.util.Arrays;
+import java.util.OptionalLong;
+
+/**
+ * Makes batches of samples from one bucket of lengths each, so that little of a batch is padding.
+ *
+ * <pre>{@code
+ * Buckets.of(lengths).bounds(100, 220).batchSizes(32, 24, 16).shuffle(seed)
+ * }</pre>
+ *
+ * <p>Shuffled, the samples come in another order within each bucket in every epoch, and so do the batches of all buckets. A bucket's
+ * last batch has fewer samples where they do not suffice. How many batches there are depends on the lengths alone, so that it is
+ * known before and is the same in every epoch. An order takes 4 bytes a batch. Immutable.
+ */
+public final class Buckets implements BatchSampler {
+    private final Lengths lengths;
+    private final int[] bounds;
+    private final int[] batchSizes;
+    private final Groups groups;
+    private final OptionalLong seed;
+    private final boolean dropLast;
+
+    private Buckets(
+            Lengths lengths, int[] bounds, int[] batchSizes, Groups groups, OptionalLong seed, boolean dropLast) {
+        this.lengths = lengths;
+        this.bounds = bounds;
+        this.batchSizes = batchSizes;
+        this.groups = groups;
+        this.seed = seed;
+        this.dropLast = dropLast;
+    }
+
+    /** Puts all samples into one bucket: to be divided by {@link #bounds}. */
+    public static Buckets of(Lengths lengths) {
+        return bounded(lengths, new int[0], new int[0], OptionalLong.empty(), false);
+    }
+
+    /** Sets the longest length of each bucket but the last, in ascending order: a length equal to a bound is in the lower bucket. */
+    public Buckets bounds(int... longest) {
+        for (int i = 1; i < longest.length; i++) {
+            if (longest[i - 1] >= longest[i]) {
+                throw new IllegalArgumentException("bounds must ascend: bounds=" + Arrays.toString(longest));
+            }
+        }
+        return bounded(lengths, longest.clone(), batchSizes, seed, dropLast);
+    }
+
+    /** Sets how many samples a batch of each bucket has: required, one number more than there are bounds. */
+    public Buckets batchSizes(int... sizes) {
+        for (int size : sizes) {
+            if (size < 1) {
+                throw new IllegalArgumentException(
+                        "batch sizes must be at least 1: batchSizes=" + Arrays.toString(sizes));
+            }
+        }
+        return new Buckets(lengths, bounds, sizes.clone(), groups, seed, dropLast);
+    }
+
+    /** Shuffles samples within buckets, and batches. Without it, buckets come one after the other, with rows as they lie. */
+    public Buckets shuffle(long newSeed) {
+        return new Buckets(lengths, bounds, batchSizes, groups, OptionalLong.of(newSeed), dropLast);
+    }
+
+    /** Leaves out batches that would be shorter than the others of their bucket. */
+    public Buckets dropLast(boolean drop) {
+        return new Buckets(lengths, bounds, batchSizes, groups, seed, drop);
+    }
+
+    private static Buckets bounded(
+            Lengths lengths, int[] bounds, int[] batchSizes, OptionalLong seed, boolean dropLast) {
+        int[] bucketOfRow = new int[(int) lengths.rows()];
+        Arrays.setAll(bucketOfRow, row -> bucket(bounds, lengths.length(row)));
+        Groups groups = Groups.of(bucketOfRow, bounds.length + 1);
+        return new Buckets(lengths, bounds, batchSizes, groups, seed, dropLast);
+    }
+
+    private static int bucket(int[] bounds, int length) {
+        int found = Arrays.binarySearch(bounds, length);
+        return found < 0 ? -found - 1 : found;
+    }
+
+    /** Returns how many batches an epoch has. */
+    public long batches() {
+        requireBatchSizes();
+        long batches = 0;
+        for (int bucket = 0; bucket < batchSizes.length; bucket++) {
+            batches += batches(bucket);
+        }
+        return batches;
+    }
+
+    @Override
+    public BatchOrder order(long rows, long epoch) {
+        Requirements.sameRows("lengths", lengths.rows(), rows);
+        requireBatchSizes();
+        int[] firstBatches = new int[groups.groups() + 1];
+        for (int bucket = 0; bucket < groups.groups(); bucket++) {
+            firstBatches[bucket + 1] = Math.addExact(firstBatches[bucket], batches(bucket));
+        }
+        return BucketOrder.of(groups, batchSizes, firstBatches, new Shuffles(seed, epoch));
+    }
+
+    @Override
+    public BatchSampler over(Subset subset) {
+        return new RestrictedBatches(bounded(lengths.over(subset), bounds, batchSizes, seed, dropLast), subset);
+    }
+
+    @Override
+    public String description() {
+        return "buckets(" + lengths.description() + " bounds=" + Arrays.toString(bounds) + " batchSizes="
+                + Arrays.toString(batchSizes) + (seed.isPresent() ? " seed=" + seed.getAsLong() : "")
+                + (dropLast ? " dropLast)" : ")");
+    }
+
+    @Override
+    public String toString() {
+        return description();
+    }
+
+    private int batches(int bucket) {
+        int samples = groups.size(bucket);
+        int full = samples / batchSizes[bucket];
+        return dropLast || samples % batchSizes[bucket] == 0 ? full : full + 1;
+    }
+
+    private void requireBatchSizes() {
+        if (batchSizes.length != groups.groups()) {
+            throw new IllegalStateException("there must be one batch size for each bucket: bounds="
+                    + Arrays.toString(bounds) + " batchSizes=" + Arrays.toString(batchSizes));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package dev.larder.loader.sample;
+
+/** Rows laid out group by group, in ascending order within each. */
+final class Groups {
+    private final int[] rows;
+    private final int[] starts;
+
+    private Groups(int[] rows, int[] starts) {
+        this.rows = rows;
+        this.starts = starts;
+    }
+
+    /** Sorts rows by the group that each is in. */
+    static Groups of(int[] groupOfRow, int groups) {
+        int[] starts = new int[groups + 1];
+        for (int group : groupOfRow) {
+            starts[group + 1]++;
+        }
+        for (int group = 0; group < groups; group++) {
+            starts[group + 1] += starts[group];
+        }
+        int[] next = starts.clone();
+        int[] rows = new int[groupOfRow.length];
+        for (int row = 0; row < rows.length; row++) {
+            rows[next[groupOfRow[row]]++] = row;
+        }
+        return new Groups(rows, starts);
+    }
+
+    int groups() {
+        return starts.length - 1;
+    }
+
+    int rows() {
+        return rows.length;
+    }
+
+    int size(int group) {
+        return starts[group + 1] - starts[group];
+    }
+
+    /** Returns a row of a group. */
+    int row(int group, long place) {
+        return rows[starts[group] + (int) place];
+    }
+}

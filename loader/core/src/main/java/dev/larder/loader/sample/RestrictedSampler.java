@@ -1,0 +1,32 @@
+package dev.larder.loader.sample;
+
+/** Visits a subset's rows in the order in which a sampler visits its places. */
+record RestrictedSampler(Sampler sampler, Subset subset) implements Sampler {
+    @Override
+    public SampleOrder order(long rows, long epoch) {
+        Requirements.rows(subset, rows);
+        return new RestrictedOrder(sampler.order(subset.size(), epoch), subset);
+    }
+
+    @Override
+    public String description() {
+        return sampler.description() + " over " + subset.description();
+    }
+
+    @Override
+    public String toString() {
+        return description();
+    }
+
+    private record RestrictedOrder(SampleOrder places, Subset subset) implements SampleOrder {
+        @Override
+        public long length() {
+            return places.length();
+        }
+
+        @Override
+        public long row(long position) {
+            return subset.row(places.row(position));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package dev.larder.loader.sample;
+
+import java.util.Objects;
+
+/** Another subset without some of its places, which are consecutive. */
+record SplicedRows(Subset whole, long first, long without) implements Subset {
+    SplicedRows {
+        Objects.checkFromIndexSize(first, without, whole.size());
+    }
+
+    @Override
+    public long size() {
+        return whole.size() - without;
+    }
+
+    @Override
+    public long row(long place) {
+        Objects.checkIndex(place, size());
+        return whole.row(place < first ? place : place + without);
+    }
+
+    @Override
+    public long end() {
+        return whole.end();
+    }
+
+    @Override
+    public String description() {
+        return whole.description() + "[:" + first + ", " + (first + without) + ":]";
+    }
+}

@@ -1,0 +1,54 @@
+package dev.larder.loader.sample;
+
+/**
+ * Visits every row once with classes in proportion: an epoch lasts from time 0 to 1, and each of a class's {@code n} rows comes
+ * at a random time within one {@code n}-th of it, one after the other.
+ */
+final class StratifiedSampler implements Sampler {
+    private final Labels labels;
+    private final Groups groups;
+    private final long seed;
+
+    StratifiedSampler(Labels labels, long seed) {
+        this.labels = labels;
+        this.groups = labels.groups();
+        this.seed = seed;
+    }
+
+    @Override
+    public SampleOrder order(long rows, long epoch) {
+        Requirements.sameRows("labels", labels.rows(), rows);
+        double[] times = new double[groups.rows()];
+        int[] visited = new int[times.length];
+        int next = 0;
+        for (int group = 0; group < groups.groups(); group++) {
+            int size = groups.size(group);
+            Permutation order = Permutation.of(size, seed, epoch, group, Draws.STRATIFIED_CLASS);
+            for (int i = 0; i < size; i++, next++) {
+                double within = Philox.unitDouble(Philox.bits(seed, epoch, next, Draws.STRATIFIED_TIME));
+                times[next] = (i + within) / size;
+                visited[next] = groups.row(group, order.at(i));
+            }
+        }
+        int[] inTime = SortedKeys.places(times);
+        for (int i = 0; i < inTime.length; i++) {
+            inTime[i] = visited[inTime[i]];
+        }
+        return new ListedOrder(inTime);
+    }
+
+    @Override
+    public Sampler over(Subset subset) {
+        return new RestrictedSampler(new StratifiedSampler(labels.over(subset), seed), subset);
+    }
+
+    @Override
+    public String description() {
+        return "stratified(" + labels.description() + " seed=" + seed + ")";
+    }
+
+    @Override
+    public String toString() {
+        return description();
+    }
+}

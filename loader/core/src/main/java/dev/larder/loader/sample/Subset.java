@@ -1,0 +1,78 @@
+package dev.larder.loader.sample;
+
+import java.util.List;
+
+/**
+ * Some of a dataset's rows, each with a place from 0 on: what {@link Sampler#over} visits instead of all rows.
+ *
+ * <p>Parts of a {@link #split(long, long, double...)} and of {@link #kFold(long, int, long)} take no memory; others take 4 bytes a
+ * row, or 8. All are immutable.
+ */
+public sealed interface Subset permits RangeRows, ListedRows, PermutedRows, SlicedRows, SplicedRows, NestedRows {
+    /** Returns how many rows there are. */
+    long size();
+
+    /** Returns the row at a place, 0 to {@code size() - 1}. */
+    long row(long place);
+
+    /** Returns a number above every row: at least so many rows must a dataset have. */
+    long end();
+
+    /** Says in a few words which rows these are: two that say the same are the same. */
+    String description();
+
+    /**
+     * Reads this as a subset of a subset: its rows are places of {@code outer}. So
+     * {@code fold.training().within(parts.get(0))} has rows of the first part only.
+     */
+    default Subset within(Subset outer) {
+        return new NestedRows(this, outer);
+    }
+
+    /** Returns the given rows, in this order; one may be given more than once. The array is copied. */
+    static Subset of(long... rows) {
+        return ListedRows.of(rows);
+    }
+
+    /** Returns consecutive rows. */
+    static Subset range(long first, long count) {
+        return new RangeRows(first, count);
+    }
+
+    /**
+     * Divides rows {@code 0} to {@code rows - 1} at random into parts: no row is in two of them, and each is in one.
+     *
+     * <p>Their sizes are {@code rows} times each fraction, rounded down; what is left goes, one row each, to the parts that lost most
+     * by rounding, the first of equals first. Within a part rows are in random order. The same seed gives the same parts on any
+     * machine.
+     *
+     * @param fractions above 0, and 1 in sum
+     */
+    static List<Subset> split(long rows, long seed, double... fractions) {
+        return Splits.split(rows, seed, fractions);
+    }
+
+    /**
+     * Divides rows at random into parts that each have their fraction of every class, rounded up or down; all in all they are as large
+     * as those of {@link #split(long, long, double...)}, or nearly so. Within a part rows are in ascending order.
+     */
+    static List<Subset> split(Labels labels, long seed, double... fractions) {
+        return Splits.split(labels, seed, fractions);
+    }
+
+    /**
+     * Divides rows {@code 0} to {@code rows - 1} at random into {@code k} parts whose sizes differ by one at most, larger ones first,
+     * and returns for each the fold that validates on it.
+     */
+    static List<Fold> kFold(long rows, int k, long seed) {
+        return Splits.kFold(rows, k, seed);
+    }
+
+    /** Divides rows at random into {@code k} parts, of which each has as many of every class as the others, or one more or less. */
+    static List<Fold> kFold(Labels labels, int k, long seed) {
+        return Splits.kFold(labels, k, seed);
+    }
+
+    /** One of the rounds of a cross-validation: every row is in one of the two. */
+    record Fold(Subset training, Subset validation) {}
+}

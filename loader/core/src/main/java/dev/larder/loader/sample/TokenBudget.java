@@ -1,0 +1,196 @@
+package dev.larder.loader.sample;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.util.Arrays;
+import java.util.OptionalLong;
+
+/**
+ * Makes batches that cost about the same: of as many samples, alike in length, as keep the longest times the number of samples
+ * within a budget.
+ *
+ * <pre>{@code
+ * TokenBudget.of(lengths).maxTokens(4096).shuffle(seed)
+ * }</pre>
+ *
+ * <p>Samples are taken in windows; those of one window are sorted by length and cut into batches. Shuffled, samples come into another
+ * window in every epoch, and the batches of all windows in another order. An order takes 4 bytes a sample and 4 a batch, and is laid
+ * down before its first row can be asked for; how many batches an epoch has differs a little between epochs. A sample of length 0
+ * costs as much as one of length 1. Immutable.
+ */
+public final class TokenBudget implements BatchSampler {
+    private static final long BATCHES_PER_WINDOW = 100;
+
+    private final Lengths lengths;
+    private final Limits limits;
+    private final OptionalLong seed;
+
+    private TokenBudget(Lengths lengths, Limits limits, OptionalLong seed) {
+        this.lengths = lengths;
+        this.limits = limits;
+        this.seed = seed;
+    }
+
+    /** What bounds a batch; 0 where nothing was said. */
+    private record Limits(long maxTokens, int maxSamples, int window, boolean leavesOutLonger) {}
+
+    /** Begins with the lengths of samples; {@link #maxTokens} is required. */
+    public static TokenBudget of(Lengths lengths) {
+        return new TokenBudget(lengths, new Limits(0, 0, 0, false), OptionalLong.empty());
+    }
+
+    /** Sets what the longest sample of a batch times the number of its samples may be at most. */
+    public TokenBudget maxTokens(long tokens) {
+        requirePositive("maxTokens", tokens);
+        return with(new Limits(tokens, limits.maxSamples, limits.window, limits.leavesOutLonger));
+    }
+
+    /** Sets how many samples a batch has at most, however short they are. */
+    public TokenBudget maxSamples(int samples) {
+        requirePositive("maxSamples", samples);
+        return with(new Limits(limits.maxTokens, samples, limits.window, limits.leavesOutLonger));
+    }
+
+    /**
+     * Sets how many samples are sorted together; by default as many as make about 100 batches. The more, the less padding, and the
+     * less random is which samples share a batch.
+     */
+    public TokenBudget window(int samples) {
+        requirePositive("window", samples);
+        return with(new Limits(limits.maxTokens, limits.maxSamples, samples, limits.leavesOutLonger));
+    }
+
+    /** Leaves out samples longer than the budget, which are refused otherwise; {@link #leftOut} counts them. */
+    public TokenBudget leaveOutLonger() {
+        return with(new Limits(limits.maxTokens, limits.maxSamples, limits.window, true));
+    }
+
+    /** Shuffles samples before they are sorted, and batches. Without it, windows come as rows lie, the shortest first in each. */
+    public TokenBudget shuffle(long newSeed) {
+        return new TokenBudget(lengths, limits, OptionalLong.of(newSeed));
+    }
+
+    private TokenBudget with(Limits newLimits) {
+        return new TokenBudget(lengths, newLimits, seed);
+    }
+
+    private static void requirePositive(String what, long value) {
+        if (value < 1) {
+            throw new IllegalArgumentException(what + " must be at least 1: " + what + "=" + value);
+        }
+    }
+
+    /** Returns how many samples are longer than the budget. */
+    public long leftOut() {
+        requireBudget();
+        long longer = 0;
+        for (long row = 0; row < lengths.rows(); row++) {
+            longer += lengths.length(row) > limits.maxTokens ? 1 : 0;
+        }
+        return longer;
+    }
+
+    @Override
+    public BatchOrder order(long rows, long epoch) {
+        Requirements.sameRows("lengths", lengths.rows(), rows);
+        requireBudget();
+        Shuffles shuffles = new Shuffles(seed, epoch);
+        int[] visited = visited(shuffles.of(rows, 0, Draws.WINDOWS));
+        int[] starts = new int[visited.length + 1];
+        int batches = 0;
+        int window = window(visited);
+        for (long start = 0; start < visited.length; start += window) {
+            int end = (int) Math.min(visited.length, start + window);
+            sort(visited, (int) start, end);
+            batches = cut(visited, (int) start, end, starts, batches);
+        }
+        return CutBatches.of(visited, Arrays.copyOf(starts, batches + 1), shuffles.of(batches, 0, Draws.BATCHES));
+    }
+
+    /** Lists the rows to visit, and refuses one that is too long. */
+    private int[] visited(SampleOrder order) {
+        int[] visited = new int[(int) order.length()];
+        int count = 0;
+        for (long position = 0; position < order.length(); position++) {
+            int row = (int) order.row(position);
+            if (lengths.length(row) <= limits.maxTokens) {
+                visited[count++] = row;
+            } else if (!limits.leavesOutLonger) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "sample is longer than the budget of a batch")
+                        .with("row", row)
+                        .with("length", lengths.length(row))
+                        .with("maxTokens", limits.maxTokens)
+                        .remedy("raise maxTokens, or leaveOutLonger()");
+            }
+        }
+        return Arrays.copyOf(visited, count);
+    }
+
+    private int window(int[] visited) {
+        if (limits.window > 0) {
+            return limits.window;
+        }
+        long tokens = 0;
+        for (int row : visited) {
+            tokens += cost(row);
+        }
+        double samplesPerBatch = (double) limits.maxTokens * visited.length / Math.max(1, tokens);
+        return (int) Math.max(1, Math.min(visited.length, BATCHES_PER_WINDOW * samplesPerBatch));
+    }
+
+    /** Sorts a stretch of rows by length; equal ones stay in order. */
+    private void sort(int[] rows, int start, int end) {
+        long[] keys = new long[end - start];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = ((long) lengths.length(rows[start + i]) << Integer.SIZE) | i;
+        }
+        Arrays.sort(keys);
+        int[] unsorted = Arrays.copyOfRange(rows, start, end);
+        for (int i = 0; i < keys.length; i++) {
+            rows[start + i] = unsorted[(int) keys[i]];
+        }
+    }
+
+    /** Cuts a stretch of sorted rows into batches, notes where they end, and returns how many there are then. */
+    private int cut(int[] rows, int start, int end, int[] starts, int batchesBefore) {
+        int batches = batchesBefore;
+        int samples = 0;
+        for (int i = start; i < end; i++) {
+            if ((samples > 0 && samples == limits.maxSamples) || samples + 1L > limits.maxTokens / cost(rows[i])) {
+                samples = 0;
+            }
+            if (samples++ == 0) {
+                batches++;
+            }
+            starts[batches] = i + 1;
+        }
+        return batches;
+    }
+
+    private int cost(int row) {
+        return Math.max(1, lengths.length(row));
+    }
+
+    private void requireBudget() {
+        if (limits.maxTokens == 0) {
+            throw new IllegalStateException("budget is not set; call maxTokens(…)");
+        }
+    }
+
+    @Override
+    public BatchSampler over(Subset subset) {
+        return new RestrictedBatches(new TokenBudget(lengths.over(subset), limits, seed), subset);
+    }
+
+    @Override
+    public String description() {
+        return "tokenBudget(" + lengths.description() + " maxTokens=" + limits.maxTokens + " maxSamples="
+                + limits.maxSamples + " window=" + limits.window + (limits.leavesOutLonger ? " leavesOutLonger" : "")
+                + (seed.isPresent() ? " seed=" + seed.getAsLong() : "") + ")";
+    }
+
+    @Override
+    public String toString() {
+        return description();
+    }
+}

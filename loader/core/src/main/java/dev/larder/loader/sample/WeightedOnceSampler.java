@@ -1,0 +1,43 @@
+package dev.larder.loader.sample;
+
+import java.util.Arrays;
+
+/**
+ * Draws rows by weight, without replacement: those whose exponential clocks ring first, as Efraimidis and Spirakis show, "Weighted
+ * random sampling with a reservoir" (2006).
+ */
+record WeightedOnceSampler(Weights weights, int samples, long seed) implements Sampler {
+    static WeightedOnceSampler of(double[] weights, long samples, long seed) {
+        if (samples < 0) {
+            throw new IllegalArgumentException("samples must be at least 0: samples=" + samples);
+        }
+        return new WeightedOnceSampler(Weights.of(weights, samples), Math.toIntExact(samples), seed);
+    }
+
+    @Override
+    public SampleOrder order(long rows, long epoch) {
+        Requirements.sameRows("weights", weights.rows(), rows);
+        double[] times = weights.scaled();
+        for (int row = 0; row < times.length; row++) {
+            double unit = Philox.unitDouble(Philox.bits(seed, epoch, row, Draws.WEIGHTED_ONCE));
+            // strict: the same on every machine; 0 / 0 must not make a row ring first
+            times[row] = times[row] == 0 ? Double.NaN : -StrictMath.log(1 - unit) / times[row];
+        }
+        return new ListedOrder(Arrays.copyOf(SortedKeys.places(times), samples));
+    }
+
+    @Override
+    public Sampler over(Subset subset) {
+        return new RestrictedSampler(of(weights.over(subset), samples, seed), subset);
+    }
+
+    @Override
+    public String description() {
+        return "weightedWithoutReplacement(" + weights.description() + " samples=" + samples + " seed=" + seed + ")";
+    }
+
+    @Override
+    public String toString() {
+        return description();
+    }
+}

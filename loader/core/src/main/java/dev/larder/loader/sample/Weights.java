@@ -1,0 +1,68 @@
+package dev.larder.loader.sample;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+
+/** How likely each row is to be drawn, in proportion to all of them. The array is nobody else's. */
+final class Weights {
+    private final double[] values;
+
+    private Weights(double[] values) {
+        this.values = values;
+    }
+
+    /** Checks that every weight can be one, and that at least so many rows can be drawn. */
+    static Weights of(double[] values, long positiveNeeded) {
+        long positive = 0;
+        for (int row = 0; row < values.length; row++) {
+            double weight = values[row];
+            if (!(weight >= 0) || Double.isInfinite(weight)) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "weight is not a finite number of at least 0")
+                        .with("row", row)
+                        .with("weight", weight)
+                        .remedy("give rows that shall not be drawn the weight 0");
+            }
+            positive += weight > 0 ? 1 : 0;
+        }
+        if (positive < positiveNeeded) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "too few rows can be drawn")
+                    .with("rows", values.length)
+                    .with("positiveWeights", positive)
+                    .with("needed", positiveNeeded)
+                    .remedy("draw fewer samples, or give more rows a weight above 0");
+        }
+        return new Weights(values);
+    }
+
+    int rows() {
+        return values.length;
+    }
+
+    /** Returns a row's weight, relative to the largest. */
+    double[] scaled() {
+        double max = 0;
+        for (double weight : values) {
+            max = Math.max(max, weight);
+        }
+        double[] scaled = new double[values.length];
+        for (int row = 0; row < scaled.length; row++) {
+            scaled[row] = values[row] / max;
+        }
+        return scaled;
+    }
+
+    /** Returns the weights of a subset's rows. */
+    double[] over(Subset subset) {
+        Requirements.rows(subset, rows());
+        double[] ofPlaces = new double[Requirements.arrayLength("rows", subset.size())];
+        for (int place = 0; place < ofPlaces.length; place++) {
+            ofPlaces[place] = values[(int) subset.row(place)];
+        }
+        return ofPlaces;
+    }
+
+    String description() {
+        return "weights(rows=" + rows() + " crc32c="
+                + Fingerprint.of(rows(), row -> Double.doubleToLongBits(values[row])) + ")";
+    }
+}

@@ -1,0 +1,334 @@
+package dev.larder.loader.transform;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.npy.Dtype;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Follows a sample through the steps of a transform: checks that each fits what it meets, and collects the passes that do them. */
+final class Compilation {
+    private static final Dtype FLOAT32 = Dtype.parse("<f4");
+
+    /** How long a sample may be, in bytes: arrays of Java have int indices. */
+    private static final long MAX_BYTES = 1 << 30;
+
+    private final Dtype stored;
+    private final long[] storedShape;
+    private final List<Pass> passes = new ArrayList<>();
+    private final List<Move.Drawn> draws = new ArrayList<>();
+    private int parameterCount;
+    private boolean random;
+
+    private int number;
+    private @Nullable Step step;
+    private Dtype dtype;
+    private long[] shape;
+    private boolean channelsFirst;
+    private Stretch stretch;
+
+    Compilation(Dtype stored, long[] rowShape) {
+        this.stored = stored;
+        this.storedShape = rowShape.clone();
+        this.dtype = stored;
+        this.shape = storedShape;
+        this.stretch = new Stretch(stored, picture());
+    }
+
+    Program compile(Transform transform) {
+        int storedByteSize = requireByteSize();
+        for (Step next : transform.steps()) {
+            step = next;
+            add(next);
+            requireByteSize();
+            number++;
+        }
+        if (passes.isEmpty() || !stretch.isEmpty()) {
+            passes.add(stretch.end(dtype));
+        }
+        return new Program(
+                stored,
+                storedByteSize,
+                dtype,
+                shape,
+                List.copyOf(passes),
+                List.copyOf(draws),
+                parameterCount,
+                random,
+                null);
+    }
+
+    Program compileElements(Transform transform) {
+        for (Step next : transform.steps()) {
+            boolean elementwise = next instanceof Step.ToFloat
+                    || next instanceof Step.Cast
+                    || next instanceof Step.Scale
+                    || (next instanceof Step.Normalize normalize
+                            && normalize.means().size() == 1);
+            if (!elementwise) {
+                step = next;
+                throw unfit("rows of different lengths have no shape that this step could know")
+                        .remedy("use toFloat, cast, scale, and normalize with one mean; the rest after padding");
+            }
+            number++;
+        }
+        number = 0;
+        Program program = compile(transform);
+        Elements elements = ((Pass.Picked) program.passes().get(0)).elements();
+        return new Program(
+                stored, program.storedByteSize(), dtype, shape, program.passes(), List.of(), 0, false, elements);
+    }
+
+    private void add(Step next) {
+        if (next instanceof Step.ToFloat) {
+            toFloat();
+        } else if (next instanceof Step.Cast cast) {
+            cast(cast.dtype());
+        } else if (next instanceof Step.Scale scale) {
+            requireNumeric();
+            convert(FLOAT32);
+            stretch.compute(new Arithmetic.Operation.MultiplyAdd(scale.factor(), scale.offset()));
+        } else if (next instanceof Step.Normalize normalize) {
+            normalize(normalize);
+        } else if (next instanceof Step.OneHot oneHot) {
+            oneHot(oneHot.classes());
+        } else if (next instanceof Step.MapFloats map) {
+            map(map);
+        } else if (next instanceof Step.MapBytes map) {
+            map(map);
+        } else if (next instanceof Step.ChannelsFirst) {
+            channelsFirst();
+        } else {
+            move(next);
+        }
+    }
+
+    private void toFloat() {
+        requireNumeric();
+        NumberType type = NumberType.of(dtype);
+        if (type == NumberType.UINT8) {
+            stretch.compute(new Arithmetic.Operation.DivideBytes());
+            dtype = FLOAT32;
+        } else if (type.isInteger()) {
+            throw unfit("it is not known by what these integers are to be divided")
+                    .remedy("use cast(\"<f4\") to keep their values, or scale(factor, offset)");
+        } else {
+            convert(FLOAT32);
+        }
+    }
+
+    private void cast(Dtype to) {
+        requireNumeric();
+        if (!NumberType.isNumeric(to)) {
+            throw unfit("that is no type of numbers").remedy("cast to ?, i1 to i8, u1 to u8, f2, f4 or f8");
+        }
+        convert(to);
+    }
+
+    private void convert(Dtype to) {
+        NumberType from = NumberType.of(dtype);
+        NumberType type = NumberType.of(to);
+        if (from != type) {
+            stretch.compute(new Arithmetic.Operation.Convert(from, type));
+        } else if (!dtype.equals(to)) {
+            stretch.swap();
+        }
+        dtype = to;
+    }
+
+    private void normalize(Step.Normalize normalize) {
+        requireNumeric();
+        if (!NumberType.of(dtype).isFloat()) {
+            throw unfit("means and deviations are those of floats")
+                    .remedy("put toFloat(), scale(factor, offset) or cast(\"<f4\") before it");
+        }
+        int count = normalize.means().size();
+        if (count > 1 && count != channelCount()) {
+            throw unfit("as many means as channels")
+                    .with("means", count)
+                    .with("channels", channelCount())
+                    .remedy("give one mean and deviation for each channel, or one for all");
+        }
+        convert(FLOAT32);
+        float[] means = new float[count];
+        float[] inverses = new float[count];
+        for (int i = 0; i < count; i++) {
+            means[i] = normalize.means().get(i);
+            inverses[i] = 1 / normalize.deviations().get(i);
+        }
+        stretch.compute(new Arithmetic.Operation.Center(means, inverses));
+    }
+
+    private void oneHot(int classes) {
+        requireNumeric();
+        if (NumberType.of(dtype).isFloat()) {
+            throw unfit("class numbers are integers").remedy("put cast(\"<i8\") before it");
+        }
+        long count = elementCount();
+        shape = Arrays.copyOf(shape, shape.length + 1);
+        shape[shape.length - 1] = classes;
+        Encoding labels = Encoding.of(dtype);
+        Dtype before = dtype;
+        dtype = FLOAT32;
+        requireByteSize();
+        passWith(before, new Pass.OneHot(labels, (int) count, classes));
+    }
+
+    private void map(Step.MapFloats map) {
+        if (!NumberType.isNumeric(dtype) || NumberType.of(dtype) != NumberType.FLOAT32) {
+            throw unfit("the function takes float32 values")
+                    .remedy("put toFloat() or cast(\"<f4\") before it, or map bytes: map(dtype, shape, function)");
+        }
+        convert(FLOAT32);
+        random = true;
+        passWith(dtype, new Pass.MapFloats(map.function(), shape, (int) elementCount(), number));
+    }
+
+    private void map(Step.MapBytes map) {
+        Dtype before = dtype;
+        int byteSize = requireByteSize();
+        random = true;
+        dtype = map.dtype();
+        shape = map.shape().stream().mapToLong(Long::longValue).toArray();
+        channelsFirst = false;
+        passWith(before, new Pass.MapBytes(map, before, byteSize, requireByteSize(), number));
+    }
+
+    /** Ends the stretch with what was known before a pass, adds the pass, and begins another with what comes out of it. */
+    private void passWith(Dtype before, Pass pass) {
+        if (!stretch.isEmpty()) {
+            passes.add(stretch.end(before));
+        }
+        passes.add(pass);
+        stretch = new Stretch(dtype, picture());
+    }
+
+    private void channelsFirst() {
+        requirePicture();
+        if (channelsFirst) {
+            throw unfit("channels are first already").remedy("leave it out");
+        }
+        channelsFirst = true;
+        shape = shape.length == 2 ? new long[] {1, shape[0], shape[1]} : new long[] {shape[2], shape[0], shape[1]};
+        stretch.reshape(picture());
+    }
+
+    private void move(Step next) {
+        requirePicture();
+        Picture picture = picture();
+        if (next instanceof Step.Flip) {
+            stretch.move(new Move.Flip(), picture);
+        } else if (next instanceof Step.RandomFlip flip) {
+            draw(new Move.RandomFlip(flip.probability(), number, parameterCount), 1, picture);
+        } else if (next instanceof Step.CenterCrop crop) {
+            int rows = requireSpace(picture.height(), crop.height(), 0);
+            int columns = requireSpace(picture.width(), crop.width(), 0);
+            resize(crop.height(), crop.width());
+            stretch.move(new Move.Crop(crop.height(), crop.width(), rows / 2, columns / 2), picture());
+        } else if (next instanceof Step.RandomCrop crop) {
+            randomCrop(crop, picture);
+        }
+    }
+
+    private void randomCrop(Step.RandomCrop crop, Picture picture) {
+        int rows = requireSpace(picture.height(), crop.height(), crop.padding()) + 1;
+        int columns = requireSpace(picture.width(), crop.width(), crop.padding()) + 1;
+        if (crop.padding() > 0 && stretch.hasOtherBorder()) {
+            passes.add(stretch.end(dtype));
+            stretch = new Stretch(dtype, picture);
+        }
+        if (crop.padding() > 0) {
+            stretch.pad(dtype);
+        }
+        resize(crop.height(), crop.width());
+        draw(new Move.RandomCrop(crop, rows, columns, number, parameterCount), 2, picture());
+    }
+
+    private void draw(Move.Drawn move, int parameters, Picture result) {
+        stretch.move(move, result);
+        draws.add(move);
+        parameterCount += parameters;
+        random = true;
+    }
+
+    private void resize(int height, int width) {
+        shape = shape.clone();
+        shape[channelsFirst ? 1 : 0] = height;
+        shape[channelsFirst ? 2 : 1] = width;
+    }
+
+    /** Returns how much room there is for a window. */
+    private int requireSpace(int length, int window, int padding) {
+        long space = length + 2L * padding - window;
+        if (space < 0) {
+            throw unfit("the window is larger than the sample")
+                    .remedy("crop to at most the sample's size and its padding on both sides");
+        }
+        return (int) space;
+    }
+
+    private void requirePicture() {
+        boolean picture = shape.length == 2 || shape.length == 3;
+        if (!picture || elementCount() == 0) {
+            throw unfit("a picture has height × width, or height × width × channels, and a pixel")
+                    .remedy("leave it out, or give the array such rows");
+        }
+    }
+
+    private void requireNumeric() {
+        if (!NumberType.isNumeric(dtype)) {
+            throw unfit("elements are no numbers that one can compute with")
+                    .remedy(
+                            "use an array of ?, i1 to i8, u1 to u8, f2, f4 or f8, or map bytes: map(dtype, shape, function)");
+        }
+    }
+
+    private int requireByteSize() {
+        long bytes = Math.max(1, dtype.itemSize());
+        for (long dimension : shape) {
+            bytes = dimension > MAX_BYTES || bytes * dimension > MAX_BYTES ? MAX_BYTES + 1 : bytes * dimension;
+        }
+        if (bytes > MAX_BYTES) {
+            throw unfit("a sample would be larger than 1 GiB").remedy("use smaller samples");
+        }
+        return (int) elementCount() * dtype.itemSize();
+    }
+
+    private long elementCount() {
+        long count = 1;
+        for (long dimension : shape) {
+            count *= dimension;
+        }
+        return count;
+    }
+
+    private int channelCount() {
+        return shape.length == 1 ? (int) shape[0] : picture().channels();
+    }
+
+    /** Returns how the sample at hand lies in memory; what is no picture is one row of pixels, a vector one pixel. */
+    private Picture picture() {
+        int rank = shape.length;
+        if (rank == 3) {
+            return channelsFirst
+                    ? new Picture((int) shape[1], (int) shape[2], (int) shape[0], true)
+                    : new Picture((int) shape[0], (int) shape[1], (int) shape[2], false);
+        }
+        if (rank == 2) {
+            return new Picture((int) shape[0], (int) shape[1], 1, false);
+        }
+        return rank == 1 ? new Picture(1, 1, (int) shape[0], false) : new Picture(1, (int) elementCount(), 1, false);
+    }
+
+    private Failure unfit(String reason) {
+        Failure failure = Failure.of(ErrorCode.BAD_INPUT, "transform does not fit the array");
+        if (step != null) {
+            failure.with("step", step).with("place", number + 1);
+        }
+        return failure.with("dtype", dtype)
+                .with("shape", Arrays.toString(shape))
+                .with("reason", reason);
+    }
+}

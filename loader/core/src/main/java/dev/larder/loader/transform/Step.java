@@ -1,0 +1,165 @@
+package dev.larder.loader.transform;
+
+import dev.larder.npy.Dtype;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * One declaration of a {@link Transform}: what to do, without how.
+ *
+ * <p>All but the two maps are plain values, equal if they ask for the same. A step says nothing about the samples it meets; that
+ * they fit is checked by {@link SampleTransform#compile}.
+ */
+public sealed interface Step {
+    /** Makes float32 numbers: unsigned 8-bit ones are divided by 255, truth values become 0 and 1, floats stay what they are. */
+    record ToFloat() implements Step {
+        @Override
+        public String toString() {
+            return "toFloat()";
+        }
+    }
+
+    /** Converts elements to another type. */
+    record Cast(Dtype dtype) implements Step {
+        @Override
+        public String toString() {
+            return "cast(" + dtype + ")";
+        }
+    }
+
+    /** Makes {@code x * factor + offset} of every element, in float32, rounded twice. */
+    record Scale(float factor, float offset) implements Step {
+        @Override
+        public String toString() {
+            return "scale(" + factor + ", " + offset + ")";
+        }
+    }
+
+    /** Makes {@code (x - mean) * (1 / std)} of every element, in float32; one mean and deviation for all channels, or one for each. */
+    record Normalize(List<Float> means, List<Float> deviations) implements Step {
+        /** Checks that there are as many means as deviations, and that one can divide by these. */
+        public Normalize {
+            means = List.copyOf(means);
+            deviations = List.copyOf(deviations);
+            if (means.isEmpty() || means.size() != deviations.size()) {
+                throw new IllegalArgumentException(
+                        "as many means as deviations: means=" + means + " deviations=" + deviations);
+            }
+            for (float deviation : deviations) {
+                if (!(deviation > 0) || !Float.isFinite(1 / deviation)) {
+                    throw new IllegalArgumentException("a deviation must be positive: deviations=" + deviations);
+                }
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "normalize(" + means + ", " + deviations + ")";
+        }
+    }
+
+    /** Cuts out a window at random, after adding a border of zeros on all four sides. */
+    record RandomCrop(int height, int width, int padding) implements Step {
+        /** Checks that the window is one. */
+        public RandomCrop {
+            requireWindow(height, width);
+            if (padding < 0 || padding > 1 << 20) {
+                throw new IllegalArgumentException("padding must be 0 to 2^20: padding=" + padding);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "randomCrop(" + height + ", " + width + ", " + padding + ")";
+        }
+    }
+
+    /** Cuts out the window in the middle; of an odd rest, one more is left at the bottom and on the right. */
+    record CenterCrop(int height, int width) implements Step {
+        /** Checks that the window is one. */
+        public CenterCrop {
+            requireWindow(height, width);
+        }
+
+        @Override
+        public String toString() {
+            return "centerCrop(" + height + ", " + width + ")";
+        }
+    }
+
+    /** Mirrors left and right for some of the samples. */
+    record RandomFlip(float probability) implements Step {
+        /** Checks that it is a probability. */
+        public RandomFlip {
+            if (!(probability >= 0 && probability <= 1)) {
+                throw new IllegalArgumentException("a probability is 0 to 1: probability=" + probability);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "randomFlip(" + probability + ")";
+        }
+    }
+
+    /** Mirrors left and right. */
+    record Flip() implements Step {
+        @Override
+        public String toString() {
+            return "flip()";
+        }
+    }
+
+    /** Moves the channels from the last dimension to the first. */
+    record ChannelsFirst() implements Step {
+        @Override
+        public String toString() {
+            return "channelsFirst()";
+        }
+    }
+
+    /** Makes a vector of float32 of every class number: 1 at its place, 0 elsewhere. */
+    record OneHot(int classes) implements Step {
+        /** Checks that there is a class. */
+        public OneHot {
+            if (classes < 1) {
+                throw new IllegalArgumentException("there must be a class: classes=" + classes);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "oneHot(" + classes + ")";
+        }
+    }
+
+    /** Runs the user's code on the float32 values of a sample. */
+    record MapFloats(SampleFunction function) implements Step {
+        @Override
+        public String toString() {
+            return "map(…)";
+        }
+    }
+
+    /** Runs the user's code on the bytes of a sample, into others. */
+    record MapBytes(Dtype dtype, List<Long> shape, BytesFunction function) implements Step {
+        /** Checks that the shape is one. */
+        public MapBytes {
+            shape = List.copyOf(shape);
+            if (!shape.isEmpty() && Collections.min(shape) < 0) {
+                throw new IllegalArgumentException("a dimension is negative: shape=" + shape);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "map(" + dtype + ", " + shape + ", …)";
+        }
+    }
+
+    private static void requireWindow(int height, int width) {
+        if (height < 1 || width < 1) {
+            throw new IllegalArgumentException("a window has rows and columns: height=" + height + " width=" + width);
+        }
+    }
+}

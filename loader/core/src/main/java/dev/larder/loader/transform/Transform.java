@@ -1,0 +1,119 @@
+package dev.larder.loader.transform;
+
+import dev.larder.npy.Dtype;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Declares what becomes of each sample of an array: steps, done in their order. Begin one with {@link Transforms}.
+ *
+ * <p>A sample of three dimensions is height × width × channels, one of two height × width with one channel, until
+ * {@link #channelsFirst}. Vectors have as many channels as elements, all else has one. Immutable; every method returns a new one.
+ */
+public record Transform(List<Step> steps) {
+    static final Transform NONE = new Transform(List.of());
+
+    /** Takes steps from elsewhere. */
+    public Transform {
+        steps = List.copyOf(steps);
+    }
+
+    /** Adds {@link Step.ToFloat}: 0 to 255 become 0 to 1, floats become float32. Other integers need {@link #cast} or {@link #scale}. */
+    public Transform toFloat() {
+        return with(new Step.ToFloat());
+    }
+
+    /**
+     * Adds {@link Step.Cast}: converts as numpy's {@code astype}, to and from truth values, integers of 1 to 8 bytes and floats of
+     * 2, 4 and 8, in either byte order.
+     *
+     * <p>Integers are cut to their lower bits; to float is rounded to the nearest, ties to even; what is not 0 is true. From float
+     * to integer the fraction is dropped, what lies beyond the type becomes its smallest or largest number and NaN 0, where numpy
+     * leaves it to the machine.
+     */
+    public Transform cast(Dtype dtype) {
+        return with(new Step.Cast(dtype));
+    }
+
+    /** Adds {@link Step.Cast} to a type as numpy writes it, such as {@code <f2}. */
+    public Transform cast(String descr) {
+        return cast(Dtype.parse(descr));
+    }
+
+    /** Adds {@link Step.Scale}: {@code x * factor + offset} in float32, for numbers of any type. */
+    public Transform scale(float factor, float offset) {
+        return with(new Step.Scale(factor, offset));
+    }
+
+    /** Adds {@link Step.Normalize} with the same mean and standard deviation for all elements, which must be floats. */
+    public Transform normalize(float mean, float deviation) {
+        return with(new Step.Normalize(List.of(mean), List.of(deviation)));
+    }
+
+    /** Adds {@link Step.Normalize} with a mean and a standard deviation for each channel; elements must be floats. */
+    public Transform normalize(float[] means, float[] deviations) {
+        return with(new Step.Normalize(boxed(means), boxed(deviations)));
+    }
+
+    /** Adds {@link Step.RandomCrop}: every place that the window can take in the padded sample is equally likely. */
+    public Transform randomCrop(int height, int width, int padding) {
+        return with(new Step.RandomCrop(height, width, padding));
+    }
+
+    /** Adds {@link Step.CenterCrop}. */
+    public Transform centerCrop(int height, int width) {
+        return with(new Step.CenterCrop(height, width));
+    }
+
+    /** Adds {@link Step.RandomFlip}: mirrors left and right with this probability. */
+    public Transform randomFlip(float probability) {
+        return with(new Step.RandomFlip(probability));
+    }
+
+    /** Adds {@link Step.Flip}: mirrors left and right. */
+    public Transform flip() {
+        return with(new Step.Flip());
+    }
+
+    /** Adds {@link Step.ChannelsFirst}: height × width × channels becomes channels × height × width; two dimensions get a channel. */
+    public Transform channelsFirst() {
+        return with(new Step.ChannelsFirst());
+    }
+
+    /** Adds {@link Step.OneHot}: a further dimension, as long as there are classes, counted from 0. Elements must be integers. */
+    public Transform oneHot(int classes) {
+        return with(new Step.OneHot(classes));
+    }
+
+    /** Adds {@link Step.MapFloats}: the user's code on values that must be float32 by then. */
+    public Transform map(SampleFunction function) {
+        return with(new Step.MapFloats(function));
+    }
+
+    /** Adds {@link Step.MapBytes}: the user's code from bytes to the bytes of a sample of this type and shape. */
+    public Transform map(Dtype dtype, long[] shape, BytesFunction function) {
+        return with(new Step.MapBytes(dtype, Arrays.stream(shape).boxed().toList(), function));
+    }
+
+    /** Adds the steps of another one. */
+    public Transform then(Transform next) {
+        List<Step> all = new ArrayList<>(steps);
+        all.addAll(next.steps);
+        return new Transform(all);
+    }
+
+    private Transform with(Step step) {
+        return then(new Transform(List.of(step)));
+    }
+
+    private static List<Float> boxed(float[] values) {
+        return IntStream.range(0, values.length).mapToObj(i -> values[i]).toList();
+    }
+
+    @Override
+    public String toString() {
+        return "Transform" + steps;
+    }
+}

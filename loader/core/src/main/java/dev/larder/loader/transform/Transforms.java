@@ -1,0 +1,91 @@
+package dev.larder.loader.transform;
+
+import dev.larder.npy.Dtype;
+
+/**
+ * Begins a {@link Transform} with its first step; each method is explained there.
+ *
+ * <pre>{@code
+ * Transforms.toFloat().normalize(0.286f, 0.353f)
+ * Transforms.randomCrop(32, 32, 4).randomFlip(0.5f).toFloat().normalize(means, deviations).channelsFirst()
+ * Transforms.oneHot(10)
+ * }</pre>
+ */
+public final class Transforms {
+    private Transforms() {}
+
+    /** Returns the transform that leaves samples as they are. */
+    public static Transform none() {
+        return Transform.NONE;
+    }
+
+    /** Begins with {@link Transform#toFloat}. */
+    public static Transform toFloat() {
+        return none().toFloat();
+    }
+
+    /** Begins with {@link Transform#cast(Dtype)}. */
+    public static Transform cast(Dtype dtype) {
+        return none().cast(dtype);
+    }
+
+    /** Begins with {@link Transform#cast(String)}. */
+    public static Transform cast(String descr) {
+        return none().cast(descr);
+    }
+
+    /** Begins with {@link Transform#scale}. */
+    public static Transform scale(float factor, float offset) {
+        return none().scale(factor, offset);
+    }
+
+    /** Begins with {@link Transform#normalize(float, float)}. */
+    public static Transform normalize(float mean, float deviation) {
+        return none().normalize(mean, deviation);
+    }
+
+    /** Begins with {@link Transform#normalize(float[], float[])}. */
+    public static Transform normalize(float[] means, float[] deviations) {
+        return none().normalize(means, deviations);
+    }
+
+    /** Begins with {@link Transform#randomCrop}. */
+    public static Transform randomCrop(int height, int width, int padding) {
+        return none().randomCrop(height, width, padding);
+    }
+
+    /** Begins with {@link Transform#centerCrop}. */
+    public static Transform centerCrop(int height, int width) {
+        return none().centerCrop(height, width);
+    }
+
+    /** Begins with {@link Transform#randomFlip}. */
+    public static Transform randomFlip(float probability) {
+        return none().randomFlip(probability);
+    }
+
+    /** Begins with {@link Transform#flip}. */
+    public static Transform flip() {
+        return none().flip();
+    }
+
+    /** Begins with {@link Transform#channelsFirst}. */
+    public static Transform channelsFirst() {
+        return none().channelsFirst();
+    }
+
+    /** Begins with {@link Transform#oneHot}. */
+    public static Transform oneHot(int classes) {
+        return none().oneHot(classes);
+    }
+
+    /** Begins with {@link Transform#map(SampleFunction)}. */
+    public static Transform map(SampleFunction function) {
+        return none().map(function);
+    }
+
+    /** Begins with {@link Transform#map(Dtype, long[], BytesFunction)}. */
+    public static Transform map(Dtype dtype, long[] shape, BytesFunction function) {
+        return none().map(dtype, shape, function);
+    }
+}

@@ -1,0 +1,281 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.sample.SampleOrder;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.transform.SampleFunction;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.testing.FixtureArray;
+import java.nio.FloatBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class LoaderTransformTest {
+    private static final int ROWS = 300;
+    private static final Transform AUGMENT =
+            Transforms.randomCrop(8, 8, 2).randomFlip(0.5f).toFloat().normalize(0.5f, 0.25f);
+
+    private final Shelf shelf = Shelf.of(Map.of(
+            "images", FixtureArray.bytes(Shelf.noiseBytes(ROWS * 64), ROWS, 8, 8), "labels", Shelf.labels(ROWS)));
+
+    private LoaderBuilder images(Transform transform) {
+        return Loader.over(shelf.dataset).arrays("images", "labels").transform(transform);
+    }
+
+    @Test
+    void transformedBatchesHaveAnotherTypeAndShape() {
+        Transform transform = Transforms.centerCrop(4, 6).toFloat();
+        try (Loader loader = images(transform).batch(10).build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThat(batch.array("images").dtype().descr()).isEqualTo("<f4");
+            assertThat(batch.array("images").shape()).containsExactly(10, 4, 6);
+            float first = batch.array("images").byteBuffer().asFloatBuffer().get(0);
+            int stored = shelf.dataset.array("images").getInt(0, 2, 1);
+            assertThat(first).isEqualTo(stored / 255f);
+        }
+    }
+
+    @Test
+    void randomTransformsAreTheSameWhateverTheThreadsTheDepthAndTheBatchSize() {
+        List<Float> expected = values(images(AUGMENT).shuffle(9).batch(300).threads(0));
+        for (int threads = 1; threads <= 8; threads++) {
+            LoaderBuilder loader = images(AUGMENT).shuffle(9).batch(1 << threads);
+            assertThat(values(loader.threads(threads).depth(1 + threads % 5))).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void everyEpochAndEverySeedDrawsAnew() {
+        List<Float> first = values(images(AUGMENT).batch(100).seed(1));
+
+        assertThat(values(images(AUGMENT).batch(100).seed(1))).isEqualTo(first);
+        assertThat(values(images(AUGMENT).batch(100).seed(2))).isNotEqualTo(first);
+        try (Loader loader = images(AUGMENT).batch(100).seed(1).build()) {
+            assertThat(Shelf.checksum(loader.epoch(0))).isNotEqualTo(Shelf.checksum(loader.epoch(1)));
+        }
+    }
+
+    @Test
+    void ranksTogetherSeeWhatOneWouldSee() {
+        List<Float> whole = values(images(AUGMENT).shuffle(3).batch(30));
+        List<Float> first = values(images(AUGMENT).shuffle(3).shard(0, 2).batch(15));
+        List<Float> second = values(images(AUGMENT).shuffle(3).shard(1, 2).batch(15));
+
+        for (int sample = 0; sample < ROWS; sample++) {
+            List<Float> own = sample % 2 == 0 ? first : second;
+            assertThat(own.subList(sample / 2 * 64, sample / 2 * 64 + 64))
+                    .isEqualTo(whole.subList(sample * 64, sample * 64 + 64));
+        }
+    }
+
+    @Test
+    void numbersOfRaggedRowsAreTransformedOneByOne() {
+        Transform half = Transforms.cast("<f4").scale(0.5f, 0);
+        try (Scenes scenes = Scenes.open();
+                Loader loader = Loader.over(scenes.dataset)
+                        .fields(
+                                Field.packed("words").transform(half),
+                                Field.padded("boxes").transform(half))
+                        .batch(5)
+                        .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThat(floats(batch, "words")).containsExactly(0.5f, 1f, 1.5f, 1.5f, 2f, 2.5f, 2f, 2.5f, 3f, 3.5f);
+            assertThat(batch.array("boxes").shape()).containsExactly(5, 3, 2);
+            assertThat(floats(batch, "boxes").subList(0, 8))
+                    .containsExactly(0.25f, 0.25f, 0f, 0f, 0f, 0f, 0.75f, 0.75f);
+        }
+    }
+
+    @Test
+    void failingTransformNamesTheSampleAndEverythingElse() {
+        try (Loader loader = images(failingOn(42, new AtomicInteger(Integer.MAX_VALUE)))
+                .batch(10)
+                .build()) {
+            LarderException failure = catchThrowableOfType(
+                    LarderException.class, () -> loader.epoch(5).forEach(batch -> {}));
+
+            assertThat(failure)
+                    .hasMessageContaining("cannot transform a sample: dataset=shelf version=1 stage=transform thread=")
+                    .hasMessageContaining("cause=java.lang.IllegalArgumentException: not this one epoch=5 batch=4")
+                    .hasMessageContaining("array=images sample=42 position=42");
+            assertThat(failure.getCause()).hasMessage("not this one");
+            assertThat(failure.code()).isEqualTo(ErrorCode.UNEXPECTED);
+        }
+    }
+
+    @Test
+    void failingSampleMayBeLeftOut() {
+        try (Loader loader = images(failingOn(42, new AtomicInteger(Integer.MAX_VALUE)))
+                .onFailure(FailurePolicy.skip(1))
+                .threads(3)
+                .batch(10)
+                .build()) {
+            List<List<Integer>> batches = Shelf.labels(loader.epoch(0));
+
+            assertThat(batches.get(4)).containsExactly(40, 41, 43, 44, 45, 46, 47, 48, 49);
+            assertThat(Shelf.flat(batches)).hasSize(ROWS - 1);
+            assertThat(loader.stats().skippedSamples()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void failureThatPassesIsTriedAgain() {
+        AtomicInteger failures = new AtomicInteger(3);
+        try (Loader loader = images(failingOn(42, failures))
+                .onFailure(FailurePolicy.retry(3))
+                .batch(10)
+                .build()) {
+            assertThat(Shelf.flat(Shelf.labels(loader.epoch(0)))).hasSize(ROWS);
+            assertThat(failures).hasValue(0);
+        }
+    }
+
+    @Test
+    void closingDoesNotWaitForATransformThatHangs() {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        Transform stuck = Transforms.toFloat().map((values, shape, random) -> {
+            entered.countDown();
+            awaitUninterruptibly(released);
+        });
+        Loader loader = images(stuck)
+                .batch(10)
+                .threads(1)
+                .timeout(Duration.ofMillis(100))
+                .build();
+        try {
+            Epoch epoch = loader.epoch(0);
+            awaitUninterruptibly(entered);
+            long start = System.nanoTime();
+            assertThatThrownBy(loader::close)
+                    .hasMessageContaining(
+                            "loader did not end in time: dataset=shelf version=1 threads=larder-gather-0");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1500));
+            assertThatThrownBy(() -> epoch.iterator().next()).isInstanceOf(IllegalStateException.class);
+        } finally {
+            released.countDown();
+            loader.close();
+        }
+    }
+
+    @Test
+    void statsSayWhereTheTimeGoes() {
+        try (Loader loader = images(AUGMENT).shuffle(1).batch(30).threads(1).build()) {
+            loader.epoch(0).forEach(batch -> {});
+            LoaderStats stats = loader.stats();
+
+            assertThat(stats.batches()).isEqualTo(10);
+            assertThat(stats.samples()).isEqualTo(ROWS);
+            assertThat(stats.bytes()).isEqualTo(ROWS * (64 * 4 + 4L));
+            assertThat(stats.transforming()).isPositive();
+            assertThat(stats.gathering()).isPositive();
+            assertThat(stats.planning()).isPositive();
+            assertThat(stats.openingDataset()).isPositive();
+            assertThat(stats.batchesPerSecond()).isPositive();
+        }
+    }
+
+    @Test
+    void fewSamplesFromTheMiddleOfAHugeEpochComeAtOnce() {
+        try (Loader loader = Loader.over(shelf.dataset)
+                .sampler(new Repeated(Sampler.permuted(5), 1_000_000_000L))
+                .batch(10)
+                .build()) {
+            LoaderState middle = new LoaderState(
+                    "shelf", shelf.dataset.digest(), "repeated permuted", 0, 0, 500_000_000L, 1_000_000_000L);
+            Batch batch = loader.resume(middle).iterator().next();
+
+            assertThat(batch.stateAfter().consumed()).isEqualTo(500_000_010L);
+        }
+    }
+
+    /** Visits rows of a small dataset as if there were many more of them. */
+    private record Repeated(Sampler sampler, long rows) implements Sampler {
+        @Override
+        public SampleOrder order(long actual, long epoch) {
+            SampleOrder order = sampler.order(rows, epoch);
+            return new SampleOrder() {
+                @Override
+                public long length() {
+                    return order.length();
+                }
+
+                @Override
+                public long row(long position) {
+                    return order.row(position) % actual;
+                }
+            };
+        }
+
+        @Override
+        public String description() {
+            return "repeated permuted";
+        }
+    }
+
+    /** Fails for the sample whose first pixel is the one of a row, so many times. */
+    private Transform failingOn(int row, AtomicInteger times) {
+        float[] wanted = new float[64];
+        for (int i = 0; i < 64; i++) {
+            wanted[i] = shelf.dataset.array("images").getInt(row, i / 8, i % 8);
+        }
+        SampleFunction failing = (values, shape, random) -> {
+            if (Arrays.equals(values, wanted) && times.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new IllegalArgumentException("not this one");
+            }
+        };
+        return Transforms.cast("<f4").map(failing);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean done = false;
+        while (!done) {
+            try {
+                done = latch.await(30, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                assertThat(e).isNotNull(); // a transform that takes no notice
+            }
+        }
+    }
+
+    private static List<Float> values(LoaderBuilder builder) {
+        List<Float> values = new ArrayList<>();
+        try (Loader loader = builder.build()) {
+            loader.epoch(2).forEach(batch -> values.addAll(floats(batch, "images")));
+        }
+        return values;
+    }
+
+    private static List<Float> floats(Batch batch, String array) {
+        FloatBuffer buffer = batch.array(array).byteBuffer().asFloatBuffer();
+        List<Float> values = new ArrayList<>();
+        while (buffer.hasRemaining()) {
+            values.add(buffer.get());
+        }
+        return values;
+    }
+
+    @AfterEach
+    void close() {
+        shelf.close();
+        assertThat(Shelf.gatherThreads()).isZero();
+    }
+}
