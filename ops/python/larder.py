@@ -821,12 +821,16 @@ def batches(name, store=None, timeout=300, copy=False, next_epoch=False):
 
 
 class Batch(collections.abc.Mapping):
-    """Some samples: a read-only mapping from the names of arrays to arrays, whose first dimension is mostly the samples."""
+    """Some samples: a read-only mapping from the names of arrays to arrays, whose first dimension is mostly the samples.
 
-    __slots__ = "epoch", "number", "size", "_arrays"
+    It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
+    only where a sharded loader fills up the last turn of all ranks.
+    """
 
-    def __init__(self, epoch, number, size, arrays):
-        self.epoch, self.number, self.size, self._arrays = epoch, number, size, arrays
+    __slots__ = "epoch", "number", "size", "valid_size", "_arrays"
+
+    def __init__(self, epoch, number, size, valid_size, arrays):
+        self.epoch, self.number, self.size, self.valid_size, self._arrays = epoch, number, size, valid_size, arrays
 
     def __getitem__(self, name):
         return self._arrays[name]
@@ -916,7 +920,7 @@ class Batches:
         ring, sequence = self._ring, self._next
         self._reading = True
         self._require_intact()
-        epoch, number, size = ring.description(sequence)
+        epoch, number, size, valid_size = ring.description(sequence)
         if self._skips:
             self._require_intact()
             self._skipped = epoch if self._skipped is None else self._skipped
@@ -931,7 +935,7 @@ class Batches:
         if self._copy:
             arrays = {name: array.copy() for name, array in arrays.items()}
         self._require_intact()
-        return Batch(epoch, number, size, arrays)
+        return Batch(epoch, number, size, valid_size, arrays)
 
     def _require_intact(self):
         if not self._ring.is_intact(self._next):
@@ -1095,7 +1099,7 @@ class _Ring:
 
     def description(self, sequence):
         slot = (self._slot(sequence) >> 3) + 1
-        return self._longs[slot], self._longs[slot + 1], self._longs[slot + 2]
+        return self._longs[slot:slot + 4]
 
     def arrays(self, sequence):
         longs, slot, arrays = self._longs, self._slot(sequence), {}

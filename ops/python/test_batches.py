@@ -59,7 +59,7 @@ class Producer:
     def publish(self, epoch, number, *arrays):
         slot = SLOTS_OFFSET + self.published % SLOTS * SLOT_BYTES
         struct.pack_into("<q", self.ring, 64, self.published + 1)
-        struct.pack_into("<4q", self.ring, slot, 2 * self.published + 1, epoch, number, len(arrays[0]))
+        struct.pack_into("<5q", self.ring, slot, 2 * self.published + 1, epoch, number, len(arrays[0]), 3)
         at = 512
         for i, array in enumerate(arrays):
             struct.pack_into(f"<{3 + array.ndim}q", self.ring, slot + 64 + 128 * i, at, array.nbytes, array.ndim, *array.shape)
@@ -106,7 +106,7 @@ class BatchesTest(unittest.TestCase):
         self.producer(2)
         with self.attach() as batches:
             first, second = next(batches), None
-            self.assertEqual((first.epoch, first.number, first.size, list(first)), (0, 0, 4, ["image", "label", "box"]))
+            self.assertEqual((first.epoch, first.number, first.size, first.valid_size, list(first)), (0, 0, 4, 3, ["image", "label", "box"]))
             second = next(batches)
             self.assertEqual((second["image"].shape, second["label"].tolist()), ((4, 1, 5), [1, 2, 3, 4]))
             self.assertEqual(second["box"]["y"].tolist(), [1] * 4)

@@ -42,6 +42,7 @@ package dev.larder.layout;
  *    8 epoch int64
  *   16 number int64      of the batch in its epoch, from 0
  *   24 size int64        samples
+ *   32 valid int64       so many of them count, from the first on; the others only fill up the last turn of all ranks
  *   64 {@link #PART_LENGTH} bytes for each array, as the table has them: offset int64 (a multiple of 64), byte size int64, rank
  *      int64, 13 dimensions int64
  *      data of the arrays, in C order
@@ -120,6 +121,7 @@ public final class RingDescriptor {
     public static final int SLOT_EPOCH_OFFSET = SLOT_SEQUENCE_OFFSET + Long.BYTES;
     public static final int SLOT_NUMBER_OFFSET = SLOT_EPOCH_OFFSET + Long.BYTES;
     public static final int SLOT_SIZE_OFFSET = SLOT_NUMBER_OFFSET + Long.BYTES;
+    public static final int SLOT_VALID_OFFSET = SLOT_SIZE_OFFSET + Long.BYTES;
     public static final int SLOT_PARTS_OFFSET = 64;
 
     public static final int PART_DATA_OFFSET = 0;

@@ -114,7 +114,8 @@ final class RingWriter implements AutoCloseable {
         VarHandle.storeStoreFence();
         slot.putLong(RingDescriptor.SLOT_EPOCH_OFFSET, batch.epoch())
                 .putLong(RingDescriptor.SLOT_NUMBER_OFFSET, batch.number())
-                .putLong(RingDescriptor.SLOT_SIZE_OFFSET, batch.size());
+                .putLong(RingDescriptor.SLOT_SIZE_OFFSET, batch.size())
+                .putLong(RingDescriptor.SLOT_VALID_OFFSET, batch.validSize());
         List<BatchArray> arrays = batch.arrays();
         long end = RingDescriptor.dataOffset(arrays.size());
         for (int i = 0; i < arrays.size(); i++) {

@@ -1,6 +1,8 @@
 package dev.larder.loader.fanout;
 
 import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
@@ -15,15 +17,18 @@ public final class SharedBatch implements AutoCloseable {
     private final long epoch;
     private final long number;
     private final int size;
+    private final int validSize;
     private List<SharedBatchArray> arrays = List.of();
     private volatile boolean open = true;
 
-    SharedBatch(SharedBatches owner, long sequence, long epoch, long number, int size) {
+    /** Reads what a slot says of its batch; {@link #fill} adds the arrays. */
+    SharedBatch(SharedBatches owner, long sequence, ByteBuffer slot) {
         this.owner = owner;
         this.sequence = sequence;
-        this.epoch = epoch;
-        this.number = number;
-        this.size = size;
+        this.epoch = slot.getLong(RingDescriptor.SLOT_EPOCH_OFFSET);
+        this.number = slot.getLong(RingDescriptor.SLOT_NUMBER_OFFSET);
+        this.size = (int) slot.getLong(RingDescriptor.SLOT_SIZE_OFFSET);
+        this.validSize = (int) slot.getLong(RingDescriptor.SLOT_VALID_OFFSET);
     }
 
     void fill(List<SharedBatchArray> newArrays) {
@@ -43,6 +48,11 @@ public final class SharedBatch implements AutoCloseable {
     /** Returns how many samples it has. */
     public int size() {
         return size;
+    }
+
+    /** Returns how many of the samples count, from the first one on, as {@link dev.larder.loader.Batch#validSize} does. */
+    public int validSize() {
+        return validSize;
     }
 
     /** Returns how many batches were published before this one. */

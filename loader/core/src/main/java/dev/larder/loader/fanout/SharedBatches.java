@@ -159,12 +159,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
     private SharedBatch open(long sequence) {
         requireIntact(sequence);
         ByteBuffer slot = ring.slot(sequence);
-        SharedBatch batch = new SharedBatch(
-                this,
-                sequence,
-                slot.getLong(RingDescriptor.SLOT_EPOCH_OFFSET),
-                slot.getLong(RingDescriptor.SLOT_NUMBER_OFFSET),
-                (int) slot.getLong(RingDescriptor.SLOT_SIZE_OFFSET));
+        SharedBatch batch = new SharedBatch(this, sequence, slot);
         List<RingArray> table = ring.geometry().arrays();
         try {
             List<SharedBatchArray> arrays = new ArrayList<>(table.size());

@@ -7,10 +7,13 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
+import dev.larder.loader.Field;
+import dev.larder.loader.Loader;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -70,12 +73,35 @@ class FanOutTest {
 
                 assertThat(second.epoch()).isEqualTo(5);
                 assertThat(second.number()).isEqualTo(1);
-                assertThat(second.size()).isEqualTo(16);
+                assertThat(List.of(second.size(), second.validSize())).containsOnly(16);
                 assertThat(second.array("images").shape()).containsExactly(16, 50);
                 assertThat(second.array("labels").dtype().descr()).isEqualTo("<i4");
                 assertThat(second.array("images").byteBuffer().isReadOnly()).isTrue();
                 assertThatThrownBy(() -> second.array("depth")).hasMessageContaining("arrays=[images, labels]");
             }
+        }
+    }
+
+    @Test
+    void shapesMayDifferFromBatchToBatch() {
+        try (BatchPublisher publisher = gallery.publisher().slots(50).open();
+                Loader padded = Loader.over(gallery.dataset)
+                        .fields(Field.padded("words"))
+                        .batch(3)
+                        .build()) {
+            List<String> shapes = new ArrayList<>();
+            for (Batch batch : padded.epoch(0)) {
+                publisher.publish(batch);
+                shapes.add(Arrays.toString(batch.array("words").shape()));
+            }
+            try (SharedBatches batches = gallery.consumer().attach()) {
+                for (String shape : shapes) {
+                    SharedBatch batch = batches.iterator().next();
+                    assertThat(Arrays.toString(batch.array("words").shape())).isEqualTo(shape);
+                    assertThat(batch.array("words.mask").byteBuffer().get(0)).isEqualTo((byte) 1);
+                }
+            }
+            assertThat(shapes).contains("[3, 3]", "[3, 7]", "[1, 2]");
         }
     }
 

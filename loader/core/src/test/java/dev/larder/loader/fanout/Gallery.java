@@ -4,22 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.column.ColumnArray;
+import dev.larder.column.RaggedBuilder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.Loader;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 
-/** A store without a daemon, with a dataset of noise whose labels say which row it is. */
+/** A store without a daemon, with a dataset of noise whose labels say which row it is, and of texts of several lengths. */
 final class Gallery implements AutoCloseable {
     static final String RING = "run1";
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -32,13 +37,11 @@ final class Gallery implements AutoCloseable {
     Gallery(int rows, int rowBytes, int batch) {
         byte[] noise = new byte[rows * rowBytes];
         new Random(1).nextBytes(noise);
-        store.publish(
-                "pictures",
-                Map.of(
-                        "images",
-                        FixtureArray.bytes(noise, rows, rowBytes),
-                        "labels",
-                        FixtureArray.ints(IntStream.range(0, rows).toArray(), rows)));
+        Map<String, FixtureArray> arrays = new LinkedHashMap<>();
+        arrays.put("images", FixtureArray.bytes(noise, rows, rowBytes));
+        arrays.put("labels", FixtureArray.ints(IntStream.range(0, rows).toArray(), rows));
+        words(rows).forEach(array -> arrays.put(array.name(), FixtureArray.of(array)));
+        store.publish("pictures", arrays);
         larder = Larder.connect(store.store());
         dataset = larder.dataset("pictures");
         loader = Loader.over(dataset)
@@ -46,6 +49,16 @@ final class Gallery implements AutoCloseable {
                 .shuffle(42)
                 .batch(batch)
                 .build();
+    }
+
+    /** Makes rows of one to seven zeros. */
+    private static List<ColumnArray> words(int rows) {
+        RaggedBuilder words = new RaggedBuilder(Dtype.parse("<i4"), 1);
+        for (int row = 0; row < rows; row++) {
+            int count = row % 7 + 1;
+            words.add(ByteBuffer.allocateDirect(count * Integer.BYTES), count);
+        }
+        return words.arrays("words");
     }
 
     String path() {
