@@ -49,8 +49,7 @@ class FanOutFaultsTest {
                 .onSlowConsumer(SlowConsumer.DROP)
                 .patience(Duration.ofMillis(200))
                 .open();
-        CompletableFuture<Long> reader = CompletableFuture.supplyAsync(
-                this::readAll, task -> new Thread(task).start());
+        CompletableFuture<Long> reader = CompletableFuture.supplyAsync(this::readAll, task -> new Thread(task).start());
         try (publisher) {
             publisher.publish(gallery.loader.epoch(0)); // the reader has the first seat by now
             for (int round = 0; round < 20; round++) {
@@ -103,9 +102,11 @@ class FanOutFaultsTest {
     }
 
     private void requireSoundOrRefused() {
-        try (SharedBatches batches = gallery.consumer().timeout(Duration.ofMillis(5)).attach()) {
+        try (SharedBatches batches =
+                gallery.consumer().timeout(Duration.ofMillis(5)).attach()) {
             SharedBatch batch = batches.iterator().next();
-            batch.arrays().forEach(array -> assertThat(array.byteBuffer().capacity()).isEqualTo(array.byteSize()));
+            batch.arrays()
+                    .forEach(array -> assertThat(array.byteBuffer().capacity()).isEqualTo(array.byteSize()));
         } catch (LarderException e) {
             assertThat(e.code()).isIn(ErrorCode.CHECKSUM, ErrorCode.DEADLINE, ErrorCode.REFUSED);
         }
@@ -119,7 +120,8 @@ class FanOutFaultsTest {
                     BatchPublisher publisher =
                             BatchPublisher.of(larder, "run1").slotBytes(100_000).open()) {
                 assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
-                        .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE))
+                        .isInstanceOfSatisfying(
+                                LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE))
                         .hasMessageContaining("not enough space for a ring: needed=827392 free=")
                         .hasMessageContaining("choose fewer slots(…)");
             }
@@ -132,8 +134,9 @@ class FanOutFaultsTest {
 
     private static void publishToFull(Path store) {
         try (Larder larder = Larder.connect(store);
-                BatchPublisher publisher =
-                        BatchPublisher.of(larder, "run1").seats(RingDescriptor.SEAT_LIMIT).open()) {
+                BatchPublisher publisher = BatchPublisher.of(larder, "run1")
+                        .seats(RingDescriptor.SEAT_LIMIT)
+                        .open()) {
             assertThat(publisher.consumers()).isZero();
         }
     }
@@ -148,7 +151,8 @@ class FanOutFaultsTest {
 
             attachAndLeave(ATTACHED);
 
-            assertThat(Footprint.of(ProcessHandle.current().pid()).isAtMost(before, 5)).isTrue();
+            assertThat(Footprint.of(ProcessHandle.current().pid()).isAtMost(before, 5))
+                    .isTrue();
             System.gc();
             await().until(() -> mappings() <= mappings + 50);
             assertThat(publisher.consumers()).isZero();

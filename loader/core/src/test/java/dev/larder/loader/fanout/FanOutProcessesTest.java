@@ -80,7 +80,8 @@ class FanOutProcessesTest {
 
     private void requireDeath(SharedBatches batches) {
         assertThatThrownBy(() -> gallery.readGenuine(batches))
-                .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                 .hasMessageContaining("the producer died: ring=run1");
     }
 
@@ -117,7 +118,9 @@ class FanOutProcessesTest {
     }
 
     private static void signal(ChildJvm process, String signal) throws Exception {
-        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
+        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+                .start()
+                .waitFor();
     }
 
     @Test

@@ -181,7 +181,8 @@ class FanOutTest {
             try (publisher) {
                 assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(1)))
                         .hasMessageContaining("consumers do not get on")
-                        .hasMessageContaining("consumer-00(pid " + ProcessHandle.current().pid() + ", needs batch 0)");
+                        .hasMessageContaining(
+                                "consumer-00(pid " + ProcessHandle.current().pid() + ", needs batch 0)");
             }
 
             assertThat(publisher.published()).isEqualTo(2);

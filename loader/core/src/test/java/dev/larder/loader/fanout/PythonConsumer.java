@@ -11,8 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A consumer in Python, with the larder.py of this checkout. */
 final class PythonConsumer implements AutoCloseable {
     private static final long PATIENCE_S = 60;
-    private static final String READ =
-            """
+    private static final String READ = """
             import sys, zlib, time, numpy, larder
             count, total = 0, 0
             try:
@@ -37,12 +36,15 @@ final class PythonConsumer implements AutoCloseable {
     /** Starts one that prints how many batches it saw and their CRC-32, which is not the one that the loader has. */
     static PythonConsumer start(String store, boolean copies) {
         String flag = copies ? "True" : "False";
-        ProcessBuilder builder = new ProcessBuilder(List.of("python3", "-B", "-W", "error", "-c", READ.formatted(flag, flag)));
+        ProcessBuilder builder =
+                new ProcessBuilder(List.of("python3", "-B", "-W", "error", "-c", READ.formatted(flag, flag)));
         builder.environment().put("LARDER_STORE", store);
-        builder.environment().put("PYTHONPATH", Path.of("../../ops/python").toAbsolutePath().toString());
+        builder.environment()
+                .put("PYTHONPATH", Path.of("../../ops/python").toAbsolutePath().toString());
         try {
             assumeTrue(
-                    new ProcessBuilder("python3", "-c", "import numpy").start().waitFor() == 0, "needs Python with numpy");
+                    new ProcessBuilder("python3", "-c", "import numpy").start().waitFor() == 0,
+                    "needs Python with numpy");
             return new PythonConsumer(builder.redirectErrorStream(true).start());
         } catch (IOException e) {
             assumeTrue(false, "needs Python: " + e.getMessage());
