@@ -12,7 +12,7 @@ public final class BatchPublisherBuilder {
     private final String name;
     private int slots = 8;
     private long slotBytes;
-    private int seats = 16;
+    private int seats = 8;
     private int consumers;
     private SlowConsumer slowConsumer = SlowConsumer.BLOCK;
     private Duration patience = Duration.ofSeconds(1);
@@ -38,7 +38,7 @@ public final class BatchPublisherBuilder {
         return this;
     }
 
-    /** Sets how many consumers there can be at a time, 16 by default. */
+    /** Sets how many consumers there can be at a time, 8 by default. The producer looks at each seat, taken or not. */
     public BatchPublisherBuilder seats(int count) {
         seats = (int) require(count, 1, RingDescriptor.SEAT_LIMIT, "seats");
         return this;
