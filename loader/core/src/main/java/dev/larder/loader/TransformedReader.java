@@ -77,7 +77,7 @@ final class TransformedReader extends FieldReader {
 
     @Override
     void fill(Slot slot, int first, int count, Workspace workspace) {
-        Room room = (Room) workspace.scratch(field());
+        Room room = Objects.requireNonNull((Room) workspace.scratch(field()));
         SlotArray target = array(slot, 0);
         long[] rows = rows(slot);
         long epoch = slot.plan().epoch();

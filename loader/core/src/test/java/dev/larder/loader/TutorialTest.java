@@ -2,10 +2,17 @@ package dev.larder.loader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.loader.sample.Buckets;
+import dev.larder.loader.sample.Labels;
+import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Shard;
+import dev.larder.loader.sample.Subset;
+import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteOrder;
@@ -15,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
@@ -23,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * The user guide of the loader, in executable form; read it from top to bottom.
+ * The user guide of client and loader, in executable form; read it from top to bottom.
  *
  * <p>The dataset is {@code shirts}: 1000 pictures of 28×28 bytes in {@code images}, and what each shows in {@code labels}, a
  * little-endian int32. In real life {@code larder serve --load shirts=FOLDER} puts it there.
@@ -39,6 +47,25 @@ class TutorialTest {
         store.publish("shirts", Map.of("images", pictures(1000), "labels", Shelf.labels(1000)));
         larder = Larder.connect(store.store());
         shirts = larder.dataset("shirts");
+    }
+
+    @Test
+    @Order(0)
+    void readArraysInPlace() {
+        ArrayView images = shirts.array("images"); // a view of the shared pages; nothing is copied
+        assertThat(images.dtype().descr()).isEqualTo("|u1");
+        assertThat(images.shape()).containsExactly(1000, 28, 28);
+        int pixel = images.getInt(7, 0, 0); // any integer or floating type, as int, long, float or double
+        assertThat((byte) pixel).isEqualTo((byte) 7);
+
+        DirectBuffer seventh = images.row(7); // a window on one row, read-only
+        assertThat(seventh.getByte(0)).isEqualTo((byte) 7);
+
+        UnsafeBuffer some = new UnsafeBuffer(new byte[3 * 784]);
+        images.copyRows(new long[] {5, 3, 999}, some, 0); // gather, without garbage
+        assertThat(some.getByte(784)).isEqualTo((byte) 3);
+        assertThat(shirts.version())
+                .isEqualTo(1); // all arrays of one handle are of one version, leased until it is closed
     }
 
     @Test
@@ -159,6 +186,133 @@ class TutorialTest {
             assertThat(Shelf.labels(loader.epoch(0)))
                     .startsWith(List.of(999, 998, 997))
                     .hasSize(333);
+        }
+    }
+
+    @Test
+    @Order(8)
+    void transformOnTheWayIntoTheBatch() {
+        try (Loader loader = Loader.over(shirts)
+                .arrays("images", "labels")
+                .transform(Transforms.randomCrop(28, 28, 4) // of the first array; 4 rows and columns of zeros around it
+                        .randomFlip(0.5f)
+                        .toFloat() // 0 to 255 become 0 to 1
+                        .normalize(0.286f, 0.353f))
+                .shuffle(42) // what is random is so by seed, epoch and sample: the same in every run, for any number of
+                // threads
+                .batch(256)
+                .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+            assertThat(batch.array("images").dtype().descr()).isEqualTo("<f4");
+            assertThat(batch.array("images").shape()).containsExactly(256, 28, 28);
+        }
+    }
+
+    @Test
+    @Order(9)
+    void dealAnEpochOutToRanks() {
+        List<Integer> seen = new ArrayList<>();
+        for (int rank = 0; rank < 4; rank++) { // in real life each in a process of its own
+            try (Loader loader =
+                    Loader.over(shirts).shuffle(42).shard(rank, 4).batch(64).build()) {
+                Epoch epoch = loader.epoch(0);
+                assertThat(epoch.batches()).isEqualTo(4); // the same on every rank, so nobody waits for ever
+                Shelf.labels(epoch).forEach(seen::addAll);
+            }
+        }
+        assertThat(seen).hasSize(1000).doesNotHaveDuplicates();
+    }
+
+    @Test
+    @Order(10)
+    void evaluateEverySampleOnce() {
+        List<Integer> seen = new ArrayList<>();
+        for (int rank = 0; rank < 3; rank++) { // 3 does not divide 1000: PyTorch would count samples twice
+            Shard exact = Shard.of(rank, 3).exact();
+            try (Loader loader = Loader.over(shirts).shard(exact).batch(100).build()) {
+                Shelf.labels(loader.epoch(0)).forEach(seen::addAll);
+            }
+        }
+        assertThat(seen).hasSize(1000).doesNotHaveDuplicates();
+    }
+
+    @Test
+    @Order(11)
+    void splitTrainFromValidation() {
+        List<Subset> parts = Subset.split(shirts.array("images").rows(), 1234, 0.8, 0.2);
+        Sampler training = Sampler.random(42).over(parts.get(0)); // every sampler works over a part of the rows
+        try (Loader loader = Loader.over(shirts).sampler(training).batch(100).build()) {
+            assertThat(loader.epoch(0).samples()).isEqualTo(800);
+        }
+        Sampler balanced = Sampler.weighted(
+                Labels.of(shirts.array("labels")).balancingWeights(), 500, 42); // rare classes as often as others
+        try (Loader loader = Loader.over(shirts).sampler(balanced).batch(100).build()) {
+            assertThat(loader.epoch(0).samples()).isEqualTo(500);
+        }
+    }
+
+    @Test
+    @Order(12)
+    void goOnWhereAnEarlierRunStopped() {
+        String saved = "";
+        List<List<Integer>> seen = new ArrayList<>();
+        try (Loader loader = Loader.over(shirts).shuffle(42).batch(100).build()) {
+            for (Batch batch : loader.epoch(2)) {
+                seen.add(Shelf.labels(batch));
+                saved = batch.stateAfter().toJson(); // a line of JSON, to be saved with the model
+                if (batch.number() == 3) {
+                    break; // here the process is killed
+                }
+            }
+        }
+        try (Loader loader = Loader.over(shirts).shuffle(42).batch(100).build()) {
+            seen.addAll(Shelf.labels(loader.resume(LoaderState.parse(saved)))); // at once, nothing is read again
+            assertThat(seen).isEqualTo(Shelf.labels(loader.epoch(2)));
+        }
+    }
+
+    @Test
+    @Order(13)
+    void batchWhatDiffersInLength() {
+        try (Scenes scenes =
+                        Scenes.open(); // words: ragged; scene: the key of each sample's scene; feat: a row for each
+                // scene
+                Loader loader = Loader.over(scenes.dataset)
+                        .fields(Field.padded("words").toMultipleOf(4), Field.texts("question"))
+                        .fields(Field.rows("feat").through("scene", "scenes"))
+                        .batches(Buckets.of(Lengths.of(scenes.dataset.ragged("words")))
+                                .bounds(1, 3) // 0 to 1 words, 2 to 3, more
+                                .batchSizes(32, 24, 16)
+                                .shuffle(42))
+                        .build()) {
+            for (Batch batch : loader.epoch(0)) {
+                BatchArray words = batch.array("words"); // [batch, longest, to a multiple of 4]
+                assertThat(batch.array("words.mask").shape()).isEqualTo(words.shape()); // 1 where there is no padding
+                assertThat(batch.text("question", 0)).isEqualTo("question " + batch.row(0) + " é");
+                assertThat(batch.array("feat").dimension(0)).isEqualTo(batch.size());
+            }
+        }
+    }
+
+    @Test
+    @Order(14)
+    void sayWhatBecomesOfBadSamplesAndWhereTheTimeGoes() {
+        try (Loader loader = Loader.over(shirts)
+                .arrays("images", "labels")
+                .transform(Transforms.toFloat().map((values, shape, random) -> {
+                    if (values[0] == 7 / 255f) {
+                        throw new IllegalArgumentException("a bad picture"); // your own code may fail
+                    }
+                }))
+                .onFailure(FailurePolicy.retry(1)
+                        .thenSkip(10)) // without it the epoch fails, and says which sample of which file
+                .batch(100)
+                .build()) {
+            int samples = Shelf.flat(Shelf.labels(loader.epoch(0))).size();
+            LoaderStats stats =
+                    loader.stats(); // batches and bytes per second, gathering, transforming, waiting for whom
+            assertThat(samples).isEqualTo(1000 - (int) stats.skippedSamples());
+            assertThat(stats.skippedSamples()).isBetween(1L, 10L);
         }
     }
 

@@ -6,11 +6,11 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Divides whole numbers by fractions that have no exact place in a double: 0.1 counts as one tenth, and fractions are related to
- * their sum, so that three times 0.3333333333333333 are thirds.
+ * Divides whole numbers by fractions that have no exact place in a double: 0.1 counts as one tenth, fractions are related to their
+ * sum, and a share within a billionth of a whole number counts as that number.
  */
 final class Apportionment {
-    private static final double TOLERANCE = 1e-9;
+    private static final BigDecimal TOLERANCE = BigDecimal.valueOf(1, 9);
 
     private final BigDecimal[] fractions;
     private final BigDecimal sum;
@@ -28,7 +28,7 @@ final class Apportionment {
             }
         }
         double sum = Arrays.stream(fractions).sum();
-        if (!(Math.abs(sum - 1) <= TOLERANCE)) {
+        if (!(Math.abs(sum - 1) <= TOLERANCE.doubleValue())) {
             throw new IllegalArgumentException(
                     "fractions must be 1 in sum: sum=" + sum + " fractions=" + Arrays.toString(fractions));
         }
@@ -48,11 +48,13 @@ final class Apportionment {
 
     /** Returns what rounding down took from a part, times something that is the same for all parts. */
     BigDecimal remainder(long total, int part) {
-        return quotient(total, part)[1];
+        BigDecimal both = sum.multiply(TOLERANCE.add(TOLERANCE)); // what was added, and what may be missing
+        return quotient(total, part)[1].subtract(both).max(BigDecimal.ZERO);
     }
 
     private BigDecimal[] quotient(long total, int part) {
-        return fractions[part].multiply(BigDecimal.valueOf(total)).divideAndRemainder(sum);
+        BigDecimal shareOfSum = fractions[part].multiply(BigDecimal.valueOf(total));
+        return shareOfSum.add(sum.multiply(TOLERANCE)).divideAndRemainder(sum);
     }
 
     /** Returns the sizes of all parts: rounded down, but for those that would lose most by it. */

@@ -7,37 +7,34 @@ import java.util.Objects;
 /**
  * A pseudo-random order of 0 to {@code length - 1} that is computed place by place: it takes no memory.
  *
- * <p>A keyed Feistel network permutes the numbers of as many bits as the last place has; where it leads beyond the end it is
- * asked again until it does not: the "cycle walking" of Black and Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA
- * 2002), less than twice on average. The halves differ by one bit where the bits are odd in number, and change in turn. This is
- * for shuffling, not for keeping secrets.
+ * <p>A keyed Feistel network over unlike halves permutes the numbers below the next multiple of a power of two; where it leads
+ * beyond the end it is asked again until it does not. Both are from Black and Rogaway, "Ciphers with Arbitrary Finite Domains"
+ * (CT-RSA 2002): the generalised Feistel cipher and cycle walking, which is seldom needed here. The lower half has half of the bits
+ * of the last place, and is changed by exclusive or; the upper half counts up to a bound of its own, and is changed by addition.
+ * This is for shuffling, not for keeping secrets.
  */
 final class Permutation {
     static final long MAX_LENGTH = 1L << 62;
 
-    private static final int ROUNDS = 8;
-
-    /** Few bits are mixed less by a round, which costs less there. */
-    private static final int ROUNDS_OF_FEW = 24;
-
-    private static final int FEW_BITS = 14;
+    private static final int MIN_ROUNDS = 8;
+    private static final int MAX_ROUNDS = 48;
+    private static final int FEWER_ROUNDS_A_BIT = 4;
     private static final long MULTIPLIER = 0xd6e8_feb8_6659_fd93L;
 
     private final long length;
     private final long[] keys;
     private final int lowBits;
-    private final int highShift;
     private final int lowShift;
     private final long lowMask;
+    private final long highBound;
 
     private Permutation(long length, long[] keys) {
-        int bits = length <= 1 ? 0 : Long.SIZE - Long.numberOfLeadingZeros(length - 1);
         this.length = length;
         this.keys = keys;
-        this.lowBits = bits / 2;
-        this.highShift = Long.SIZE - (bits - lowBits);
-        this.lowShift = Long.SIZE - lowBits;
+        this.lowBits = bits(length) / 2;
+        this.lowShift = Long.SIZE - 1 - lowBits;
         this.lowMask = (1L << lowBits) - 1;
+        this.highBound = (length >>> lowBits) + ((length & lowMask) == 0 ? 0 : 1);
     }
 
     /** Keys a permutation; {@code draw} keeps apart those that are made for different ends from one seed. */
@@ -53,12 +50,22 @@ final class Permutation {
                     .with("max", MAX_LENGTH)
                     .exception();
         }
-        long[] keys = new long[length <= 1L << FEW_BITS ? ROUNDS_OF_FEW : ROUNDS];
-        long first = Math.multiplyExact(which, ROUNDS_OF_FEW);
+        long[] keys = new long[rounds(length)];
+        long first = Math.multiplyExact(which, MAX_ROUNDS);
         for (int round = 0; round < keys.length; round++) {
             keys[round] = Philox.bits(seed, epoch, first + round, draw);
         }
         return new Permutation(length, keys);
+    }
+
+    /** Returns how many bits the last place has. */
+    private static int bits(long length) {
+        return length <= 1 ? 0 : Long.SIZE - Long.numberOfLeadingZeros(length - 1);
+    }
+
+    /** Returns how many rounds it takes until all orders are about as likely: a round mixes few bits less than many. */
+    private static int rounds(long length) {
+        return Math.max(MIN_ROUNDS, MAX_ROUNDS - FEWER_ROUNDS_A_BIT * bits(length));
     }
 
     long length() {
@@ -68,9 +75,6 @@ final class Permutation {
     /** Returns what stands at a place. */
     long at(long place) {
         long walked = Objects.checkIndex(place, length);
-        if (length == 1) {
-            return 0;
-        }
         do {
             walked = permute(walked);
         } while (walked >= length);
@@ -81,17 +85,16 @@ final class Permutation {
         long high = number >>> lowBits;
         long low = number & lowMask;
         for (int round = 0; round < keys.length; round += 2) {
-            high ^= mix(low ^ keys[round]) >>> highShift;
-            if (lowBits > 0) {
-                low ^= mix(high ^ keys[round + 1]) >>> lowShift;
-            }
+            high += Math.multiplyHigh(mix(low ^ keys[round]), highBound << 1);
+            high -= high >= highBound ? highBound : 0;
+            low ^= mix(high ^ keys[round + 1]) >>> lowShift;
         }
         return (high << lowBits) | low;
     }
 
-    /** Spreads every bit over the upper ones. */
+    /** Returns 63 bits of which the upper ones depend on all that are given. */
     private static long mix(long bits) {
         long product = bits * MULTIPLIER;
-        return (product ^ (product >>> 32)) * MULTIPLIER;
+        return ((product ^ (product >>> 32)) * MULTIPLIER) >>> 1;
     }
 }

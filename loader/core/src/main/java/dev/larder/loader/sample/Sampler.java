@@ -77,7 +77,7 @@ public interface Sampler {
      * Visits every row once, so that however little of an epoch is read, classes are in nearly the proportions of the whole, and
      * rows of one class come in random order.
      *
-     * <p>Of a class that has the part {@code p} of all rows, the first {@code m} samples have {@code p · m} rows, by less than
+     * <p>Of a class that has the part {@code p} of all rows, the first {@code m} samples have {@code p · m} rows, by at most
      * {@code 1 + p · (classes - 2)} more or less: for two classes, one sample. Where in this the samples of a class come is random,
      * so that what one of several ranks sees is not skewed. An order takes 4 bytes a row while its epoch lasts, and is laid down
      * before its first row can be asked for.

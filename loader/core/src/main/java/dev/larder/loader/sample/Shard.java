@@ -54,6 +54,7 @@ public record Shard(int rank, int world, Tail tail) {
 
     /** Returns how many units this rank visits, of all that there are. */
     public long count(long units) {
+        requireUnits(units);
         return switch (tail) {
             case PAD -> ceilDiv(units, world);
             case DROP -> units / world;
@@ -63,12 +64,19 @@ public record Shard(int rank, int world, Tail tail) {
 
     /** Returns how many units the rank with most of them visits: ranks take that many turns together. */
     public long turns(long units) {
+        requireUnits(units);
         return tail == Tail.DROP ? units / world : ceilDiv(units, world);
     }
 
     /** Returns the place of this rank's n-th unit; one beyond the units stands for that many from the start again. */
     public long unit(long n) {
         return Math.addExact(Math.multiplyExact(n, world), rank);
+    }
+
+    private static void requireUnits(long units) {
+        if (units < 0) {
+            throw new IllegalArgumentException("units must be at least 0: units=" + units);
+        }
     }
 
     private static long ceilDiv(long dividend, long divisor) {

@@ -53,8 +53,8 @@ public sealed interface Subset permits RangeRows, ListedRows, PermutedRows, Slic
     }
 
     /**
-     * Divides rows at random into parts that each have their fraction of every class, rounded up or down. Within a part rows are in
-     * ascending order.
+     * Divides rows at random into parts that each have their fraction of every class, rounded up or down; all in all they are as large
+     * as those of {@link #split(long, long, double...)}, or nearly so. Within a part rows are in ascending order.
      */
     static List<Subset> split(Labels labels, long seed, double... fractions) {
         return Splits.split(labels, seed, fractions);
