@@ -1,12 +1,9 @@
 package dev.larder.djl;
 
-import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
-import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.Epoch;
@@ -73,17 +70,8 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
 
     /** Makes an array of the slot's bytes. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
     private static NDArray array(NDManager manager, BatchArray source) {
-        try {
-            NDArray array = manager.create(source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source));
-            array.setName(source.name());
-            return array;
-        } catch (EngineException | IllegalArgumentException | UnsupportedOperationException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "DJL's engine does not take an array of a batch")
-                    .with("array", source.name())
-                    .with("dtype", source.dtype())
-                    .with("engine", manager.getEngine().getEngineName())
-                    .cause(e)
-                    .remedy(DjlTypes.REMEDY);
-        }
+        NDArray array = manager.create(source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source));
+        array.setName(source.name());
+        return array;
     }
 }
