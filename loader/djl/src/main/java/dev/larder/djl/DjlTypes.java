@@ -25,11 +25,12 @@ final class DjlTypes {
             case "<f2" -> DataType.FLOAT16;
             case "<f4" -> DataType.FLOAT32;
             case "<f8" -> DataType.FLOAT64;
-            default -> throw Failure.of(ErrorCode.BAD_INPUT, "DJL does not take arrays of this type")
-                    .with("array", array.name())
-                    .with("dtype", array.dtype())
-                    .remedy("convert it on its way into the batch, as with"
-                            + " Field.rows(\"NAME\").transform(Transforms.cast(\"<f4\")), or leave it out");
+            default ->
+                throw Failure.of(ErrorCode.BAD_INPUT, "DJL does not take arrays of this type")
+                        .with("array", array.name())
+                        .with("dtype", array.dtype())
+                        .remedy("convert it on its way into the batch, as with"
+                                + " Field.rows(\"NAME\").transform(Transforms.cast(\"<f4\")), or leave it out");
         };
     }
 }

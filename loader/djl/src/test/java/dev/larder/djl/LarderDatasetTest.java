@@ -10,19 +10,25 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.util.ProgressBar;
+import dev.larder.column.RaggedBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.FailurePolicy;
+import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderState;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,7 +88,8 @@ class LarderDatasetTest {
                 LarderBatch batch = first(new LarderDataset(loader, "images", "labels"))) {
             batch.getData().get(0).addi(100);
 
-            assertThat(batch.source().array("images").byteBuffer().getFloat(4 * 6)).isEqualTo(101f);
+            assertThat(batch.source().array("images").byteBuffer().getFloat(4 * 6))
+                    .isEqualTo(101f);
         }
     }
 
@@ -96,8 +103,9 @@ class LarderDatasetTest {
                 progress.add(batch.getProgress());
                 assertThat(batch.getProgressTotal()).isEqualTo(10);
                 assertThat(batch.getLabels().get(0).toIntArray())
-                        .containsExactly(
-                                batch.getIndices().stream().mapToInt(row -> ((Long) row).intValue()).toArray());
+                        .containsExactly(batch.getIndices().stream()
+                                .mapToInt(row -> ((Long) row).intValue())
+                                .toArray());
                 batch.close();
             }
 
@@ -139,7 +147,7 @@ class LarderDatasetTest {
         try (Loader loader = shelf.loader().depth(2).build()) {
             LarderDataset dataset = new LarderDataset(loader, "images", "labels");
             for (int epoch = 0; epoch < 50; epoch++) {
-                Batch before = null;
+                @Nullable Batch before = null;
                 for (Batch batch : dataset.getData(manager)) {
                     close(before);
                     before = batch;
@@ -177,8 +185,8 @@ class LarderDatasetTest {
             batches.next();
 
             assertThatThrownBy(batches::hasNext)
-                    .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code())
-                            .isEqualTo(ErrorCode.DEADLINE))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
                     .hasMessageContaining("openBatches=2");
             one.close();
             assertThat(batches.next().getLabels().get(0).toIntArray()).containsExactly(8, 9);
@@ -264,16 +272,35 @@ class LarderDatasetTest {
     @ParameterizedTest
     @ValueSource(strings = {">f4", ">i8", "<c8", "<c16", "|S4", "<U1", "<M8[s]", "<i2", "<u2", "<u4", "<u8"})
     void otherTypesAreRefusedWithWhatToDo(String dtype) {
-        int bytes = dev.larder.npy.Dtype.parse(dtype).itemSize();
+        int bytes = Dtype.parse(dtype).itemSize();
         try (Shelf typed = typed(dtype, bytes);
                 Loader loader = Loader.over(typed.dataset).batch(3).build()) {
             LarderDataset dataset = new LarderDataset(loader, List.of("x"), List.of());
 
             assertThatThrownBy(() -> first(dataset))
-                    .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code())
-                            .isEqualTo(ErrorCode.BAD_INPUT))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                     .hasMessageContaining("array=x dtype=" + dtype)
                     .hasMessageContaining("Transforms.cast");
+        }
+    }
+
+    @Test
+    void raggedRowsComePaddedOrBackToBackEvenWhereNoneHasAnItem() {
+        try (Shelf ragged = Shelf.of(words());
+                Loader loader = Loader.over(ragged.dataset)
+                        .fields(Field.padded("words"), Field.packed("words").as("packed"))
+                        .batch(2)
+                        .build()) {
+            List<Shape> shapes = new ArrayList<>();
+            for (Batch batch :
+                    new LarderDataset(loader, List.of("words", "packed"), List.of("words.mask")).getData(manager)) {
+                batch.getData().forEach(array -> shapes.add(array.getShape()));
+                assertThat(batch.getLabels().get(0).getDataType()).isEqualTo(DataType.BOOLEAN);
+                batch.close();
+            }
+
+            assertThat(shapes).containsExactly(new Shape(2, 0), new Shape(0), new Shape(2, 3), new Shape(5));
         }
     }
 
@@ -306,6 +333,17 @@ class LarderDatasetTest {
         }
     }
 
+    /** Makes a ragged column of rows with 0, 0, 2 and 3 items. */
+    private static Map<String, FixtureArray> words() {
+        RaggedBuilder words = new RaggedBuilder(Dtype.parse("<i4"), 1);
+        for (long length : new long[] {0, 0, 2, 3}) {
+            words.add(ByteBuffer.allocateDirect((int) length * Integer.BYTES), length);
+        }
+        Map<String, FixtureArray> arrays = new HashMap<>();
+        words.arrays("words").forEach(array -> arrays.put(array.name(), FixtureArray.of(array)));
+        return arrays;
+    }
+
     private static Shelf typed(String dtype, int bytes) {
         return Shelf.of(Map.of("x", FixtureArray.of(dtype, Order.C, new byte[3 * 2 * bytes], 3, 2)));
     }
@@ -334,7 +372,7 @@ class LarderDatasetTest {
         return epochs;
     }
 
-    private static void close(Batch batch) {
+    private static void close(@Nullable Batch batch) {
         if (batch != null) {
             batch.close();
         }

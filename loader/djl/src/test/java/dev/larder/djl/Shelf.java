@@ -29,7 +29,7 @@ final class Shelf implements AutoCloseable {
     static Shelf ofSamples(int rows) {
         float[] pixels = new float[rows * 6];
         for (int i = 0; i < pixels.length; i++) {
-            pixels[i] = i / 6;
+            pixels[i] = Math.floorDiv(i, 6);
         }
         int[] labels = IntStream.range(0, rows).toArray();
         return of(Map.of(
