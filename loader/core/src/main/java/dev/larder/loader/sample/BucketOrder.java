@@ -1,29 +1,37 @@
 package dev.larder.loader.sample;
 
-import java.util.Arrays;
 import java.util.Objects;
 
 /** Batches of samples of one bucket each. Batches are numbered bucket by bucket, and come in an order of their own. */
 final class BucketOrder implements BatchOrder {
+    /** Positions that share an entry of the guide to batches: few batches are that short. */
+    private static final int GUIDE_SHIFT = 4;
+
     private final Groups groups;
     private final int[] batchSizes;
     private final int[] firstBatches;
     private final SampleOrder[] samples;
-    private final SampleOrder order;
+    private final int[] numbers;
     private final int[] starts;
+    private final int[] guide;
 
     private BucketOrder(Groups groups, int[] batchSizes, int[] firstBatches, SampleOrder[] samples, SampleOrder order) {
         this.groups = groups;
         this.batchSizes = batchSizes;
         this.firstBatches = firstBatches;
         this.samples = samples;
-        this.order = order;
-        this.starts = new int[(int) order.length() + 1];
-        for (int batch = 0; batch < order.length(); batch++) {
-            int numbered = (int) order.row(batch);
-            int bucket = bucket(numbered);
-            int before = (numbered - firstBatches[bucket]) * batchSizes[bucket];
+        this.numbers = new int[(int) order.length()];
+        this.starts = new int[numbers.length + 1];
+        for (int batch = 0; batch < numbers.length; batch++) {
+            int number = (int) order.row(batch);
+            int bucket = bucket(number);
+            int before = (number - firstBatches[bucket]) * batchSizes[bucket];
+            numbers[batch] = number;
             starts[batch + 1] = starts[batch] + Math.min(batchSizes[bucket], groups.size(bucket) - before);
+        }
+        this.guide = new int[(starts[numbers.length] >>> GUIDE_SHIFT) + 1];
+        for (int i = 1; i < guide.length; i++) {
+            guide[i] = batch(guide[i - 1], i << GUIDE_SHIFT);
         }
     }
 
@@ -39,7 +47,7 @@ final class BucketOrder implements BatchOrder {
 
     @Override
     public long batches() {
-        return order.length();
+        return numbers.length;
     }
 
     @Override
@@ -49,19 +57,26 @@ final class BucketOrder implements BatchOrder {
 
     @Override
     public long row(long position) {
-        Objects.checkIndex(position, (long) starts[starts.length - 1]);
-        int found = Arrays.binarySearch(starts, (int) position);
-        int batch = found < 0 ? -found - 2 : found;
-        int numbered = (int) order.row(batch);
-        int bucket = bucket(numbered);
-        long place = (long) (numbered - firstBatches[bucket]) * batchSizes[bucket] + position - starts[batch];
-        return groups.row(bucket, samples[bucket].row(place));
+        int place = (int) Objects.checkIndex(position, (long) starts[numbers.length]);
+        int batch = batch(guide[place >>> GUIDE_SHIFT], place);
+        int bucket = bucket(numbers[batch]);
+        int before = (numbers[batch] - firstBatches[bucket]) * batchSizes[bucket];
+        return groups.row(bucket, samples[bucket].row(before + place - starts[batch]));
+    }
+
+    /** Returns the batch that has a position, or the last, searched from one that does not begin after it. */
+    private int batch(int from, int position) {
+        int batch = from;
+        while (batch + 1 < numbers.length && starts[batch + 1] <= position) {
+            batch++;
+        }
+        return batch;
     }
 
     /** Returns the bucket that has a batch: the last one that begins at or before it. */
-    private int bucket(int numbered) {
+    private int bucket(int number) {
         int bucket = 0;
-        while (firstBatches[bucket + 1] <= numbered) {
+        while (firstBatches[bucket + 1] <= number) {
             bucket++;
         }
         return bucket;

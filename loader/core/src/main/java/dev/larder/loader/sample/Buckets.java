@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  *
  * <p>Shuffled, the samples come in another order within each bucket in every epoch, and so do the batches of all buckets. A bucket's
  * last batch has fewer samples where they do not suffice. How many batches there are depends on the lengths alone, so that it is
- * known before and is the same in every epoch. An order takes 4 bytes a batch. Immutable.
+ * known before and is the same in every epoch. An order takes 8 bytes a batch and 4 for every 16 samples. Immutable.
  */
 public final class Buckets implements BatchSampler {
     private final Lengths lengths;

@@ -82,7 +82,8 @@ class SamplerTest {
                 .isInstanceOfSatisfying(
                         LarderException.class,
                         failure -> assertThat(failure.code()).isEqualTo(ErrorCode.BAD_INPUT))
-                .hasMessageContaining("rows=2147483648");
+                .hasMessageContaining("rows=2147483648")
+                .hasMessageContaining("Sampler.permuted");
     }
 
     @Test

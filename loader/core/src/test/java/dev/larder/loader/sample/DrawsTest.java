@@ -1,0 +1,67 @@
+package dev.larder.loader.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What was drawn once is drawn for ever: a saved state goes on in the order in which it began. */
+class DrawsTest {
+    private static final int ROWS = 1000;
+    private static final long SEED = -42;
+    private static final long EPOCH = 7;
+
+    @Test
+    void ordersAreWhatTheyAlwaysWere() {
+        double[] weights = IntStream.range(0, ROWS).mapToDouble(row -> row % 13).toArray();
+        Labels labels = Labels.of(
+                IntStream.range(0, ROWS).map(row -> row % 7 * (row % 3)).toArray());
+
+        assertThat(crc(Sampler.random(SEED))).isEqualTo("6385ce82");
+        assertThat(crc(Sampler.permuted(SEED))).isEqualTo("c6e2db88");
+        assertThat(crc(Sampler.weighted(weights, ROWS, SEED))).isEqualTo("c9ef7136");
+        assertThat(crc(Sampler.weightedWithoutReplacement(weights, 500, SEED))).isEqualTo("30d5502b");
+        assertThat(crc(Sampler.stratified(labels, SEED))).isEqualTo("96d6242a");
+    }
+
+    @Test
+    void batchesAreWhatTheyAlwaysWere() {
+        Lengths lengths =
+                Lengths.of(IntStream.range(0, ROWS).map(row -> row * 37 % 400).toArray());
+
+        assertThat(crcOfBatches(Buckets.of(lengths)
+                        .bounds(100, 220)
+                        .batchSizes(32, 24, 16)
+                        .shuffle(SEED)))
+                .isEqualTo("5bc71920");
+        assertThat(crcOfBatches(TokenBudget.of(lengths).maxTokens(4000).shuffle(SEED)))
+                .isEqualTo("f368b9ca");
+    }
+
+    @Test
+    void partsAreWhatTheyAlwaysWere() {
+        Labels labels = Labels.of(
+                IntStream.range(0, ROWS).map(row -> row % 7 * (row % 3)).toArray());
+
+        assertThat(crc(Subset.split(ROWS, SEED, 0.7, 0.3).get(1))).isEqualTo("2fbb4e26");
+        assertThat(crc(Subset.kFold(ROWS, 3, SEED).get(1).training())).isEqualTo("962239e8");
+        assertThat(crc(Subset.split(labels, SEED, 0.7, 0.3).get(1))).isEqualTo("1dfc1791");
+        assertThat(crc(Subset.kFold(labels, 3, SEED).get(1).training())).isEqualTo("019090b1");
+    }
+
+    private static String crc(Sampler sampler) {
+        return crc(Visits.of(sampler, ROWS, EPOCH));
+    }
+
+    private static String crcOfBatches(BatchSampler sampler) {
+        return crc(Visits.flat(Visits.of(sampler.order(ROWS, EPOCH))));
+    }
+
+    private static String crc(Subset subset) {
+        return crc(Visits.of(subset));
+    }
+
+    private static String crc(long[] rows) {
+        return Fingerprint.of(rows.length, i -> rows[i]);
+    }
+}
