@@ -109,22 +109,27 @@ final class MovingTable {
     }
 
     private void fillBorder(long offset, Placement placement) {
+        int firstRow = placement.firstRow;
+        int endRow = placement.endRow;
         for (int channel = 0; channel < border.length; channel++) {
+            int bits = border[channel];
             long plane = offset + channel * channelStep;
-            for (int y = 0; y < height; y++) {
-                long row = plane + y * rowStep;
-                boolean whole = y < placement.firstRow || y >= placement.endRow;
-                fill(border[channel], 0, whole ? width : placement.firstColumn, row);
-                if (!whole) {
-                    fill(border[channel], placement.endColumn, width, row);
-                }
-            }
+            fill(bits, plane, firstRow, rowStep, width, columnStep);
+            fill(bits, plane + endRow * rowStep, height - endRow, rowStep, width, columnStep);
+            long inner = plane + firstRow * rowStep;
+            fill(bits, inner, placement.firstColumn, columnStep, endRow - firstRow, rowStep);
+            int right = width - placement.endColumn;
+            fill(bits, inner + placement.endColumn * columnStep, right, columnStep, endRow - firstRow, rowStep);
         }
     }
 
-    private void fill(int bits, int first, int end, long row) {
-        for (int x = first; x < end; x++) {
-            RawMemory.putInt(row + x * columnStep, bits);
+    /** Fills few long lines rather than many short ones: columns at the sides, rows at top and bottom. */
+    private static void fill(int bits, long to, int lines, long lineStep, int count, long step) {
+        for (int line = 0; line < lines; line++) {
+            long first = to + line * lineStep;
+            for (int i = 0; i < count; i++) {
+                RawMemory.putInt(first + i * step, bits);
+            }
         }
     }
 }
