@@ -1,5 +1,6 @@
 """Prints what the benchmarks of the loader measured, as Markdown. Takes the JSON of JMH, one file a round."""
 import collections
+import itertools
 import json
 import statistics
 import sys
@@ -20,7 +21,7 @@ def read(paths):
             for entry in json.load(file):
                 name = entry["benchmark"].rsplit(".", 2)
                 params = entry.get("params", {})
-                key = ".".join(name[1:]), params.get("shape", ""), params.get("threads", "")
+                key = ".".join(name[1:]), params.get("shape", ""), params.get("threads", ""), params.get("channels", "")
                 modes[key] = entry["mode"]
                 more = entry["secondaryMetrics"]
                 for fork in entry["primaryMetric"]["rawData"]:
@@ -48,9 +49,9 @@ def verdict(reached):
 def epochs(figures):
     print("## Shuffled epoch, 60,000×784 float32, batches of 256, to a host buffer\n")
     print("| | batches/s, median | best | GB/s, best | processor µs a batch |\n|---|---|---|---|---|")
-    bare = figures["EpochBenchmark.bareGather", "", ""]
-    djl = figures["EpochBenchmark.djlArrayDataset", "", ""]
-    loaders = {threads: figures["EpochBenchmark.loader", "", threads] for threads in ("default", "0")}
+    bare = figures["EpochBenchmark.bareGather", "", "", ""]
+    djl = figures["EpochBenchmark.djlArrayDataset", "", "", ""]
+    loaders = {threads: figures["EpochBenchmark.loader", "", threads, ""] for threads in ("default", "0")}
     rows = [("copies alone", bare), ("DJL ArrayDataset", djl)]
     rows += [(f"loader, threads {threads}", figure) for threads, figure in loaders.items()]
     for name, figure in rows:
@@ -68,20 +69,20 @@ def epochs(figures):
 
 
 def augmented(figures):
-    print("\n## uint8 to normalised float32, random crop (padding 4), random flip, channels first\n")
+    print("\n## uint8 to normalised float32, random crop (padding 4), random flip\n")
     print("| shape | | samples/s, median | best | GB/s of input per core | of DJL, best | processor | wanted |")
     print("|---|---|---|---|---|---|---|---|")
-    for shape, size in (("28x28x1", 784), ("32x32x3", 3072)):
-        djl = figures["AugmentBenchmark.djlPipeline", shape, ""]
+    for shape, size in (("28x28", 784), ("32x32x3", 3072)):
+        djl = figures["AugmentBenchmark.djlPipeline", shape, "", ""]
         djl_us = djl.processor_us / ROWS
-        print(f"| {shape} | DJL pipeline | {djl.median:,.0f} | {djl.best:,.0f} | {size / djl_us / 1e3:.4f} | | | |")
-        for threads in ("0", "default"):
-            figure = figures["AugmentBenchmark.loader", shape, threads]
+        print(f"| {shape} | DJL pipeline, channels first | {djl.median:,.0f} | {djl.best:,.0f} | {size / djl_us / 1e3:.4f} | | | |")
+        for threads, channels in itertools.product(("0", "default"), ("first", "last")):
+            figure = figures["AugmentBenchmark.loader", shape, threads, channels]
             sample_us = figure.processor_us * PICTURE_BATCHES / PICTURES
             per_core = size / sample_us / 1e3
             ratio = figure.best / djl.best
             print(
-                f"| {shape} | loader, threads {threads} | {figure.median:,.0f} | {figure.best:,.0f} | {per_core:.2f}"
+                f"| {shape} | loader, threads {threads}, channels {channels} | {figure.median:,.0f} | {figure.best:,.0f} | {per_core:.2f}"
                 f" | {ratio:.0f}× | {djl_us / sample_us:.0f}×"
                 f" | ≥ 20×, {verdict(ratio >= 20)}; ≥ 1 GB/s, {verdict(per_core >= 1)} |"
             )
@@ -95,7 +96,7 @@ def first_batches(figures):
         ("resume", "resume in the middle of 10⁸ samples"),
         ("buildAndResume", "the same with a new loader"),
     ):
-        figure = figures[f"FirstBatchBenchmark.{name}", "", ""]
+        figure = figures[f"FirstBatchBenchmark.{name}", "", "", ""]
         reached = figure.best < 20 and (name == "fromConnect" or figure.alloc < 1 << 20)
         wanted = "< 20 ms" + ("" if name == "fromConnect" else ", < 1 MiB")
         print(
@@ -107,10 +108,10 @@ def ring(figures):
     print("\n## The ring, batches of 256×64 B\n")
     print("| | µs a batch, median | best | processor µs | more than the copies, best | processor | wanted |")
     print("|---|---|---|---|---|---|---|")
-    bare = figures["RingBenchmark.bareGather", "", ""]
+    bare = figures["RingBenchmark.bareGather", "", "", ""]
     print(f"| copies alone | {bare.median:.2f} | {bare.best:.2f} | {bare.processor_us:.2f} | | | |")
     for threads in ("default", "0"):
-        figure = figures["RingBenchmark.loader", "", threads]
+        figure = figures["RingBenchmark.loader", "", threads, ""]
         more = figure.best - bare.best
         print(
             f"| loader, threads {threads} | {figure.median:.2f} | {figure.best:.2f} | {figure.processor_us:.2f}"

@@ -24,7 +24,7 @@ def main():
         return rng.integers(0, 256, shape, dtype=np.uint8)
 
     save("images-f4", rng.random((60_000, 784), dtype=np.float32))
-    save("pictures-28x28x1", noise(50_000, 28, 28, 1))
+    save("pictures-28x28", noise(50_000, 28, 28))
     save("pictures-32x32x3", noise(50_000, 32, 32, 3))
     save("rows-64", noise(1_000_000, 64))
     save("tokens", noise(100_000_000))

@@ -11,12 +11,12 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.RandomAccessDataset;
 import ai.djl.training.dataset.Record;
-import ai.djl.translate.Transform;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -36,8 +36,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Makes training batches of stored pictures: pads by 4, crops at random, flips at random, scales to floats, normalises, puts channels
- * first. Shuffled, in batches of 256; an operation is a sample.
+ * Makes training batches of stored pictures: pads by 4, crops at random, flips at random, scales to floats, normalises. Shuffled, in
+ * batches of 256; an operation is a sample.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -55,8 +55,8 @@ public class AugmentBenchmark {
     /** The pictures, with every page of them touched. */
     @State(Scope.Benchmark)
     public static class Pictures {
-        /** Their height, width and channels. */
-        @Param({"28x28x1", "32x32x3"})
+        /** Their height, width and channels, if they have several. */
+        @Param({"28x28", "32x32x3"})
         public String shape;
 
         private Larder larder;
@@ -78,8 +78,16 @@ public class AugmentBenchmark {
             larder.close();
         }
 
-        int dimension(int number) {
-            return (int) view.shape()[number];
+        int height() {
+            return (int) view.shape()[1];
+        }
+
+        int width() {
+            return (int) view.shape()[2];
+        }
+
+        int channels() {
+            return view.shape().length == 3 ? 1 : (int) view.shape()[3];
         }
     }
 
@@ -90,18 +98,22 @@ public class AugmentBenchmark {
         @Param({"0", "default"})
         public String threads;
 
+        /** Where channels go: first, as DJL has them, or last, as they are stored. */
+        @Param({"first", "last"})
+        public String channels;
+
         private Loader loader;
         private long epoch;
 
         /** Starts it. */
         @Setup
         public void build(Pictures pictures) {
+            Transform augmented = Transforms.randomCrop(pictures.height(), pictures.width(), PADDING)
+                    .randomFlip(0.5f)
+                    .toFloat()
+                    .normalize(means(MEAN, pictures), means(DEVIATION, pictures));
             loader = BenchStore.threads(Loader.over(pictures.dataset).arrays(pictures.view.name()), threads)
-                    .transform(Transforms.randomCrop(pictures.dimension(1), pictures.dimension(2), PADDING)
-                            .randomFlip(0.5f)
-                            .toFloat()
-                            .normalize(means(MEAN, pictures), means(DEVIATION, pictures))
-                            .channelsFirst())
+                    .transform(channels.equals("first") ? augmented.channelsFirst() : augmented)
                     .shuffle(BenchStore.SEED)
                     .batch(BenchStore.BATCH)
                     .build();
@@ -125,21 +137,20 @@ public class AugmentBenchmark {
         public void copy(Pictures pictures) {
             manager = NDManager.newBaseManager();
             ArrayView view = pictures.view;
-            NDArray images = manager.create(
-                            view.byteBuffer(0, view.rows()), new Shape(view.shape()), DataType.UINT8)
+            NDArray images = manager.create(view.byteBuffer(0, view.rows()), new Shape(view.shape()), DataType.UINT8)
                     .duplicate();
             dataset = new PictureDataset(new PictureDataset.Builder(images)
                     .setSampling(BenchStore.BATCH, true)
                     .optLimit(PEER_SAMPLES)
-                    .addTransform(new PaddedCrop(pictures.dimension(1), pictures.dimension(2)))
+                    .addTransform(new PaddedCrop(pictures.height(), pictures.width()))
                     .addTransform(new RandomFlipLeftRight())
                     .addTransform(new ToTensor())
                     .addTransform(normalizing(pictures)));
         }
 
         /** DJL's own takes pictures of three channels only. */
-        private static Transform normalizing(Pictures pictures) {
-            return pictures.dimension(3) == 3
+        private static ai.djl.translate.Transform normalizing(Pictures pictures) {
+            return pictures.channels() == 3
                     ? new Normalize(means(MEAN, pictures), means(DEVIATION, pictures))
                     : picture -> picture.sub(MEAN).div(DEVIATION);
         }
@@ -152,7 +163,7 @@ public class AugmentBenchmark {
     }
 
     private static float[] means(float value, Pictures pictures) {
-        float[] values = new float[pictures.dimension(3)];
+        float[] values = new float[pictures.channels()];
         Arrays.fill(values, value);
         return values;
     }
@@ -221,7 +232,7 @@ public class AugmentBenchmark {
     }
 
     /** What DJL has no transform for: a window at a random place of the padded picture. */
-    private record PaddedCrop(int height, int width, SplittableRandom random) implements Transform {
+    private record PaddedCrop(int height, int width, SplittableRandom random) implements ai.djl.translate.Transform {
         PaddedCrop(int height, int width) {
             this(height, width, new SplittableRandom(BenchStore.SEED));
         }

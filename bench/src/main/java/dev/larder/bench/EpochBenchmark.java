@@ -123,7 +123,8 @@ public class EpochBenchmark {
             manager = NDManager.newBaseManager();
             long count = rows.view.rows();
             ByteBuffer bytes = rows.view.byteBuffer(0, count).order(ByteOrder.nativeOrder());
-            NDArray images = manager.create(bytes, new Shape(count, 784), DataType.FLOAT32).duplicate();
+            NDArray images = manager.create(bytes, new Shape(count, 784), DataType.FLOAT32)
+                    .duplicate();
             dataset = new ArrayDataset.Builder()
                     .setData(images)
                     .setSampling(BenchStore.BATCH, true)

@@ -97,8 +97,7 @@ public final class CnnTrainer {
     private LoaderBuilder loader(Dataset dataset, String part) {
         return Loader.over(dataset)
                 .arrays(part + "-images", part + "-labels")
-                .transform(
-                        Transforms.toFloat().normalize(MEAN, DEVIATION).channelsFirst())
+                .transform(Transforms.toFloat().normalize(MEAN, DEVIATION).channelsFirst())
                 .batch(options.batch())
                 .threads(1);
     }
