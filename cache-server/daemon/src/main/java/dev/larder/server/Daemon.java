@@ -118,6 +118,7 @@ public final class Daemon implements AutoCloseable {
         this.loads = new Loads(store, residency, quota, workers);
         this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(store.layout().counters(), pid, startEpochMs);
+        store.sweepRings();
         residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         this.keeper = new StoreKeeper(this, store, residency, sampling);

@@ -261,7 +261,7 @@ final class Requests implements RequestHandler {
                     ProcessHandle.current().pid(),
                     ReleaseVersion.text(),
                     store.capacityBytes(),
-                    residency.usedBytes(),
+                    residency.usedBytes() + store.ringBytes(),
                     residency.leasedBytes(),
                     residency.pinnedBytes(),
                     residency.retired().stream()

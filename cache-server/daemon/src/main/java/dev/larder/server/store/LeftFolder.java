@@ -134,6 +134,9 @@ final class LeftFolder {
                 held += sizes(version).bytes();
             }
         }
+        for (Path ring : Rings.entries(layout)) {
+            held += Rings.isAlive(posix, ring) ? sizes(ring).bytes() : 0;
+        }
         Sizes all = new Sizes(0, 0);
         for (Path part : parts()) {
             all = all.plus(sizes(part));
@@ -147,6 +150,7 @@ final class LeftFolder {
         return List.of(
                 layout.incoming(),
                 layout.data(),
+                layout.rings(),
                 layout.socket(),
                 layout.counters(),
                 layout.token(),

@@ -50,6 +50,7 @@ public final class Store implements AutoCloseable {
     private final Space space;
     private final LeaseProbe leases;
     private final Filling filling;
+    private final Rings rings;
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
@@ -68,6 +69,7 @@ public final class Store implements AutoCloseable {
         this.leases = new LeaseProbe(posix);
         this.filling = Filling.of(layout.root(), BulkIo.system());
         this.names = new VersionNames(layout, () -> newPlace("name"));
+        this.rings = new Rings(posix, layout);
     }
 
     /**
@@ -127,6 +129,7 @@ public final class Store implements AutoCloseable {
                 Modes.makePassage(layout.incoming());
             }
             Publication.makeFolder(layout.data());
+            Rings.makeFolder(layout);
             return isGone;
         } catch (IOException e) {
             throw Space.failed("cannot make the store anew", layout.root(), e);
@@ -172,7 +175,7 @@ public final class Store implements AutoCloseable {
 
     /** Returns how much may still be put in where {@code usedBytes} are in. */
     public long freeBytes(long usedBytes) {
-        return space.freeBytes(usedBytes);
+        return space.freeBytes(usedBytes + rings.liveBytes());
     }
 
     /**
@@ -181,17 +184,31 @@ public final class Store implements AutoCloseable {
      * @param writtenBytes how many of these a client has written already
      */
     public boolean tryReserveSpace(long neededBytes, long writtenBytes, long usedBytes) {
-        return space.tryReserve(neededBytes, writtenBytes, usedBytes);
+        return space.tryReserve(neededBytes, writtenBytes, usedBytes + rings.liveBytes());
     }
 
     /** Returns how many bytes would have to leave before {@link #tryReserveSpace} would succeed. */
     public long missingBytes(long neededBytes, long writtenBytes, long usedBytes) {
-        return space.missingBytes(neededBytes, writtenBytes, usedBytes);
+        return space.missingBytes(neededBytes, writtenBytes, usedBytes + rings.liveBytes());
     }
 
     /** Gives back what {@link #tryReserveSpace} set aside; what was published of it counts as used. */
     public void releaseSpace(long bytes) {
         space.release(bytes);
+    }
+
+    /** Removes the rings whose producers have died, and measures the others. */
+    public void sweepRings() {
+        try {
+            rings.sweep();
+        } catch (IOException e) {
+            throw Space.failed("cannot look after rings", layout.rings(), e);
+        }
+    }
+
+    /** Returns what rings occupied at the last {@link #sweepRings}, in bytes. */
+    public long ringBytes() {
+        return rings.liveBytes();
     }
 
     /** Returns what a file of this length will occupy. */
@@ -456,27 +473,33 @@ public final class Store implements AutoCloseable {
                 LOG.warn("cannot tell who reads a version: {}", e.getMessage());
             }
         }
+        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum() + ringBytes();
         Removal removal = new Removal();
-        List<Path> folders = new ArrayList<>(List.of(layout.incoming()));
+        List<Path> folders = new ArrayList<>(Rings.entries(layout));
+        folders.add(layout.incoming());
         versions.stream().map(PublishedVersion::folder).forEach(folders::add);
         try {
             removal.removeAll(folders);
         } finally {
-            removal.removeAll(
-                    List.of(layout.data(), layout.socket(), layout.counters(), layout.token(), layout.catalog()));
+            removal.removeAll(List.of(
+                    layout.data(),
+                    layout.rings(),
+                    layout.socket(),
+                    layout.counters(),
+                    layout.token(),
+                    layout.catalog()));
             // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
             Files.deleteIfExists(layout.lock());
             lock.close();
         }
         Publication.deleteIfEmpty(layout.root());
-        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum();
         return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
     }
 
     /** Gives the store up after a start that failed: removes it where it holds nothing, else leaves it for the next try. */
     public void abandon() {
         try (Stream<Path> datasets = Files.list(layout.data())) {
-            if (datasets.findAny().isEmpty()) {
+            if (datasets.findAny().isEmpty() && Rings.entries(layout).isEmpty()) {
                 removeAll(List.of());
             }
         } catch (IOException e) {
