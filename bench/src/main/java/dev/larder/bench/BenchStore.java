@@ -1,7 +1,14 @@
 package dev.larder.bench;
 
+import dev.larder.client.ArrayView;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.sample.SampleOrder;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.zip.CRC32C;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /** The store and data that {@code ops/bench} prepared. */
 final class BenchStore {
@@ -32,5 +39,38 @@ final class BenchStore {
             }
         }
         return batches;
+    }
+
+    /** Cuts an order into batches; the last one may be shorter. */
+    static long[][] cut(SampleOrder order) {
+        long[][] batches = new long[(int) ((order.length() + BATCH - 1) / BATCH)][];
+        for (int batch = 0; batch < batches.length; batch++) {
+            long first = (long) batch * BATCH;
+            long[] rows = new long[(int) Math.min(BATCH, order.length() - first)];
+            Arrays.setAll(rows, i -> order.row(first + i));
+            batches[batch] = rows;
+        }
+        return batches;
+    }
+
+    /** Reads all of an array, so that its pages are mapped. */
+    static void touch(ArrayView view) {
+        CRC32C crc = new CRC32C();
+        crc.update(view.byteBuffer(0, view.rows()));
+        if ((int) crc.getValue() != view.crc32c()) {
+            throw new IllegalStateException("bytes are not what was loaded: array=" + view.name());
+        }
+    }
+
+    /** Allocates and touches a buffer. */
+    static UnsafeBuffer buffer(int bytes) {
+        UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
+        buffer.setMemory(0, bytes, (byte) 1);
+        return buffer;
+    }
+
+    /** Sets how many threads a loader has; {@code default} leaves it as it is. */
+    static LoaderBuilder threads(LoaderBuilder builder, String threads) {
+        return threads.equals("default") ? builder : builder.threads(Integer.parseInt(threads));
     }
 }

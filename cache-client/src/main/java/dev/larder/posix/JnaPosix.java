@@ -107,6 +107,11 @@ final class JnaPosix implements Posix {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
     }
 
+    @Override
+    public int openForWriting(Path path) {
+        return open(path, LibC.O_RDWR | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, 0);
+    }
+
     static int open(Path path, int flags, int mode) {
         int descriptor = LibC.open(cString(path), flags, mode);
         if (descriptor < 0) {

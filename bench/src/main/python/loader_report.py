@@ -1,0 +1,128 @@
+"""Prints what the benchmarks of the loader measured, as Markdown. Takes the JSON of JMH, one file a round."""
+import collections
+import itertools
+import json
+import statistics
+import sys
+
+ROWS = 256
+PICTURES = 50_000
+PICTURE_BATCHES = 196
+
+Figure = collections.namedtuple("Figure", "median best processor_us alloc")
+
+
+def read(paths):
+    """Joins the iterations of all rounds: (benchmark, parameters) to a figure."""
+    scores, processor, alloc = (collections.defaultdict(list) for _ in range(3))
+    modes = {}
+    for path in paths:
+        with open(path) as file:
+            for entry in json.load(file):
+                name = entry["benchmark"].rsplit(".", 2)
+                params = entry.get("params", {})
+                key = ".".join(name[1:]), params.get("shape", ""), params.get("threads", ""), params.get("channels", "")
+                modes[key] = entry["mode"]
+                more = entry["secondaryMetrics"]
+                for fork in entry["primaryMetric"]["rawData"]:
+                    scores[key] += fork
+                if "processorUs" in more:
+                    for times, counts in zip(more["processorUs"]["rawData"], more["batches"]["rawData"]):
+                        processor[key] += [time / count for time, count in zip(times, counts) if count]
+                for fork in more.get("gc.alloc.rate.norm", more.get("·gc.alloc.rate.norm", {})).get("rawData", []):
+                    alloc[key] += fork
+    return {
+        key: Figure(
+            statistics.median(values),
+            max(values) if modes[key] == "thrpt" else min(values),
+            statistics.median(processor[key]) if processor[key] else None,
+            statistics.median(alloc[key]) if alloc[key] else None,
+        )
+        for key, values in scores.items()
+    }
+
+
+def verdict(reached):
+    return "reached" if reached else "**missed**"
+
+
+def epochs(figures):
+    print("## Shuffled epoch, 60,000×784 float32, batches of 256, to a host buffer\n")
+    print("| | batches/s, median | best | GB/s, best | processor µs a batch |\n|---|---|---|---|---|")
+    bare = figures["EpochBenchmark.bareGather", "", "", ""]
+    djl = figures["EpochBenchmark.djlArrayDataset", "", "", ""]
+    loaders = {threads: figures["EpochBenchmark.loader", "", threads, ""] for threads in ("default", "0")}
+    rows = [("copies alone", bare), ("DJL ArrayDataset", djl)]
+    rows += [(f"loader, threads {threads}", figure) for threads, figure in loaders.items()]
+    for name, figure in rows:
+        gigabytes = figure.best * ROWS * 3136 / 1e9
+        print(f"| {name} | {figure.median:,.0f} | {figure.best:,.0f} | {gigabytes:.2f} | {figure.processor_us:.0f} |")
+    print("\n| threads | of DJL, median | best | processor | wanted | of the copies, median | best | processor | wanted |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for threads, figure in loaders.items():
+        peer = [figure.median / djl.median, figure.best / djl.best, djl.processor_us / figure.processor_us]
+        copies = [figure.median / bare.median, figure.best / bare.best, bare.processor_us / figure.processor_us]
+        print(
+            f"| {threads} | {' | '.join(f'{ratio:.1f}×' for ratio in peer)} | ≥ 10×, {verdict(peer[1] >= 10)}"
+            f" | {' | '.join(f'{ratio:.0%}' for ratio in copies)} | ≥ 90 %, {verdict(copies[1] >= 0.9)} |"
+        )
+
+
+def augmented(figures):
+    print("\n## uint8 to normalised float32, random crop (padding 4), random flip\n")
+    print("| shape | | samples/s, median | best | GB/s of input per core | of DJL, best | processor | wanted |")
+    print("|---|---|---|---|---|---|---|---|")
+    for shape, size in (("28x28", 784), ("32x32x3", 3072)):
+        djl = figures["AugmentBenchmark.djlPipeline", shape, "", ""]
+        djl_us = djl.processor_us / ROWS
+        print(f"| {shape} | DJL pipeline, channels first | {djl.median:,.0f} | {djl.best:,.0f} | {size / djl_us / 1e3:.4f} | | | |")
+        for threads, channels in itertools.product(("0", "default"), ("first", "last")):
+            figure = figures["AugmentBenchmark.loader", shape, threads, channels]
+            sample_us = figure.processor_us * PICTURE_BATCHES / PICTURES
+            per_core = size / sample_us / 1e3
+            ratio = figure.best / djl.best
+            print(
+                f"| {shape} | loader, threads {threads}, channels {channels} | {figure.median:,.0f} | {figure.best:,.0f} | {per_core:.2f}"
+                f" | {ratio:.0f}× | {djl_us / sample_us:.0f}×"
+                f" | ≥ 20×, {verdict(ratio >= 20)}; ≥ 1 GB/s, {verdict(per_core >= 1)} |"
+            )
+
+
+def first_batches(figures):
+    print("\n## Until the first batch, and closing again\n")
+    print("| | ms, median | best | KiB allocated | wanted |\n|---|---|---|---|---|")
+    for name, what in (
+        ("fromConnect", "connect, open, build, shuffle, first batch"),
+        ("resume", "resume in the middle of 10⁸ samples"),
+        ("buildAndResume", "the same with a new loader"),
+    ):
+        figure = figures[f"FirstBatchBenchmark.{name}", "", "", ""]
+        reached = figure.best < 20 and (name == "fromConnect" or figure.alloc < 1 << 20)
+        wanted = "< 20 ms" + ("" if name == "fromConnect" else ", < 1 MiB")
+        print(
+            f"| {what} | {figure.median:.3f} | {figure.best:.3f} | {figure.alloc / 1024:.0f} | {wanted}, {verdict(reached)} |"
+        )
+
+
+def ring(figures):
+    print("\n## The ring, batches of 256×64 B\n")
+    print("| | µs a batch, median | best | processor µs | more than the copies, best | processor | wanted |")
+    print("|---|---|---|---|---|---|---|")
+    bare = figures["RingBenchmark.bareGather", "", "", ""]
+    print(f"| copies alone | {bare.median:.2f} | {bare.best:.2f} | {bare.processor_us:.2f} | | | |")
+    for threads in ("default", "0"):
+        figure = figures["RingBenchmark.loader", "", threads, ""]
+        more = figure.best - bare.best
+        print(
+            f"| loader, threads {threads} | {figure.median:.2f} | {figure.best:.2f} | {figure.processor_us:.2f}"
+            f" | {more:.2f} | {figure.processor_us - bare.processor_us:.2f} | < 5 µs, {verdict(more < 5)} |"
+        )
+
+
+def main(*paths):
+    figures = read(paths)
+    for section in (epochs, augmented, first_batches, ring):
+        section(figures)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,5 @@
+/** A trainer that learns from the cache with DJL: {@link dev.larder.examples.djl.CnnTrainer}. */
+@NullMarked
+package dev.larder.examples.djl;
+
+import org.jspecify.annotations.NullMarked;

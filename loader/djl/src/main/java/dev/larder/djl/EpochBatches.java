@@ -1,0 +1,77 @@
+package dev.larder.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
+import dev.larder.loader.Epoch;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Turns the batches of one epoch into DJL's. */
+final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
+    private final Epoch epoch;
+    private final Iterator<Batch> batches;
+    private final NDManager manager;
+    private final List<String> data;
+    private final List<String> labels;
+    private @Nullable Batch waiting;
+    private long samples;
+
+    EpochBatches(Epoch epoch, NDManager manager, List<String> data, List<String> labels) {
+        this.epoch = epoch;
+        this.batches = epoch.iterator();
+        this.manager = manager;
+        this.data = data;
+        this.labels = labels;
+    }
+
+    /** Waits for the next batch: whether one is left is not known before, as those without any sample do not count. */
+    @Override
+    public boolean hasNext() {
+        while (waiting == null && batches.hasNext()) {
+            Batch batch = batches.next();
+            waiting = batch.size() == 0 ? null : batch;
+        }
+        return waiting != null;
+    }
+
+    @Override
+    public ai.djl.training.dataset.Batch next() {
+        if (!hasNext() || waiting == null) {
+            throw new NoSuchElementException("epoch has no more batches: epoch=" + epoch.number());
+        }
+        Batch batch = waiting.keep(); // not before: the epoch takes back what nobody asked for
+        waiting = null;
+        NDManager own = manager.newSubManager();
+        try {
+            own.attachUncappedInternal(UUID.randomUUID().toString(), batch);
+            samples += batch.size();
+            return new LarderBatch(
+                    batch, own, arrays(own, batch, data), arrays(own, batch, labels), samples, epoch.samples());
+        } catch (RuntimeException e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    private static NDList arrays(NDManager manager, Batch batch, List<String> names) {
+        NDList arrays = new NDList(names.size());
+        for (String name : names) {
+            arrays.add(array(manager, batch.array(name)));
+        }
+        return arrays;
+    }
+
+    /** Makes an array of the slot's bytes. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
+    private static NDArray array(NDManager manager, BatchArray source) {
+        NDArray array = manager.create(source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source));
+        array.setName(source.name());
+        return array;
+    }
+}

@@ -1,0 +1,5 @@
+/** Hands the batches of a Larder loader to DJL's own training loops: start at {@link dev.larder.djl.LarderDataset}. */
+@NullMarked
+package dev.larder.djl;
+
+import org.jspecify.annotations.NullMarked;
