@@ -108,7 +108,7 @@ class CreateTest {
             load.feed(source).hangUp();
 
             assertThat(load.exitCode()).isZero();
-            assertThat(daemon.ask("info", "piped/data", "--json").out()).contains("\"pinned\":true");
+            assertThat(daemon.ask("info", "piped/data", "--json").out()).contains("\"pinned\": true");
         }
     }
 

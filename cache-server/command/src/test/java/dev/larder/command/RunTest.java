@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -182,7 +183,7 @@ class RunTest {
 
         larder.parseArgs("run", "--hold", "v", "--", "echo", "@" + words, "@@x");
 
-        Run run = larder.getSubcommands().get("run").getCommand();
+        Run run = Objects.requireNonNull(larder.getSubcommands().get("run")).getCommand();
         assertThat(run.command).containsExactly("echo", "@" + words, "@@x");
     }
 
