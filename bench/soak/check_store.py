@@ -21,7 +21,7 @@ try:
 except ImportError:
     np = None
 
-TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "data", "incoming"}
+TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming"}
 OWN_FILES = {"manifest.json", "index", "lease", "pinned"}
 INDEX_CRC_OFFSET = 120
 INDEX_MAGIC = b"LARDERIX"
@@ -130,7 +130,7 @@ class Store:
                 self._version(dataset, int(entry), path)
             elif entry == "registered":
                 self.registered.add(dataset)
-            elif entry != "current":
+            elif entry != "current" and not re.fullmatch(r"[1-9]\d*\.damaged", entry):  # what a start set aside
                 self.problem("not of a dataset", path=path)
         if not entries:
             self.problem("empty dataset", path=folder)

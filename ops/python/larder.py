@@ -9,6 +9,8 @@ One file, nothing but numpy: copy it beside your script, or put its folder on ``
 >>> row = scan.index("scene")["scene0685_01"]   # what a dict would do, without its memory
 >>> features = scan.ragged("obj_feat")[row]     # the row in its own shape
 >>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
+>>> for batch in larder.batches("run1"):        # finished batches that a loader in Java publishes
+...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
 
 Datasets, arrays, views of arrays and columns pickle as names, never as data, so the workers of a ``DataLoader`` or of
 ``multiprocessing``, forked or spawned, share the pages of their parent.
@@ -17,6 +19,7 @@ A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<
 ``/dev/shm/larder`` if you may read it.
 """
 
+import ast
 import bisect
 import collections
 import collections.abc
@@ -31,8 +34,11 @@ import os
 import pwd
 import re
 import resource
+import secrets
 import shutil
+import struct
 import subprocess
+import sys
 import tempfile
 import time
 import weakref
@@ -40,8 +46,9 @@ import zlib
 
 import numpy as np
 
-__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "Dataset", "Array", "Index", "Strings", "Ragged",
-           "Bytes", "LarderError", "NoStore", "NotFound", "Refused", "CommandFailed"]
+__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "batches", "Dataset", "Array", "Index", "Strings",
+           "Ragged", "Bytes", "Batches", "Batch", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+           "CommandFailed"]
 
 _FORMAT_VERSION = 1
 _SHARED_MEMORY = "/dev/shm"
@@ -50,6 +57,7 @@ _NAMES_SHOWN = 10
 _LONGEST_HEADER = 16_384
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
+_UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before, each mapping keeps a descriptor
 
 
 class LarderError(Exception):
@@ -68,6 +76,10 @@ class NotFound(LarderError, KeyError):
 
 class Refused(LarderError):
     """The store belongs to somebody who is not trusted, or a request was refused."""
+
+
+class TimedOut(LarderError, TimeoutError):
+    """Another process did not do in time what it was waited for."""
 
 
 class CommandFailed(LarderError):
@@ -352,7 +364,7 @@ def _map(version, file):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             version.require_unchanged(file, os.fstat(descriptor))
-            segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+            segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
@@ -487,12 +499,15 @@ def _with_digest(store, name, digest):
         numbers = sorted((int(entry) for entry in os.listdir(folder) if entry.isdigit()), reverse=True)
     except FileNotFoundError:
         numbers = []
+    left = list(numbers)
     for attempt in range(20 if numbers else 0):  # the daemon may be looking just now who leases what
-        for number in numbers:
+        for number in tuple(left):
             version = _lease(store, name, number)
             if version is not None and version.digest == digest:
                 return version
-        time.sleep(attempt / 1000)
+            if version is not None:
+                left.remove(number)  # what was published never changes
+        time.sleep(attempt / 1000 if left else 0)
     raise NotFound(_message("the version that was pickled is not in the store any more", "keep its dataset open until "
                             "all have unpickled it, or open the newest version with larder.dataset", dataset=name,
                             digest=digest[:16], versions=numbers, store=store))
@@ -781,6 +796,337 @@ def _number_finder(slots, entries):
 def _texts(records, positions):
     lengths, records = memoryview(records.view(np.int32)), memoryview(records)
     return (str(records[at + 12:at + 12 + lengths[(at >> 2) + 2]], "utf-8") for at in memoryview(positions))
+
+
+# ------------------------------------------------------------------------------------------------------------ batches
+
+
+_RING_MAGIC = int.from_bytes(b"LARDERRG", "little")
+_HEADER = struct.Struct("<qiiiiqqq")  # magic, format, arrays, slots, seats, bytes of a slot, where slots begin, bytes of all
+_CLAIMED, _PUBLISHED, _STATE, _MESSAGE, _DROPPED, _TABLE = 64, 128, 192, 196, 2048, 4096
+_SLOT_PARTS, _PART_LENGTH, _MOST_DIMENSIONS = 64, 128, 13
+_ENDED, _FAILED = 2, 3
+_FIRST_PAUSE, _LONGEST_PAUSE, _CHECK = 50e-6, 1e-3, 0.01
+
+
+def batches(name, store=None, timeout=300, copy=False, next_epoch=False):
+    """Attach to the batches that another process publishes as `name` (``BatchPublisher`` in Java), and iterate over them.
+
+    Each is a `Batch`. Its arrays are read-only views of the producer's memory, so no `DataLoader` and no worker is needed;
+    they are valid until the loop moves on, or for good with `copy`. The loop ends when the producer has ended, and raises
+    `Refused` where it died, or has dropped this consumer as too slow.
+
+    Who comes late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
+    `timeout` is the longest wait for the producer to begin, and then for each batch, in seconds.
+
+    >>> for batch in larder.batches("run1"):
+    ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
+    """
+    return Batches(_trusted(_location(store)), name, timeout, copy, next_epoch)
+
+
+class Batch(collections.abc.Mapping):
+    """Some samples: a read-only mapping from the names of arrays to arrays, whose first dimension is mostly the samples.
+
+    It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
+    only where a sharded loader fills up the last turn of all ranks.
+    """
+
+    __slots__ = "epoch", "number", "size", "valid_size", "_arrays"
+
+    def __init__(self, epoch, number, size, valid_size, arrays):
+        self.epoch, self.number, self.size, self.valid_size, self._arrays = epoch, number, size, valid_size, arrays
+
+    def __getitem__(self, name):
+        return self._arrays[name]
+
+    def __iter__(self):
+        return iter(self._arrays)
+
+    def __len__(self):
+        return len(self._arrays)
+
+    def __repr__(self):
+        return f"<larder.Batch {self.number} of epoch {self.epoch}: {self.size} samples of {list(self._arrays)}>"
+
+
+class Batches:
+    """An iterator over batches that another process publishes: see `batches`. Use it in ``with``, or simply drop it."""
+
+    def __init__(self, store, name, timeout, copy, next_epoch):
+        self.name, self._timeout, self._copy = name, timeout, copy
+        self._ring, first = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch)
+        self._next, self._reading = first, False
+        self._skips, self._skipped = next_epoch and first > 0, None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        ring = self._ring
+        if ring is None:
+            raise ValueError("the batches are closed; attach anew with larder.batches")
+        if self._reading:
+            self._finish()
+        while self._await():
+            batch = self._take()
+            if not self._skips:
+                return batch
+            self._finish()
+        raise StopIteration
+
+    def close(self):
+        """Give the seat up. Arrays of the last batch stay readable, but may become another batch's. Harmless when done twice."""
+        ring, self._ring = self._ring, None
+        if ring is not None:
+            ring.leave()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _finish(self):
+        self._reading = False
+        self._require_intact()
+        self._next += 1
+        self._ring.finish(self._next)
+        self._require_seated()
+
+    def _await(self):
+        ring, pause, started = self._ring, _FIRST_PAUSE, time.monotonic()
+        checked = started
+        while True:
+            state = ring.state()
+            is_there = ring.published() > self._next
+            self._require_seated()
+            if is_there:
+                return True
+            if state == _ENDED:
+                return False
+            if state == _FAILED:
+                raise LarderError(f"the producer failed: ring={self.name} batch={self._next} message={ring.message()}")
+            now = time.monotonic()
+            if now - checked >= _CHECK:
+                checked = now
+                if ring.is_producer_dead() and ring.state() == state:
+                    if ring.published() > self._next:
+                        return True
+                    raise Refused(_message("the producer died", "start it again, and attach again; see its own log for "
+                                           "why it died", ring=self.name, batch=self._next))
+                if now - started >= self._timeout:
+                    raise TimedOut(_message("the producer publishes nothing", "see what it does; it is alive",
+                                            ring=self.name, batch=self._next, timeout=self._timeout))
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _take(self):
+        ring, sequence = self._ring, self._next
+        self._reading = True
+        self._require_intact()
+        epoch, number, size, valid_size = ring.description(sequence)
+        if self._skips:
+            self._require_intact()
+            self._skipped = epoch if self._skipped is None else self._skipped
+            self._skips = number != 0 and epoch == self._skipped
+            if self._skips:
+                return None
+        try:
+            arrays = ring.arrays(sequence)
+        except (ValueError, TypeError, OverflowError) as e:
+            self._require_intact()  # else it was another batch's description, half written
+            raise LarderError(f"a slot of the ring is damaged: ring={self.name} batch={sequence} reason={e}") from e
+        if self._copy:
+            arrays = {name: array.copy() for name, array in arrays.items()}
+        self._require_intact()
+        return Batch(epoch, number, size, valid_size, arrays)
+
+    def _require_intact(self):
+        if not self._ring.is_intact(self._next):
+            self._require_seated()
+            raise Refused(_message("a batch was overwritten while it was read", "see whether something else writes to the "
+                                   "store", ring=self.name, batch=self._next))
+
+    def _require_seated(self):
+        if self._ring.is_dropped():
+            raise Refused(_message("the producer has dropped this consumer as too slow", "attach again, and have the producer "
+                                   "offer more slots or patience", ring=self.name, batch=self._next,
+                                   published=self._ring.published()))
+
+
+def _sit(folder, name, timeout, next_epoch):
+    """Wait for a ring and a free seat; return the ring and the batch to begin with."""
+    pause, end, full = _FIRST_PAUSE, time.monotonic() + timeout, False
+    while True:
+        ring = _open_ring(folder)
+        if ring is not None:
+            try:
+                if ring.take_seat():
+                    first = ring.begin(next_epoch)
+                    if os.fstat(ring.lock).st_nlink:
+                        taken, ring = ring, None
+                        return taken, first
+                else:
+                    full = True
+            finally:
+                if ring is not None:
+                    ring.leave()
+        if time.monotonic() >= end:
+            if full:
+                raise TimedOut(_message("no seat of the ring is free", "end other consumers, or have the producer offer more",
+                                        ring=name, timeout=timeout))
+            if os.path.isdir(folder):
+                raise TimedOut(_message("the producer has not published a first batch", "see what it does", ring=name,
+                                        timeout=timeout))
+            rings = os.path.dirname(folder)
+            others = sorted(os.listdir(rings)) if os.path.isdir(rings) else []
+            raise NotFound(_message("no such ring", "start its producer; " + _near(name, others), ring=name, waited=timeout))
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+
+
+def _open_ring(folder):
+    try:
+        lock = os.open(os.path.join(folder, "producer.lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    try:
+        path = os.path.join(folder, "ring")
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            ring = _Ring(folder, lock, mmap.mmap(descriptor, 0, mmap.MAP_SHARED, mmap.PROT_READ))
+        finally:
+            os.close(descriptor)
+        lock = None
+        return ring
+    except FileNotFoundError:
+        return None
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+class _Ring:
+    """A ring that is mapped, and the seat at it."""
+
+    def __init__(self, folder, lock, mapping):
+        magic, version, count, slots, seats, slot_bytes, offset, total = _HEADER.unpack_from(mapping)
+        if (magic, version) != (_RING_MAGIC, _FORMAT_VERSION):
+            raise LarderError(_message("not a ring of this release", "use one release of Larder for producer and consumers",
+                                       folder=folder, format=version))
+        if total != len(mapping) or offset + slots * slot_bytes != total or slot_bytes % 8 or slots < 2:
+            raise LarderError(f"header of a ring is damaged: folder={folder}")
+        self.folder, self.lock, self._mapping = folder, lock, mapping
+        self._slots, self._seats, self._slot_bytes, self._offset = slots, seats, slot_bytes, offset
+        self._longs = memoryview(mapping)[:total - total % 8].cast("q")
+        self._table = [self._entry(i) for i in range(count)]
+        self._seat, self._number, self._ticket, self._pid = None, None, 0, os.getpid()
+        self._finalizer = None
+
+    def _entry(self, i):
+        name, name_length, dtype, dtype_length = struct.unpack_from("<4i", self._mapping, _TABLE + 16 * i)
+        descr = self._mapping[dtype:dtype + dtype_length].decode()
+        return self._mapping[name:name + name_length].decode(), np.dtype(
+            np.lib.format.descr_to_dtype(ast.literal_eval(descr)) if descr.startswith("[") else descr)
+
+    def take_seat(self):
+        for number in range(self._seats):
+            try:
+                seat = os.open(os.path.join(self.folder, f"consumer-{number:02d}"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                return False  # the ring is going
+            try:
+                fcntl.flock(seat, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(seat)
+                continue
+            self._seat, self._number = seat, number
+            return True
+        return False
+
+    def begin(self, at_newest):
+        """Say where this consumer begins before looking whether that is still there: one of the two sees the other."""
+        wish = self.published() if at_newest else self._oldest()
+        self._ticket = secrets.randbits(62) + 1
+        os.pwrite(self._seat, struct.pack("<q", 0), 0)
+        os.pwrite(self._seat, struct.pack("<q", self._pid), 24)
+        self.finish(wish)
+        os.pwrite(self._seat, struct.pack("<q", self._ticket), 0)
+        oldest = self._oldest()
+        while oldest > wish:
+            wish = oldest
+            self.finish(wish)
+            oldest = self._oldest()
+        self._finalizer = weakref.finalize(self, _leave, self.lock, self._seat, self._pid)
+        return wish
+
+    def leave(self):
+        if self._finalizer is not None:
+            self._finalizer()
+        else:
+            for descriptor in self.lock, self._seat:
+                if descriptor is not None:
+                    os.close(descriptor)
+
+    def finish(self, sequence):
+        os.pwrite(self._seat, struct.pack("<qq", sequence, ~sequence), 8)
+
+    def _oldest(self):
+        return max(0, self._longs[_CLAIMED >> 3] - self._slots)
+
+    def published(self):
+        return self._longs[_PUBLISHED >> 3]
+
+    def state(self):
+        return self._longs[_STATE >> 3] & 0xffffffff
+
+    def message(self):
+        length = struct.unpack_from("<i", self._mapping, _MESSAGE)[0]
+        return self._mapping[_MESSAGE + 4:_MESSAGE + 4 + min(max(length, 0), 1024)].decode("utf-8", "replace")
+
+    def is_dropped(self):
+        return self._longs[(_DROPPED >> 3) + self._number] == self._ticket
+
+    def is_producer_dead(self):
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        fcntl.flock(self.lock, fcntl.LOCK_UN)
+        return True
+
+    def _slot(self, sequence):
+        return self._offset + sequence % self._slots * self._slot_bytes
+
+    def is_intact(self, sequence):
+        return self._longs[self._slot(sequence) >> 3] == 2 * sequence + 2
+
+    def description(self, sequence):
+        slot = (self._slot(sequence) >> 3) + 1
+        return self._longs[slot:slot + 4]
+
+    def arrays(self, sequence):
+        longs, slot, arrays = self._longs, self._slot(sequence), {}
+        part = slot + _SLOT_PARTS >> 3
+        for name, dtype in self._table:
+            offset, length, rank = longs[part], longs[part + 1], longs[part + 2]
+            if not (0 <= offset and 0 <= length <= self._slot_bytes - offset and 0 <= rank <= _MOST_DIMENSIONS):
+                raise ValueError(f"offset {offset}, length {length}, rank {rank} of {name}")
+            array = np.ndarray(tuple(longs[part + 3:part + 3 + rank]), dtype, self._mapping, slot + offset)
+            if array.nbytes != length:
+                raise ValueError(f"shape {array.shape} of {name} in {length} bytes")
+            arrays[name] = array
+            part += _PART_LENGTH >> 3
+        return arrays
+
+
+def _leave(lock, seat, pid):
+    if os.getpid() == pid:  # a forked child has the same seat, but it is its parent's
+        with contextlib.suppress(OSError):
+            os.pwrite(seat, struct.pack("<q", 0), 0)
+    os.close(seat)
+    os.close(lock)
 
 
 # -------------------------------------------------------------------------------------------------------- the command

@@ -479,8 +479,10 @@ class PickleTest(StoreCase):
         self.publish(arrays={"x": np.array([2])})
         shutil.rmtree(folder)
 
-        with self.assertRaisesRegex(larder.NotFound, r"not in the store any more: dataset=d .*versions=\[2\]"):
-            pickle.loads(text)
+        with mock.patch.object(larder, "_lease", wraps=larder._lease) as lease:
+            with self.assertRaisesRegex(larder.NotFound, r"not in the store any more: dataset=d .*versions=\[2\]"):
+                pickle.loads(text)
+        self.assertEqual(lease.call_count, 1)
 
 
 class Samples:

@@ -121,7 +121,14 @@ class RedirectTest(unittest.TestCase):
             files = [open("c.npy") for _ in range(10)]
             print(sum(isinstance(a, np.memmap) for a in arrays))
             """)
-        self.assertEqual(lines, ["40"])
+        self.assertEqual(lines, ["60" if sys.version_info >= (3, 13) else "40"])
+        self.script("""
+            import resource
+            resource.setrlimit(resource.RLIMIT_NOFILE, (40, 4096))
+            arrays = [np.load(f"many/{i}.npy") for i in range(30)]
+            assert all(isinstance(a, np.memmap) for a in arrays)
+            files = [open("c.npy") for _ in range(30)]
+            """)
 
     def test_everything_else_is_left_to_numpy(self):
         lines = self.script("""
@@ -145,6 +152,20 @@ class RedirectTest(unittest.TestCase):
         self.assertFromStore(self.script("cached(np.load('changing.npy'))")[0])
         np.save(file, np.ones(4))
         self.assertEqual(self.script("a = np.load('changing.npy'); print(a.sum()); cached(a)"), ["4.0", ""])
+
+    def test_damaged_manifest_leaves_the_others_redirected(self):
+        larder("load", f"a={os.path.join(self.folder, 'other.npy')}")  # before d, the way they are looked at
+        self.addCleanup(larder, "evict", "a")
+        manifest = os.path.join(STORE, "data", "a", os.readlink(os.path.join(STORE, "data", "a", "current")), "manifest.json")
+        whole = pathlib.Path(manifest).read_text()
+        os.chmod(manifest, 0o600)
+        self.addCleanup(os.chmod, manifest, 0o400)
+        self.addCleanup(pathlib.Path(manifest).write_text, whole)
+        for damaged in "", "[]", "{}", whole.replace('"sources"', '"others"'):
+            pathlib.Path(manifest).write_text(damaged)
+            lines = self.script("cached(np.load('c.npy')); cached(np.load('other.npy'))")
+            self.assertFromStore(lines[0])
+            self.assertEqual(lines[1], "")
 
     def test_only_held_versions_are_redirected_to(self):
         newest = os.readlink(os.path.join(STORE, "data", "d", "current"))

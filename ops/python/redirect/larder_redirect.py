@@ -72,9 +72,18 @@ class _Cached:
         return array
 
     def _has_room(self):
-        """Tell whether the program keeps half of the files it may open: before Python 3.13 each mapping has one."""
-        _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return limit < 0 or sum(len(version._segments) for version in self._leases.values()) < limit // 2
+        """Tell whether the program keeps half of the files it may open, and let it open more where it would not.
+
+        Before Python 3.13 each mapping has a descriptor.
+        """
+        if self._larder._UNTRACKED:
+            return True
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        mapped = sum(len(version._segments) for version in self._leases.values())
+        if soft >= 0 and mapped >= soft // 2 and (hard < 0 or mapped < hard // 2):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+        return soft < 0 or mapped < soft // 2
 
     def _look(self):
         now = time.monotonic()
@@ -102,9 +111,11 @@ class _Cached:
         try:
             with open(os.path.join(store, "data", dataset, str(number), "manifest.json"), encoding="utf-8") as file:
                 manifest = json.load(file)
+            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"]) for s in _single(manifest)}
         except OSError:
             return
-        rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"]) for s in _single(manifest)}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            rows = {}  # damaged: its files are read themselves, and those of the others are still redirected
         self._versions[key] = list(rows)
         for identity, row in rows.items():
             self._files.setdefault(identity, []).append(row)

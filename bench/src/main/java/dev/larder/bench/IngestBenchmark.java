@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -64,7 +65,8 @@ final class IngestBenchmark {
                 new LoadRequest(List.of(new LoadRequest.Source("bench", source.toString())), List.of(), threads);
         time("larder", () -> daemon.load(request, progress -> {}));
         daemon.evict("bench");
-        try (Store store = Store.open(new StoreLayout(mount.resolve("engine")), OptionalLong.of(Long.MAX_VALUE))) {
+        try (Store store = Store.open(
+                new StoreLayout(mount.resolve("engine")), OptionalLong.of(Long.MAX_VALUE), Optional.empty())) {
             timeAlone("checksummed", store, CRC32C::new);
             timeAlone("unchecked", store, NoChecksum::new);
             store.removeAll(List.of());

@@ -13,24 +13,30 @@ import java.util.concurrent.TimeUnit;
 final class DaemonWait {
     private static final long FIRST_PAUSE_MS = 5;
     private static final long LONGEST_PAUSE_MS = 200;
+    private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
 
     private DaemonWait() {}
 
     /** Waits until a daemon answers at the store, asking ever more rarely. */
     static void awaitStore(StoreLayout store, Duration timeout) {
-        long deadlineNs = System.nanoTime() + timeout.toNanos();
+        long deadlineNs = System.nanoTime() + nanos(timeout);
         long pauseMs = FIRST_PAUSE_MS;
         while (!answers(store, Duration.ofNanos(deadlineNs - System.nanoTime()))) {
             long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
             if (leftMs <= 0) {
                 throw Failure.of(ErrorCode.DEADLINE, "no daemon came up in time")
                         .with("store", store.root())
-                        .with("timeoutMs", timeout.toMillis())
+                        .with("timeoutMs", TimeUnit.NANOSECONDS.toMillis(nanos(timeout)))
                         .remedy("start one with larder serve");
             }
             pause(Math.min(pauseMs, leftMs));
             pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
         }
+    }
+
+    /** Returns how long that is, ten years at most: what is longer need not fit into a number. */
+    static long nanos(Duration timeout) {
+        return (timeout.compareTo(LONGEST_WAIT) < 0 ? timeout : LONGEST_WAIT).toNanos();
     }
 
     private static boolean answers(StoreLayout store, Duration timeLeft) {

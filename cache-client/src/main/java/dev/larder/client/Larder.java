@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -29,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -117,7 +119,7 @@ public final class Larder implements AutoCloseable {
         requireOpen();
         Names.requireDataset(name);
         long startNs = System.nanoTime();
-        long endNs = startNs + timeout.toNanos();
+        long endNs = startNs + DaemonWait.nanos(timeout);
         Dataset dataset = tryOpen(name);
         for (int attempt = 0; dataset == null; attempt++) {
             if (attempt == OPEN_ATTEMPTS) {
@@ -140,7 +142,7 @@ public final class Larder implements AutoCloseable {
      * it. One that was evicted is loaded again where it would come out as it was.
      */
     public Dataset dataset(String name, long version) {
-        return exactly(name, "version", version, dataset -> dataset.version() == version);
+        return exactly(name, "version", version, number -> number == version, dataset -> dataset.version() == version);
     }
 
     /** Opens the version of a dataset whose {@link Dataset#digest} begins with these hex digits, eight at least. */
@@ -150,16 +152,21 @@ public final class Larder implements AutoCloseable {
                     .with("digest", digest)
                     .remedy("give 8 to 64 hex digits, as larder info shows them");
         }
-        return exactly(name, "digest", digest, dataset -> dataset.digest().startsWith(digest));
+        return exactly(
+                name,
+                "digest",
+                digest,
+                number -> true,
+                dataset -> dataset.digest().startsWith(digest));
     }
 
-    private Dataset exactly(String name, String what, Object wanted, Predicate<Dataset> isWanted) {
+    private Dataset exactly(String name, String what, Object wanted, LongPredicate mayBe, Predicate<Dataset> isWanted) {
         requireOpen();
         Names.requireDataset(name);
-        Dataset found = tryOpen(name, isWanted);
-        if (found == null && currentVersion(name) == null) {
+        Dataset found = tryOpen(name, mayBe, isWanted);
+        if (found == null && !isCurrentWhole(name)) {
             DaemonWait.awaitDataset(store, name, DEFAULT_TIMEOUT);
-            found = tryOpen(name, isWanted);
+            found = tryOpen(name, mayBe, isWanted);
         }
         if (found == null) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such version")
@@ -171,17 +178,38 @@ public final class Larder implements AutoCloseable {
         return found;
     }
 
-    /** Opens the newest version that is wanted; null where none is. */
-    private @Nullable Dataset tryOpen(String name, Predicate<Dataset> isWanted) {
-        for (long version : versions(name)) {
-            Path folder = store.version(name, version);
-            Lease lease = Lease.tryTake(posix, folder);
-            if (lease != null) {
-                Dataset dataset = register(Dataset.open(posix, name, folder, lease, this::forget));
-                if (isWanted.test(dataset)) {
-                    return dataset;
+    private boolean isCurrentWhole(String name) {
+        Path current = currentVersion(name);
+        return current != null && Files.exists(current.resolve(StoreLayout.INDEX));
+    }
+
+    /**
+     * Opens the newest version that is wanted; null where none is. One that is locked is tried again for a while: the daemon may be
+     * asking just now who leases it.
+     */
+    private @Nullable Dataset tryOpen(String name, LongPredicate mayBe, Predicate<Dataset> isWanted) {
+        long start = System.nanoTime();
+        Set<Long> others = new HashSet<>();
+        boolean isLocked = true;
+        for (int attempt = 0; isLocked && System.nanoTime() - start < RESOLVE_LIMIT_NS; attempt++) {
+            LockSupport.parkNanos(Math.min(attempt * 10_000L, LONGEST_PAUSE_NS));
+            isLocked = false;
+            for (long version : versions(name)) {
+                if (mayBe.test(version) && !others.contains(version)) {
+                    Path folder = store.version(name, version);
+                    Lease lease = Lease.tryTake(posix, folder);
+                    Dataset dataset = lease == null ? null : openWhole(name, folder, lease);
+                    if (dataset != null && isWanted.test(dataset)) {
+                        return dataset;
+                    } else if (dataset != null) {
+                        dataset.close();
+                    }
+                    if (lease != null) {
+                        others.add(version);
+                    } else {
+                        isLocked |= Files.exists(folder.resolve(StoreLayout.LEASE));
+                    }
                 }
-                dataset.close();
             }
         }
         return null;
@@ -318,12 +346,12 @@ public final class Larder implements AutoCloseable {
         return null;
     }
 
-    /** Opens a version; null where somebody has removed files of it, so that the daemon has to be asked. */
+    /** Opens a version; null where somebody has removed its index, so that the daemon has to be asked. */
     private @Nullable Dataset openWhole(String name, Path folder, Lease lease) {
         try {
             return register(Dataset.open(posix, name, folder, lease, this::forget));
         } catch (LarderException e) {
-            if (e.code() == ErrorCode.NOT_FOUND) {
+            if (e.code() == ErrorCode.CHECKSUM && !Files.exists(folder.resolve(StoreLayout.INDEX))) {
                 return null;
             }
             throw e;

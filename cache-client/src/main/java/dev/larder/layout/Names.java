@@ -28,6 +28,11 @@ public final class Names {
         require("bad dataset name", name, datasetObjection(name));
     }
 
+    /** Fails with {@link ErrorCode#BAD_INPUT} if no ring may be called so; the rules are those of datasets. */
+    public static void requireRing(String name) {
+        require("bad ring name", name, datasetObjection(name));
+    }
+
     /** Fails with {@link ErrorCode#BAD_INPUT} if no array may be called so within its dataset. */
     public static void requireArray(String name) {
         require("bad array name", name, arrayObjection(name));

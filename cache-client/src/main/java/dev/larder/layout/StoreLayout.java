@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
  * &lt;store&gt;/data/&lt;dataset&gt;/current       symbolic link whose text is the newest version
  * &lt;store&gt;/data/&lt;dataset&gt;/registered    where a dataset that is not resident can be loaded from
  * &lt;store&gt;/incoming/                    work of live ingests
+ * &lt;store&gt;/rings/&lt;name&gt;/                batches that a process publishes for others: {@link RingDescriptor}
  * </pre>
  *
  * @param root the folder of the store
@@ -75,6 +76,16 @@ public record StoreLayout(Path root) {
     /** Returns the folder of unpublished work. */
     public Path incoming() {
         return root.resolve("incoming");
+    }
+
+    /** Returns the folder of rings. */
+    public Path rings() {
+        return root.resolve("rings");
+    }
+
+    /** Returns the folder of one ring. */
+    public Path ring(String name) {
+        return rings().resolve(name);
     }
 
     /** Returns the folder of one dataset's versions. */

@@ -84,13 +84,14 @@ final class JnaPosix implements Posix {
                 Failure failure = Failure.of(ErrorCode.UNEXPECTED, "cannot reach the C library through JNA")
                         .with("os", System.getProperty("os.name"))
                         .with("arch", System.getProperty("os.arch"))
-                        .with("jnaTmpdir", System.getProperty("jna.tmpdir", System.getProperty("java.io.tmpdir")));
+                        .with("jnaTmpdir", System.getProperty("jna.tmpdir", "unset"));
                 if (REFUSAL != null) {
                     failure.with("reason", REFUSAL.getMessage()).cause(REFUSAL);
                 }
                 throw failure.remedy(
                         "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
-                                + " a folder for its library that is not mounted noexec (-Djna.tmpdir=DIR)");
+                                + " a folder for its library that is not mounted noexec: -Djna.tmpdir=DIR, else"
+                                + " JNA/temp in XDG_CACHE_HOME or ~/.cache, else java.io.tmpdir where that cannot be written");
             }
             return INSTANCE;
         }
@@ -104,6 +105,11 @@ final class JnaPosix implements Posix {
     @Override
     public int openOrCreate(Path path, int mode) {
         return open(path, LibC.O_RDWR | LibC.O_CREAT | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, mode);
+    }
+
+    @Override
+    public int openForWriting(Path path) {
+        return open(path, LibC.O_RDWR | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_NOFOLLOW | LibC.O_CLOEXEC, 0);
     }
 
     static int open(Path path, int flags, int mode) {
@@ -423,6 +429,7 @@ final class JnaPosix implements Posix {
                     .exception();
         } finally {
             Reference.reachabilityFence(strings);
+            Reference.reachabilityFence(arguments);
         }
     }
 

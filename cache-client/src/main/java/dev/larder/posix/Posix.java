@@ -28,6 +28,9 @@ public interface Posix {
     /** Opens a file for reading and writing and creates it with {@code mode} if it is absent. The caller closes the descriptor. */
     int openOrCreate(Path path, int mode);
 
+    /** Opens a file that is there for reading and writing, without following a link. The caller closes the descriptor. */
+    int openForWriting(Path path);
+
     /** Closes a descriptor. */
     void close(int descriptor);
 

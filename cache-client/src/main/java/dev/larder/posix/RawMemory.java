@@ -17,6 +17,7 @@ public final class RawMemory {
     private static final MethodHandle GET_BYTE = handle("getByte", byte.class, long.class);
     private static final MethodHandle GET_SHORT = handle("getShort", short.class, long.class);
     private static final MethodHandle GET_INT = handle("getInt", int.class, long.class);
+    private static final MethodHandle GET_INT_OF = handle("getInt", int.class, Object.class, long.class);
     private static final MethodHandle GET_LONG = handle("getLong", long.class, long.class);
     private static final MethodHandle COPY =
             handle("copyMemory", void.class, Object.class, long.class, Object.class, long.class, long.class);
@@ -49,6 +50,15 @@ public final class RawMemory {
     public static int getInt(long address) {
         try {
             return (int) GET_INT.invokeExact(address);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Returns four bytes in native byte order; see {@link #putInt}. */
+    public static int getInt(@Nullable Object array, long offset) {
+        try {
+            return (int) GET_INT_OF.invokeExact(array, offset);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -114,6 +124,15 @@ public final class RawMemory {
     public static void putInt(@Nullable Object array, long offset, int value) {
         try {
             PUT_INT.invokeExact(array, offset, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes four bytes at an address in native byte order: quicker than where it may be an array. */
+    public static void putInt(long address, int value) {
+        try {
+            PUT_INT.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }

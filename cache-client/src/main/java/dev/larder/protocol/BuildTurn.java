@@ -1,9 +1,16 @@
 package dev.larder.protocol;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ColumnPart;
+import dev.larder.posix.Posix;
 import dev.larder.protocol.NewFilesRequest.NewFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +24,7 @@ public final class BuildTurn implements AutoCloseable {
     private static final int FILES_A_REQUEST = 500;
 
     private static final long REASON_MS = 2_000;
+    private static final int ROOT = 0;
 
     private final ControlClient client;
     private final ControlConnection connection;
@@ -24,13 +32,41 @@ public final class BuildTurn implements AutoCloseable {
     private final Thread listener;
     private volatile @Nullable LarderException givenUp;
 
+    /** Takes the connection over, unless this fails. */
     BuildTurn(ControlClient client, ControlConnection connection, Build build) {
+        requireUsable(build.folder());
         this.client = client;
         this.connection = connection;
         this.build = build;
+        connection.bearSilence();
         this.listener = new Thread(this::listen, "larder-build");
         listener.setDaemon(true);
         listener.start();
+    }
+
+    /** Refuses root where the daemon is another user's, which could not read what root writes. */
+    private static void requireUsable(String folder) {
+        try {
+            Path path = Path.of(folder);
+            boolean isRoot = Posix.system().userId() == ROOT;
+            if (isRoot
+                    && !Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                            .equals(ROOT)) {
+                String owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).getName();
+                throw Failure.of(ErrorCode.REFUSED, "root cannot build in the store of another user")
+                        .with("folder", folder)
+                        .with("owner", owner)
+                        .remedy("build as " + owner + ", or load files, which the daemon reads itself");
+            }
+        } catch (InvalidPathException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "name cannot be a file name in this locale")
+                    .with("folder", folder)
+                    .with("encoding", System.getProperty("sun.jnu.encoding"))
+                    .cause(e)
+                    .remedy("set LC_ALL=C.UTF-8");
+        } catch (IOException gone) {
+            return; // and the daemon with it: whoever writes there is told
+        }
     }
 
     /** Returns the folder to write {@code .npy} files into. */
@@ -69,7 +105,7 @@ public final class BuildTurn implements AutoCloseable {
         return reason == null ? failure : reason;
     }
 
-    /** Takes in the daemon's signs of life, so that it does not take us for dead. */
+    /** Takes in the daemon's signs of life, so that it does not take us for dead. Its own silence ends nothing: it may be stopped. */
     private void listen() {
         try {
             connection.finish(ProgressListener.NONE, ControlConnection.FOREVER);

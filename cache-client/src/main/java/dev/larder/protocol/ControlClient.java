@@ -196,8 +196,8 @@ public final class ControlClient {
         private long pauseMs = FIRST_PAUSE_MS;
 
         Persistence(Duration timeout) {
-            this.timeout = timeout;
-            this.endNs = System.nanoTime() + Math.min(timeout.toNanos(), LONGEST_WAIT.toNanos());
+            this.timeout = timeout.compareTo(LONGEST_WAIT) < 0 ? timeout : LONGEST_WAIT;
+            this.endNs = System.nanoTime() + this.timeout.toNanos();
         }
 
         /** Returns the whole time as long as nobody has answered. */

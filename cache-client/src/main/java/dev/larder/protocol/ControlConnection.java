@@ -33,7 +33,7 @@ final class ControlConnection implements AutoCloseable {
     private static final long RETRY_NANOS = 2_000_000;
 
     private final Path store;
-    private final Duration silence;
+    private Duration silence;
     private final Selector selector;
     private final SocketChannel channel;
     private final SelectionKey key;
@@ -80,6 +80,11 @@ final class ControlConnection implements AutoCloseable {
             throw new IllegalStateException("no handshake yet");
         }
         return welcome;
+    }
+
+    /** Waits from now on however long the daemon says nothing: one that was stopped may go on. */
+    void bearSilence() {
+        silence = FOREVER;
     }
 
     /** Sends one request. */

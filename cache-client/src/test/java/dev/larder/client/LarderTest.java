@@ -209,6 +209,32 @@ class LarderTest {
     }
 
     @Test
+    void norDoesItDisturbThoseWhoAskForOneVersion() throws Exception {
+        String digest = digest();
+        AtomicBoolean looking = new AtomicBoolean(true);
+        CompletableFuture<Void> daemon = CompletableFuture.runAsync(() -> {
+            while (looking.get()) {
+                Leases.isLeased(folder("one"));
+            }
+        });
+        try {
+            for (int i = 0; i < 2_000; i++) {
+                larder.dataset("one", 1).close();
+                larder.datasetWithDigest("one", digest).close();
+            }
+        } finally {
+            looking.set(false);
+            daemon.get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private String digest() {
+        try (Dataset dataset = larder.dataset("one")) {
+            return dataset.digest();
+        }
+    }
+
+    @Test
     void theLeaseOfAProcessThatIsKilledIsFreeAtOnce() {
         try (ChildJvm child = ChildJvm.start(LeaseHolder.class, fixture.store().toString(), "one")) {
             assertThat(child.awaitLine()).isEqualTo("leased 1");
@@ -274,10 +300,19 @@ class LarderTest {
     }
 
     @Test
-    void aMissingIndexIsDamage() throws IOException {
+    void aMissingIndexIsTheDaemonsToBringBack() throws IOException {
         Files.delete(index());
 
-        assertFails(() -> larder.dataset("one"), ErrorCode.CHECKSUM, "missing");
+        assertFails(() -> larder.dataset("one"), ErrorCode.NO_DAEMON, "no daemon");
+        assertFails(() -> larder.dataset("one", 1), ErrorCode.NO_DAEMON, "no daemon");
+        assertThat(isLeased("one")).isFalse();
+    }
+
+    @Test
+    void aTimeoutLongerThanAnyClockIsAsGoodAsAnyOther() {
+        try (Dataset dataset = larder.dataset("one", Duration.ofSeconds(Long.MAX_VALUE))) {
+            assertThat(dataset.version()).isEqualTo(1);
+        }
     }
 
     @Test

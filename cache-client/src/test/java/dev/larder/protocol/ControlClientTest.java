@@ -135,6 +135,38 @@ class ControlClientTest {
     }
 
     @Test
+    void aTimeoutLongerThanAnyClockIsAsGoodAsAnyOther() throws IOException {
+        Duration forEver = Duration.ofSeconds(Long.MAX_VALUE);
+
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(WELCOME).answer(Done.NOTHING)) {
+            assertThat(ControlClient.at(store).await("x", forEver, progress -> {}))
+                    .isEqualTo(Done.NOTHING);
+            assertThat(daemon.received()).hasSize(2);
+        }
+    }
+
+    @Test
+    void aBuilderListensOnWhileTheDaemonIsSilent() throws Exception {
+        Request.Create request = new Request.Create("x", Duration.ofMinutes(1), 0, false);
+
+        Thread listener;
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(WELCOME).answer(new Build(7, "/folder"));
+                BuildTurn turn = ControlClient.at(store)
+                        .patientFor(Duration.ofMillis(500))
+                        .create(request, progress -> {})
+                        .orElseThrow()) {
+            listener = Listeners.only();
+            listener.join(1_500);
+
+            assertThat(listener.isAlive()).as("listens").isTrue();
+            assertThat(turn.folder()).isEqualTo("/folder");
+            assertThat(daemon.received()).hasSize(2);
+        }
+        listener.join(10_000);
+        assertThat(listener.isAlive()).as("listens").isFalse();
+    }
+
+    @Test
     void anInterruptEndsAWait() throws Exception {
         CompletableFuture<LarderException> failure = new CompletableFuture<>();
         CountDownLatch waiting = new CountDownLatch(1);

@@ -8,6 +8,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.store.Departure;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32C;
@@ -39,7 +41,7 @@ final class StressStore {
     private final Deque<PublishedVersion> replaced = new ArrayDeque<>();
 
     private StressStore(Path root) {
-        this.store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 30));
+        this.store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 30), Optional.empty());
         this.larder = Larder.connect(root);
     }
 
@@ -107,7 +109,7 @@ final class StressStore {
     }
 
     boolean remove(PublishedVersion version) {
-        return store.removeUnleased(version, false, () -> {});
+        return store.removeUnleased(version, Departure.FORGOTTEN, () -> {});
     }
 
     boolean isLeased(PublishedVersion version) {

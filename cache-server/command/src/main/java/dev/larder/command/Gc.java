@@ -5,7 +5,6 @@ import dev.larder.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
 import dev.larder.server.store.StoreReport.State;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,16 +109,16 @@ final class Gc implements Callable<Integer> {
                 || (dryRun && (report.state() == State.DEAD || (kept && report.state() == State.KEPT)));
     }
 
-    /** Says in one line that dead daemons left stores beside this one, where they did. */
-    static void tellOfLeftovers(Path store, PrintWriter err) {
+    /** Says in one line that dead daemons left stores beside this one; empty where they did not. */
+    static Optional<String> noteOfLeftovers(Path store) {
         List<StoreReport> dead = Leftovers.beside(store);
-        if (!dead.isEmpty()) {
-            err.println("larder: note: stores of dead daemons lie beside this one: stores=" + dead.size() + " "
-                    + Outcome.counted(
-                            dead.stream().mapToLong(StoreReport::files).sum(),
-                            dead.stream().mapToLong(StoreReport::bytes).sum())
-                    + "; " + removingCommand(store) + " removes them");
-        }
+        return dead.isEmpty()
+                ? Optional.empty()
+                : Optional.of("stores of dead daemons lie beside this one: stores=" + dead.size() + " "
+                        + Outcome.counted(
+                                dead.stream().mapToLong(StoreReport::files).sum(),
+                                dead.stream().mapToLong(StoreReport::bytes).sum())
+                        + "; " + removingCommand(store) + " removes them");
     }
 
     private static String removingCommand(Path store) {

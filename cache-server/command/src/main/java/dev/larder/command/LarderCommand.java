@@ -103,7 +103,8 @@ public final class LarderCommand implements Runnable {
         CommandLine larder = new CommandLine(new LarderCommand());
         // What follows the name of a program belongs to that program.
         Objects.requireNonNull(larder.getSubcommands().get("run")).setStopAtPositional(true);
-        return larder.setCaseInsensitiveEnumValuesAllowed(true)
+        return larder.setExpandAtFiles(false) // a program's @file is the program's, and so is a path that begins so
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)
                 .setParameterExceptionHandler(report);
     }

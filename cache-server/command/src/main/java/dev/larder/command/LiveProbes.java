@@ -30,6 +30,12 @@ final class LiveProbes implements Probes {
     }
 
     @Override
+    public String variable(String name) {
+        String value = System.getenv(name);
+        return value == null ? "" : value;
+    }
+
+    @Override
     public boolean hasModule(String name) {
         return ModuleLayer.boot().findModule(name).isPresent();
     }
@@ -49,7 +55,10 @@ final class LiveProbes implements Probes {
                     DaemonAnswer.State.RUNNING,
                     ControlClient.at(store).patientFor(PATIENCE).greet().daemonVersion());
         } catch (LarderException e) {
-            boolean isAlive = e.code() != ErrorCode.NO_DAEMON
+            if (e.code() != ErrorCode.NO_DAEMON && e.code() != ErrorCode.DEADLINE) {
+                throw e;
+            }
+            boolean isAlive = e.code() == ErrorCode.DEADLINE
                     || Leftovers.look(store)
                             .filter(report -> report.state() == State.LIVE)
                             .isPresent();

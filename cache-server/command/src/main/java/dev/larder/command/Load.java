@@ -80,8 +80,9 @@ final class Load implements Callable<Integer> {
 
     /** Publishes the array that standard input brings: it has no file that the daemon could read. */
     private Done build(String name, InputStream input, ProgressListener listener) {
+        options.requireForArray(name);
         try (Larder client = Larder.connect(larder.store());
-                DatasetBuilder builder = client.build(name);
+                DatasetBuilder builder = client.build(name, 0, options.retention.retention());
                 ReadableByteChannel data = Channels.newChannel(input)) {
             builder.add("data", NpyHeader.read(data, "standard input"), data);
             return builder.publish(listener);

@@ -1,7 +1,10 @@
 package dev.larder.command;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.protocol.LoadRequest;
 import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -78,6 +81,29 @@ final class LoadOptions {
 
     @Mixin
     RetentionOptions retention;
+
+    /** Refuses what says how files are read, where one array comes on standard input. */
+    void requireForArray(String name) {
+        List<String> given = new ArrayList<>(keys.isEmpty() ? List.of() : List.of("--keys"));
+        if (as != dev.larder.protocol.LoadOptions.As.ARRAYS) {
+            given.add("--as");
+        }
+        if (inPlace) {
+            given.add("--in-place");
+        }
+        if (!dtype.isEmpty()) {
+            given.add("--dtype");
+        }
+        if (!shape.isEmpty()) {
+            given.add("--shape");
+        }
+        if (!given.isEmpty()) {
+            throw Failure.of(ErrorCode.USAGE, "an array on standard input is taken as it is")
+                    .with("name", name)
+                    .with("options", given)
+                    .remedy("leave them out, or load it from a file");
+        }
+    }
 
     /** Asks for a load, by a single thread where somebody looks for a bug. */
     LoadRequest request(List<LoadRequest.Source> sources, boolean debug, InputStream input) {

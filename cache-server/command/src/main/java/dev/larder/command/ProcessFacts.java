@@ -1,6 +1,7 @@
 package dev.larder.command;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +46,7 @@ record ProcessFacts(
     static Optional<ProcessFacts> of(Path processes, long pid) {
         Path folder = processes.resolve(Long.toString(pid));
         try {
-            String stat = Files.readString(folder.resolve("stat"), StandardCharsets.UTF_8);
+            String stat = Files.readString(folder.resolve("stat"), StandardCharsets.ISO_8859_1);
             String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
             Map<String, String> status = status(folder);
             int uid = Integer.parseInt(status.getOrDefault("Uid", "-1").split("\\s+", -1)[0]);
@@ -59,7 +60,7 @@ record ProcessFacts(
                     Long.parseLong(fields[CPU_USER]) + Long.parseLong(fields[CPU_SYSTEM]),
                     kibibytes(status.getOrDefault("VmRSS", "0 kB")),
                     Integer.parseInt(fields[THREADS])));
-        } catch (IOException | IndexOutOfBoundsException | NumberFormatException gone) {
+        } catch (IOException | UncheckedIOException | IndexOutOfBoundsException | NumberFormatException gone) {
             return Optional.empty();
         }
     }
@@ -70,7 +71,7 @@ record ProcessFacts(
     }
 
     private static Map<String, String> status(Path folder) throws IOException {
-        try (Stream<String> lines = Files.lines(folder.resolve("status"), StandardCharsets.UTF_8)) {
+        try (Stream<String> lines = Files.lines(folder.resolve("status"), StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.indexOf(':') > 0)
                     .collect(Collectors.toMap(
                             line -> line.substring(0, line.indexOf(':')),
@@ -92,10 +93,13 @@ record ProcessFacts(
 
     private static String command(Path folder, String name) throws IOException {
         String words = Files.readString(folder.resolve("cmdline"), StandardCharsets.ISO_8859_1);
-        String line = new String(words.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8)
-                .replace('\0', ' ')
-                .strip()
+        String line = printable(words.replace('\0', ' ').strip());
+        return line.isEmpty() ? "[" + printable(name) + "]" : line;
+    }
+
+    /** Names and words are bytes, which need not be UTF-8. */
+    private static String printable(String bytes) {
+        return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8)
                 .replaceAll("\\p{C}", "?");
-        return line.isEmpty() ? "[" + name.replaceAll("\\p{C}", "?") + "]" : line;
     }
 }

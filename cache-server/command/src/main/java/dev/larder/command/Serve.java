@@ -77,7 +77,9 @@ final class Serve implements Callable<Integer> {
     @Option(names = "--verify", description = "Compare what an earlier daemon left with its checksums, byte for byte.")
     boolean verify;
 
-    @Option(names = "--detach", description = "Return when everything is loaded, and serve in the background.")
+    @Option(
+            names = "--detach",
+            description = "Return when everything is loaded, and serve in the background; see --log-file.")
     boolean detach;
 
     @Option(
@@ -131,8 +133,25 @@ final class Serve implements Callable<Integer> {
         Daemon daemon = Daemon.start(
                 new DaemonConfig(larder.store(), optional(capacityBytes), options.workers, sharing(), verify));
         signals.stop(daemon);
-        Gc.tellOfLeftovers(daemon.layout().root(), larder.err());
         return loadAndWait(daemon);
+    }
+
+    /** Tells what dead daemons left; that this cannot be seen keeps nobody from serving. */
+    private void tellOfLeftovers(Daemon daemon) {
+        if (json && !logging.json) {
+            return; // standard error is for progress
+        }
+        try {
+            Gc.noteOfLeftovers(daemon.layout().root()).ifPresent(note -> {
+                if (logging.json) {
+                    LOG.warn(note);
+                } else {
+                    larder.err().println("larder: note: " + note);
+                }
+            });
+        } catch (RuntimeException e) {
+            LOG.warn("cannot look for stores of dead daemons: reason={}", e.toString());
+        }
     }
 
     private Sharing sharing() {
@@ -173,6 +192,7 @@ final class Serve implements Callable<Integer> {
     private int loadAndWait(Daemon daemon) {
         CleanUp cleanUp;
         try {
+            tellOfLeftovers(daemon);
             offer(daemon);
             load(daemon);
             sayDone();

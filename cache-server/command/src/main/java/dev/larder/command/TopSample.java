@@ -4,7 +4,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.CountersDescriptor;
 import dev.larder.layout.StoreLayout;
-import dev.larder.layout.StoreLocation;
 import dev.larder.protocol.ControlClient;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.store.LeaseTable;
@@ -50,7 +49,6 @@ record TopSample(
         StoreLayout layout = new StoreLayout(store);
         LeaseTable leases = LeaseTable.of(layout);
         List<HeldVersion> held = leases.held();
-        StoreLocation.requireTrustedOwner(store);
         CountersDescriptor.Snapshot counters = CountersDescriptor.read(layout.counters());
         OptionalLong daemon = leases.daemonPid();
         ProcessFacts process =

@@ -101,6 +101,31 @@ class CreateTest {
     }
 
     @Test
+    void anArrayOnStandardInputIsPinnedToo(@TempDir Path folder) {
+        Path source = Samples.vector(folder, "v", 1_000);
+        try (CommandProcess daemon = CommandProcess.serve();
+                CommandProcess load = CommandProcess.onStore(daemon.store(), "load", "piped=-", "--pin")) {
+            load.feed(source).hangUp();
+
+            assertThat(load.exitCode()).isZero();
+            assertThat(daemon.ask("info", "piped/data", "--json").out()).contains("\"pinned\":true");
+        }
+    }
+
+    @Test
+    void optionsThatSayHowFilesAreReadAreRefusedForAnArrayOnStandardInput(@TempDir Path folder) {
+        Path source = Samples.vector(folder, "v", 1_000);
+        try (CommandProcess daemon = CommandProcess.serve();
+                CommandProcess load = CommandProcess.onStore(
+                        daemon.store(), "load", "piped=-", "--in-place", "--keys", "a", "--as", "ragged")) {
+            load.feed(source).hangUp();
+
+            assertThat(load.exitCode()).isEqualTo(2);
+            assertThat(load.err()).contains("taken as it is: name=piped options=[--keys, --as, --in-place]");
+        }
+    }
+
+    @Test
     void anArrayThatBreaksOffLeavesNothing(@TempDir Path folder) throws IOException {
         Path source = Samples.vector(folder, "v", 1_000);
         Files.write(source, Arrays.copyOf(Files.readAllBytes(source), 500));

@@ -60,6 +60,29 @@ class DetachTest {
     }
 
     @Test
+    void whatTheDaemonLogsInTheBackgroundGoesToTheFileThatWasNamed() throws IOException {
+        Path log = folder.resolve("larder.log");
+        try (CommandProcess command =
+                CommandProcess.start("serve", "--detach", "--log-level", "info", "--log-file", log.toString())) {
+            assertThat(command.exitCode()).as(command.err()).isZero();
+            ProcessHandle daemon = daemonOf(command);
+
+            command.ask("stop");
+            awaitEnd(daemon);
+
+            assertThat(log).content().contains("INFO", "stopping: store=" + command.store());
+        }
+    }
+
+    @Test
+    void aFileThatCannotBeLoggedToIsRefused() {
+        try (CommandProcess command = CommandProcess.start("serve", "--log-file", folder.toString())) {
+            assertThat(command.exitCode()).isEqualTo(6);
+            assertThat(command.err()).contains("cannot log to the file: file=" + folder);
+        }
+    }
+
+    @Test
     void aFailureIsSeenHereAndLeavesNothing() {
         try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "a=/does/not/exist")) {
             assertThat(command.exitCode()).isEqualTo(6);

@@ -260,4 +260,24 @@ class GcTest {
             assertThat(dead.resolve("data/v/1")).isDirectory();
         }
     }
+
+    @Test
+    void aDaemonThatLogsInJsonTellsOfDeadOnesInJsonAndProgressHasTheLinesForItself() throws IOException {
+        Path dead = shared.resolve("larder-b");
+        leave(dead);
+        FileTime anHourAgo = FileTime.from(Instant.now().minusSeconds(3600));
+        Files.setLastModifiedTime(dead.resolve("daemon.lock"), anHourAgo);
+
+        try (CommandProcess daemon = serve(store, "--log-json")) {
+            String message = JsonParser.parseString(daemon.err())
+                    .getAsJsonObject()
+                    .get("message")
+                    .getAsString();
+            assertThat(message).startsWith("stores of dead daemons lie beside this one: stores=1 files=");
+            daemon.signal("TERM").exitCode();
+        }
+        try (CommandProcess daemon = serve(store, "--json")) {
+            assertThat(daemon.err()).isEmpty();
+        }
+    }
 }

@@ -79,6 +79,17 @@ class LoadTest {
     }
 
     @Test
+    void anIndexThatSomebodyRemovedComesBackWithTheNextOpen() throws Exception {
+        daemon.ask("load", "d=" + source);
+        Files.delete(daemon.store().resolve("data/d/1/index"));
+
+        Answer shown = daemon.ask("show", "d/a");
+
+        assertThat(shown.code()).as(shown.err()).isZero();
+        assertThat(daemon.ask("verify", "d").code()).isZero();
+    }
+
+    @Test
     void filesInPlaceAreListedAsMapped() {
         assertThat(daemon.ask("load", "--in-place", "d=" + source).code()).isZero();
 

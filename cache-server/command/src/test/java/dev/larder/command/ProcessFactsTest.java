@@ -3,8 +3,10 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,6 +45,20 @@ class ProcessFactsTest {
     @Test
     void withoutACommandLineTheNameStandsForIt() throws IOException {
         assertThat(process(STAT, "").command()).isEqualTo("[a (b) c]");
+    }
+
+    @Test
+    void aProcessWhoseNameIsNoUtf8IsSeenToo() throws IOException {
+        process(STAT, "");
+        byte[] name = {'u', (byte) 0xc3, (byte) 0xbc, (byte) 0xff};
+        String latin1 = new String(name, StandardCharsets.ISO_8859_1);
+        for (String file : List.of("stat", "status")) {
+            Path path = processes.resolve("7").resolve(file);
+            String text = Files.readString(path).replace("a (b) c", latin1);
+            Files.writeString(path, text, StandardCharsets.ISO_8859_1);
+        }
+
+        assertThat(ProcessFacts.of(processes, 7).orElseThrow().command()).isEqualTo("[uü\ufffd]");
     }
 
     @Test

@@ -40,6 +40,12 @@ class PythonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void pythonReadsBatchesThatAnotherImplementationOfTheFormatPublishes(String python) throws Exception {
+        assertThat(run(new ProcessBuilder(words(python, "test_batches")))).endsWith("OK");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void pythonReadsLoadsAndBuildsWithADaemon(String python) throws Exception {
         try (CommandProcess daemon = CommandProcess.serve()) {
             ProcessBuilder tests = new ProcessBuilder(words(python, "test_with_daemon"));

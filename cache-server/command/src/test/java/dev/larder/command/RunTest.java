@@ -14,6 +14,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
 /** Becomes other programs, and looks at what they find. */
 @ExtendWith(LeavesNothingBehind.class)
@@ -172,6 +173,17 @@ class RunTest {
                 .containsExactly(option, latin1);
         assertThat(ProgramWords.bytes(List.of("-x"), List.of())).containsExactly(option);
         assertThat(ProgramWords.bytes(List.of("-x"), List.of(latin1))).containsExactly(option);
+    }
+
+    @Test
+    void wordsThatBeginWithAnAtSignReachTheProgramAsTheyCame() throws Exception {
+        Path words = Files.writeString(folder.resolve("words"), "one two\n");
+        CommandLine larder = LarderCommand.commandLine();
+
+        larder.parseArgs("run", "--hold", "v", "--", "echo", "@" + words, "@@x");
+
+        Run run = larder.getSubcommands().get("run").getCommand();
+        assertThat(run.command).containsExactly("echo", "@" + words, "@@x");
     }
 
     @Test

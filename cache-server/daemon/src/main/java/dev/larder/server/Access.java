@@ -7,7 +7,10 @@ import dev.larder.layout.StoreOwner;
 import dev.larder.server.control.Peer;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Publisher;
+import dev.larder.server.store.Registration;
 import org.jspecify.annotations.Nullable;
 
 /** Decides who may change which dataset: the owner of the store any, a member of its group those that it has published itself. */
@@ -20,7 +23,7 @@ final class Access {
         this.owner = owner;
     }
 
-    /** Refuses a change of what somebody else published; what nobody did is left to others to refuse. */
+    /** Refuses a change of what somebody else published or registered; what nobody did is left to others to refuse. */
     void requireMayChange(Peer peer, String name, String request) {
         if (!peer.isOwner()) {
             String dataset =
@@ -43,7 +46,9 @@ final class Access {
     private @Nullable Publisher publisher(String dataset) {
         return residency
                 .find(dataset)
-                .map(version -> version.provenance().publisher())
+                .map(PublishedVersion::provenance)
+                .or(() -> residency.registration(dataset).map(Registration::provenance))
+                .map(Provenance::publisher)
                 .orElse(null);
     }
 

@@ -29,6 +29,8 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.metrics.Sampler;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.Source;
+import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
@@ -50,6 +52,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
@@ -57,6 +60,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,16 +77,9 @@ public final class Daemon implements AutoCloseable {
     private static final int WORK_THREADS = 2;
     private static final long LOADS_END_MS = 1_000;
     private static final long STOP_TIMEOUT_SECONDS = 60;
+    private static final long SAMPLING_END_MS = 200;
     private static final long UPLOAD_LOOK_MS = 250;
     private static final long RETIRED_SWEEP_MS = 500;
-
-    private static final long SAMPLE_MS = 1_000;
-
-    /** How many samples of leases there are to each look for every file. */
-    private static final int SAMPLES_PER_CHECK = 10;
-
-    /** Sampling takes at most one part in this many of a processor's time. */
-    private static final int SAMPLE_PAUSE_FACTOR = 100;
 
     private final Store store;
     private final Catalog catalog;
@@ -93,6 +90,7 @@ public final class Daemon implements AutoCloseable {
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final ScheduledExecutorService timer = timer("larder-timer");
     private final ScheduledExecutorService sampling = timer("larder-sample");
+    private final ScheduledExecutorService uploadLooks = timer("larder-uploads");
     private final ExecutorService work;
     private final ExecutorService verification;
     private final Access access;
@@ -103,8 +101,10 @@ public final class Daemon implements AutoCloseable {
     private final RequestHandler handler;
     private volatile ControlServer control;
     private volatile @Nullable MetricsEndpoint metrics;
+    private final StoreKeeper keeper;
+    private final long pid = ProcessHandle.current().pid();
+    private final long startEpochMs = System.currentTimeMillis();
     private volatile boolean catalogLost;
-    private long samples;
 
     private Daemon(DaemonConfig config, Store store) throws IOException {
         this.store = store;
@@ -117,10 +117,11 @@ public final class Daemon implements AutoCloseable {
         GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
         this.loads = new Loads(store, residency, quota, workers);
         this.waits = new Waits(this, residency, loads, timer);
-        this.counters = Counters.create(
-                store.layout().counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
+        this.counters = Counters.create(store.layout().counters(), pid, startEpochMs);
+        store.sweepRings();
         residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
+        this.keeper = new StoreKeeper(this, store, residency, sampling);
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
         Activity activity = new Activity(counters, System::nanoTime);
         this.looks = new Looks(
@@ -138,11 +139,11 @@ public final class Daemon implements AutoCloseable {
                 requests, activity, dataset -> residency.find(dataset).isPresent());
         this.control = listen();
         if (config.sharing().group().isPresent()) {
-            var unused = timer.scheduleWithFixedDelay(
+            var unused = uploadLooks.scheduleWithFixedDelay(
                     this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
         }
         afterChange();
-        schedule(SAMPLE_MS);
+        keeper.start();
     }
 
     /** A member that breaks its word costs it its own upload, and nobody else anything. */
@@ -233,8 +234,8 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Starts a build by a client, unless the dataset is being loaded or built already. */
-    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher) {
-        Optional<Upload> upload = loads.tryStartUpload(request, publisher);
+    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier isWanted) {
+        Optional<Upload> upload = loads.tryStartUpload(request, publisher, isWanted);
         upload.ifPresent(this::watch);
         return upload;
     }
@@ -261,9 +262,12 @@ public final class Daemon implements AutoCloseable {
         });
     }
 
-    /** Gives up a version that is resident only by name, because somebody removed its files. */
-    void giveUpIfVanished(String dataset) {
-        residency.find(dataset).ifPresent(version -> residency.vanish(version, this::reportVanished));
+    /** Mends a version that is not whole, or gives it up because somebody removed its files; see {@link Residency#mend}. */
+    void mendIfDamaged(String dataset) {
+        Optional<PublishedVersion> version = residency.find(dataset);
+        if (version.isPresent() && residency.mend(version.get(), keeper::reportVanished)) {
+            afterChange();
+        }
     }
 
     /** Starts to load what is not resident where its source is known; returns the load that is under way where there is one. */
@@ -283,6 +287,11 @@ public final class Daemon implements AutoCloseable {
                         .with("path", source.path())
                         .remedy("name a file or folder that the daemon can read");
             }
+            Source.requireLikely(
+                    source.name(),
+                    Path.of(source.path()),
+                    SourceOptions.of(request.options()),
+                    request.options().inPlace());
             origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
         }
         origins.keySet().forEach(residency::requireRegistrable);
@@ -338,7 +347,7 @@ public final class Daemon implements AutoCloseable {
     }
 
     /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */
-    private void afterChange() {
+    void afterChange() {
         List<PublishedVersion> current = residency.current();
         counters.set(Counter.DATASETS, current.size());
         counters.set(
@@ -347,7 +356,11 @@ public final class Daemon implements AutoCloseable {
         counters.set(Counter.EVICTIONS, residency.evictions());
         looks.soon();
         if (!residency.retired().isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
-            var unused = timer.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
+            try {
+                var unused = sampling.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException stopped) {
+                return; // all of it is removed
+            }
         }
     }
 
@@ -389,70 +402,24 @@ public final class Daemon implements AutoCloseable {
         return endpoint.address();
     }
 
-    private void sample() {
-        try {
-            long start = System.nanoTime();
-            samples++;
-            restoreStore();
-            residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
-            afterChange();
-            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-            schedule(Math.max(SAMPLE_MS, tookMs * SAMPLE_PAUSE_FACTOR));
-        } catch (RuntimeException | Error e) {
-            report("cannot tell what is in use", e);
-            schedule(SAMPLE_MS * SAMPLE_PAUSE_FACTOR);
+    /** Tells whether it ends, or has ended. */
+    boolean isStopping() {
+        return stopping.get();
+    }
+
+    /** Listens again where somebody has removed the socket. */
+    void listenAgain() {
+        control.close();
+        control = listen();
+        if (stopping.get()) { // which may have ended the one before
+            control.close();
         }
     }
 
-    /** Makes anew what somebody has removed from under this daemon; where another daemon has taken the place, this one ends. */
-    private void restoreStore() {
-        try {
-            if (store.restoreIfRemoved()) {
-                report(
-                        "the store was removed under the daemon",
-                        removed(store.layout().root()));
-            }
-            if (!Files.exists(store.layout().socket()) && !stopping.get()) {
-                control.close();
-                control = listen();
-                report("the control socket was removed", removed(store.layout().socket()));
-            }
-            catalogLost |= !Files.exists(store.layout().catalog());
-        } catch (LarderException e) {
-            if (e.code() == ErrorCode.REFUSED) {
-                report("another daemon has taken the store, so this one ends", e);
-                Thread end = new Thread(() -> stop(false), "larder-end");
-                end.setDaemon(true);
-                end.start();
-            } else {
-                throw e;
-            }
-        }
-    }
-
-    private static LarderException removed(Path path) {
-        return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by somebody else")
-                .with("path", path)
-                .remedy("it was made anew; find out what cleans it up: larder doctor");
-    }
-
-    private void schedule(long delayMs) {
-        if (!stopping.get()) {
-            var unused = sampling.schedule(this::sample, delayMs, TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void reportVanished(PublishedVersion version) {
-        report(
-                "files were removed under the daemon",
-                Failure.of(ErrorCode.UNEXPECTED, "files of a version vanished")
-                        .with("dataset", version.dataset())
-                        .with("version", version.version())
-                        .with("folder", version.folder())
-                        .remedy(
-                                version.isSourced()
-                                        ? "it is loaded again when it is asked for; find out what cleans up the store: larder doctor"
-                                        : "compute it again; find out what cleans up the store: larder doctor"));
+    /** Makes the counters' file anew where somebody has removed it, and notes where the catalog's is gone: the next start makes that. */
+    void restoreFiles() {
+        counters.restoreIfRemoved(store.layout().counters(), pid, startEpochMs);
+        catalogLost |= !Files.exists(store.layout().catalog());
     }
 
     private void loseCatalog(Throwable failure) {
@@ -497,29 +464,60 @@ public final class Daemon implements AutoCloseable {
     }
 
     private CleanUp stopNow(boolean keep) throws IOException {
-        try {
-            LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
-            control.stopAccepting();
-            MetricsEndpoint endpoint = metrics;
-            if (endpoint != null) {
-                endpoint.close();
-            }
-            waits.close();
-            loads.close(LOADS_END_MS);
-            timer.shutdownNow();
-            sampling.shutdownNow();
-            catalog.close();
-        } catch (IOException | RuntimeException e) {
-            report("stopping did not go in order", e); // what counts is that the files go
-        }
+        LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
+        endEach(List.of(
+                control::stopAccepting,
+                this::endMetrics,
+                waits::close,
+                () -> loads.close(LOADS_END_MS),
+                this::endLooks,
+                catalog::close));
         if (keep) {
-            if (catalogLost) {
+            if (catalogLost && store.isInPlace()) {
                 Files.deleteIfExists(store.layout().catalog());
             }
             store.close();
             return new CleanUp(0, 0, 0, List.of());
         }
         return store.removeAll(residency.all());
+    }
+
+    /** One step of stopping. */
+    @FunctionalInterface
+    private interface Step {
+        void end() throws IOException;
+    }
+
+    /** One that fails does not keep the others: what counts is that the files go. */
+    private void endEach(List<Step> steps) {
+        for (Step step : steps) {
+            try {
+                step.end();
+            } catch (IOException | RuntimeException e) {
+                report("stopping did not go in order", e);
+            }
+        }
+    }
+
+    private void endMetrics() {
+        MetricsEndpoint endpoint = metrics;
+        if (endpoint != null) {
+            endpoint.close();
+        }
+    }
+
+    /** Waits a moment for a look that is under way: it would make anew, and report, what is being removed. */
+    private void endLooks() {
+        timer.shutdownNow();
+        uploadLooks.shutdownNow();
+        sampling.shutdownNow();
+        try {
+            if (!sampling.awaitTermination(SAMPLING_END_MS, TimeUnit.MILLISECONDS)) {
+                LOG.debug("a look at the store has not ended yet");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Tells whether the daemon has ended, and has cleaned up where that was its to do. */

@@ -10,6 +10,7 @@ import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.ReleaseVersion;
 import dev.larder.protocol.Request;
+import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.Load;
@@ -25,6 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
@@ -41,6 +43,9 @@ final class Requests implements RequestHandler {
     private final Executor verification;
     private final long startNs = System.nanoTime();
     private final Listing listing;
+
+    /** Members of the group for whom a verification waits or runs. */
+    private final Set<Integer> verifying = ConcurrentHashMap.newKeySet();
 
     Requests(
             Daemon daemon,
@@ -132,7 +137,12 @@ final class Requests implements RequestHandler {
 
     @Override
     public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
-        waits.await(name, timeout, evenIfUnknown, reply);
+        Runnable waiting = () -> waits.await(name, timeout, evenIfUnknown, reply);
+        if (residency.find(dataset(name)).isPresent()) {
+            run(work, reply, waiting); // its files are looked at
+        } else {
+            waiting.run();
+        }
     }
 
     @Override
@@ -172,8 +182,8 @@ final class Requests implements RequestHandler {
 
     @Override
     public void evict(String name, boolean forget, Reply reply) {
-        daemon.access().requireMayChange(reply.peer(), name, "evict");
         run(work, reply, () -> {
+            daemon.access().requireMayChange(reply.peer(), name, "evict");
             Optional<PublishedVersion> evicted = daemon.evict(name, forget);
             reply.done(evicted.map(version -> Done.of(version.arrays().size(), version.storedBytes(), ""))
                     .orElse(Done.NOTHING));
@@ -182,8 +192,8 @@ final class Requests implements RequestHandler {
 
     @Override
     public void pin(String name, boolean pinned, Reply reply) {
-        daemon.access().requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
         run(work, reply, () -> {
+            daemon.access().requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
             daemon.pin(name, pinned);
             reply.done(Done.NOTHING);
         });
@@ -199,19 +209,34 @@ final class Requests implements RequestHandler {
 
     @Override
     public void verify(String name, boolean againstSources, Reply reply) {
+        Peer peer = reply.peer();
+        if (!peer.isOwner() && !verifying.add(peer.uid())) { // others would have to wait for all that one asks for
+            throw Failure.of(ErrorCode.REFUSED, "a verification that this user asked for is still under way")
+                    .with("user", peer.user())
+                    .with("uid", peer.uid())
+                    .remedy("wait for it to end");
+        }
         run(verification, reply, () -> {
-            Optional<PublishedVersion> version = residency.find(dataset(name));
-            if (!name.isEmpty() && version.isEmpty()) {
-                throw unknown(name);
+            try {
+                verifyNow(name, againstSources, reply);
+            } finally {
+                verifying.remove(peer.uid());
             }
-            List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
-            String array = name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
-            Done done = new Verification(store, versions, array, reply::progress, reply::isConnected).run();
-            if (done.files() == 0 && !array.isEmpty()) {
-                throw unknown(name);
-            }
-            reply.done(againstSources ? compareWithSources(versions, array, reply) : done);
         });
+    }
+
+    private void verifyNow(String name, boolean againstSources, Reply reply) {
+        Optional<PublishedVersion> version = residency.find(dataset(name));
+        if (!name.isEmpty() && version.isEmpty()) {
+            throw unknown(name);
+        }
+        List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
+        String array = name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
+        Done done = new Verification(store, versions, array, reply::progress, reply::isConnected).run();
+        if (done.files() == 0 && !array.isEmpty()) {
+            throw unknown(name);
+        }
+        reply.done(againstSources ? compareWithSources(versions, array, reply) : done);
     }
 
     private static Done compareWithSources(List<PublishedVersion> versions, String array, Reply reply) {
@@ -236,7 +261,7 @@ final class Requests implements RequestHandler {
                     ProcessHandle.current().pid(),
                     ReleaseVersion.text(),
                     store.capacityBytes(),
-                    residency.usedBytes(),
+                    residency.usedBytes() + store.ringBytes(),
                     residency.leasedBytes(),
                     residency.pinnedBytes(),
                     residency.retired().stream()

@@ -96,7 +96,8 @@ final class Turns {
                 return;
             }
             daemon.access().requireMayChange(reply.peer(), request.name(), "create");
-            Optional<Upload> upload = daemon.tryStartUpload(request, Access.publisher(reply.peer()));
+            Optional<Upload> upload =
+                    daemon.tryStartUpload(request, Access.publisher(reply.peer()), () -> !settled.get());
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;

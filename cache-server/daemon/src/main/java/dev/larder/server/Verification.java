@@ -30,9 +30,10 @@ final class Verification {
     private static final int MOST_NAMED = 10;
 
     private final Store store;
-    private final List<Target> targets;
+    private final List<List<Target>> targets;
     private final Consumer<Progress> listener;
     private final BooleanSupplier isWanted;
+    private final long arraysTotal;
     private final long bytesTotal;
     private final List<String> damaged = new ArrayList<>();
     private final Map<Path, Map<String, List<SourceRecord>>> sources = new HashMap<>();
@@ -55,21 +56,26 @@ final class Verification {
             BooleanSupplier isWanted) {
         this.store = store;
         this.targets = versions.stream()
-                .flatMap(version -> version.arrays().stream().map(entry -> new Target(version, entry)))
-                .filter(target -> array.isEmpty() || target.array.name().equals(array))
+                .map(version -> version.arrays().stream()
+                        .filter(entry -> array.isEmpty() || entry.name().equals(array))
+                        .map(entry -> new Target(version, entry))
+                        .toList())
                 .toList();
         this.listener = listener;
         this.isWanted = isWanted;
-        this.bytesTotal =
-                targets.stream().mapToLong(target -> target.array.byteSize()).sum();
+        this.arraysTotal = targets.stream().mapToLong(List::size).sum();
+        this.bytesTotal = targets.stream()
+                .flatMap(List::stream)
+                .mapToLong(target -> target.array.byteSize())
+                .sum();
     }
 
     /** Reads everything; fails with the arrays whose bytes are not what was loaded. What is evicted meanwhile is passed over. */
     Done run() {
         ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
-        for (Target target : targets) {
-            if (isWanted.getAsBoolean() && store.useLeased(target.version, () -> verify(target, step))) {
-                verified++;
+        for (List<Target> ofVersion : targets) {
+            if (!ofVersion.isEmpty() && isWanted.getAsBoolean()) {
+                store.useLeased(ofVersion.get(0).version, () -> verifyAll(ofVersion, step));
             }
         }
         if (!damaged.isEmpty()) {
@@ -79,6 +85,15 @@ final class Verification {
                     .remedy("load them anew; where nobody changed their files, test the machine's memory");
         }
         return Done.of(verified, bytesDone, "");
+    }
+
+    private void verifyAll(List<Target> ofVersion, ByteBuffer step) {
+        for (Target target : ofVersion) {
+            if (isWanted.getAsBoolean()) {
+                verify(target, step);
+                verified++;
+            }
+        }
     }
 
     private void verify(Target target, ByteBuffer step) {
@@ -115,7 +130,7 @@ final class Verification {
 
     private void report(Target target) {
         listener.accept(
-                new Progress(Phase.VERIFYING, target.toString(), bytesDone, bytesTotal, verified, targets.size(), ""));
+                new Progress(Phase.VERIFYING, target.toString(), bytesDone, bytesTotal, verified, arraysTotal, ""));
     }
 
     private int checksum(Target target, ByteBuffer step) {

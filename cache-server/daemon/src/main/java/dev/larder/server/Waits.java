@@ -48,10 +48,13 @@ final class Waits {
         this.timer = timer;
     }
 
-    /** Answers when {@code name}, a dataset or an array, is resident; at once where that is certain or hopeless. */
+    /**
+     * Answers when {@code name}, a dataset or an array, is resident; at once where that is certain or hopeless. Looks at every file of
+     * what is resident, so this is not for the control thread then.
+     */
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         Wait wait = new Wait(name, reply);
-        daemon.giveUpIfVanished(wait.dataset()); // why else would a client ask for what it could open itself?
+        daemon.mendIfDamaged(wait.dataset()); // why else would a client ask for what it could open itself?
         if (answerIfKnown(wait, timeout)) {
             return;
         }

@@ -3,8 +3,12 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.client.ArrayView;
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
 import dev.larder.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
@@ -33,6 +37,23 @@ class FullStoreTest {
 
             assertThat(daemon.isAlive()).isTrue();
             assertIsEmptyAndServes(served);
+        }
+    }
+
+    @Test
+    void aBuildOfUnknownSizeMayFillMoreThanHalfOfTheMount() {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            served.startProcess(ANY_CAPACITY);
+            try (Larder larder = Larder.connect(served.root())) {
+                try (DatasetBuilder builder = larder.build("made")) {
+                    builder.array("large", Dtype.parse("|u1"), 36 << 20).write((36 << 20) - 1, new byte[] {7});
+                    builder.publish();
+                }
+                try (ArrayView large = larder.open("made")) {
+                    assertThat(large.getInt((36 << 20) - 1)).isEqualTo(7);
+                }
+            }
         }
     }
 

@@ -117,6 +117,19 @@ class GroupStoreTest {
     }
 
     @Test
+    void whatTheOwnerHasEvictedIsStillNotTheirsToTake() throws IOException {
+        start(GROUP);
+        ask(OWNER, "askDaemonToLoad owned " + source(OWNER, "ints", 7), "evict owned");
+
+        assertThat(ask(BOB, "forget owned", "evict owned", "create owned"))
+                .allMatch(line -> line.startsWith("REFUSED the dataset belongs to another user"))
+                .allMatch(line -> line.contains("publisherUid=" + OWNER.uid()));
+        assertThat(ask(BOB, "read owned/ints")).containsExactly("ok 7");
+        assertThat(ask(OWNER, "evict owned", "forget owned")).hasSize(2).allMatch(line -> line.startsWith("ok"));
+        assertThat(ask(BOB, "create owned")).as("nobody's any more").containsExactly("ok published");
+    }
+
+    @Test
     void onlyTheOwnerStopsReloadsAndSeesErrors() throws IOException {
         start(GROUP);
         Path source = source(ADA, "ints", 8);

@@ -68,6 +68,8 @@ final class MemberProgram {
             case "askDaemonToLoad" ->
                 control.load(request(name, words.get(2)), progress -> {}).files();
             case "evict" -> control.evict(name).files();
+            case "forget" -> control.forget(name).files();
+            case "create" -> create(name);
             case "pin" -> control.pin(name).files();
             case "reload" -> control.reload(name, progress -> {}).files();
             case "verify" -> control.verify(name, progress -> {}).files();
@@ -110,6 +112,16 @@ final class MemberProgram {
         }
         FileChannel.open(path, StandardOpenOption.WRITE).close();
         return "opened";
+    }
+
+    /** Publishes the next version of whatever has the name. */
+    private String create(String name) {
+        try (Larder larder = Larder.connect(store);
+                DatasetBuilder builder = larder.build(name)) {
+            builder.array("x", Dtype.parse("|u1"), 10);
+            builder.publish();
+            return "published";
+        }
     }
 
     /** Tries to put into its own upload what the daemon did not make. */

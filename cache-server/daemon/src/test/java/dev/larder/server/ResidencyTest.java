@@ -10,6 +10,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Retention;
 import dev.larder.testing.LeavesNothingBehind;
@@ -239,6 +240,22 @@ class ResidencyTest {
                     .hasMessageContaining(source.toString());
         }
         assertThat(states()).containsExactly("a registered");
+    }
+
+    @Test
+    void whatNoLoadWouldTakeIsNotRegistered() throws IOException {
+        Path text = Files.writeString(sources.resolve("notes.txt"), "no array");
+        Path packed = Files.writeString(sources.resolve("packed.npy.gz"), "whatever");
+        LoadRequest inPlace = new LoadRequest(
+                ServedStore.request("b", packed).sources(), LoadOptions.none().withInPlace(true), 0);
+
+        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("of no known kind");
+        assertThatThrownBy(() -> register(inPlace)).hasMessageContaining("cannot be mapped in place");
+        assertThat(states()).isEmpty();
+    }
+
+    private void register(LoadRequest request) {
+        served.control().load(request.withRegisterOnly(true), progress -> {});
     }
 
     @Test

@@ -10,6 +10,8 @@ final class EpochProgress {
     private static final long REDRAW_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long LINE_NS = TimeUnit.SECONDS.toNanos(10);
 
+    private static final int STANDARD_ERROR = 2;
+
     private final Plan plan;
     private final PrintStream target;
     private final boolean redraws;
@@ -20,12 +22,7 @@ final class EpochProgress {
     EpochProgress(Plan plan, PrintStream target) {
         this.plan = plan;
         this.target = target;
-        this.redraws = isTerminal(target);
-    }
-
-    private static boolean isTerminal(PrintStream target) {
-        boolean isOutput = target == System.out;
-        return (isOutput || target == System.err) && Posix.system().isTerminal(isOutput ? 1 : 2);
+        this.redraws = Posix.system().isTerminal(STANDARD_ERROR);
     }
 
     /** Takes note of a batch that was delivered. */

@@ -152,8 +152,8 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Shows how far each epoch has come: one line that is drawn again where the process has a terminal, else a line every ten
-     * seconds and one at the end.
+     * Shows how far each epoch has come, mostly on {@code System.err}: one line that is drawn again and again where standard error
+     * is a terminal, else a line every ten seconds and one at the end.
      */
     public LoaderBuilder progress(PrintStream target) {
         progress = target;

@@ -13,13 +13,16 @@ public interface Probes {
     /** Tells whether the dynamic linker finds a library. */
     boolean hasLibrary(String name);
 
+    /** Returns an environment variable; empty where it is not set. */
+    String variable(String name);
+
     /** Tells whether the JDK has a module. */
     boolean hasModule(String name);
 
     /** Returns what lies about that may be the store of a dead daemon. */
     List<StoreReport> leftovers();
 
-    /** Asks the daemon of a store. */
+    /** Asks the daemon of a store; fails where it cannot be asked, or says no. */
     DaemonAnswer daemon(Path store);
 
     /**

@@ -241,6 +241,21 @@ class ExaminationTest {
     }
 
     @Test
+    void theTemporaryFolderIsTheOneThatJnaChooses() {
+        String mounts = "/proc/self/mounts";
+        fake.file(
+                mounts,
+                "tmpfs /tmp tmpfs noexec 0 0\nhome /home tmpfs noexec 0 0\nshm /dev/shm tmpfs huge=advise 0 0\n");
+        requireFound("temporary-folder", Severity.PROBLEM, "folder=/tmp", "-Djna.tmpdir=");
+
+        fake.file("/home/ada/.cache/JNA/temp/x", "");
+        requireFound("temporary-folder", Severity.PROBLEM, "folder=/home/ada/.cache/JNA/temp", "-Djna.tmpdir=");
+
+        fake.variable("XDG_CACHE_HOME", "/cache").file("/cache/JNA/temp/x", "");
+        requireFound("temporary-folder", Severity.OK, "folder=/cache/JNA/temp", "");
+    }
+
+    @Test
     void whatOpenClLacksIsTold() {
         fake.file("/etc/OpenCL/vendors/gone.icd", "libgone.so\n");
         requireFound("opencl", Severity.WARNING, "broken=[gone.icd=libgone.so]", "install the library");

@@ -22,7 +22,9 @@ final class FakeMachine implements Probes {
             "java.version", "17.0.15",
             "java.specification.version", "17",
             "java.home", "/jdk",
-            "java.io.tmpdir", "/tmp"));
+            "java.io.tmpdir", "/tmp",
+            "user.home", "/home/ada"));
+    private final Map<String, String> variables = new HashMap<>();
     private final Set<String> libraries = new HashSet<>(Set.of("libOpenCL.so.1", "libpocl.so"));
     private final Set<String> modules = new HashSet<>(Set.of("jdk.compiler"));
     Path store = Path.of("/dev/shm/larder-ada");
@@ -84,6 +86,11 @@ final class FakeMachine implements Probes {
         return this;
     }
 
+    FakeMachine variable(String name, String value) {
+        variables.put(name, value);
+        return this;
+    }
+
     FakeMachine withoutLibrary(String name) {
         libraries.remove(name);
         return this;
@@ -106,6 +113,11 @@ final class FakeMachine implements Probes {
     @Override
     public boolean hasLibrary(String name) {
         return libraries.contains(name);
+    }
+
+    @Override
+    public String variable(String name) {
+        return variables.getOrDefault(name, "");
     }
 
     @Override

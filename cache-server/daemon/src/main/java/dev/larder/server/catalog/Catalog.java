@@ -19,9 +19,6 @@ public interface Catalog extends AutoCloseable {
         return ChronicleCatalog.open(file, cleanStop);
     }
 
-    /** Tells whether the file was created by this open: whoever opened it fills it from the manifests. */
-    boolean isNew();
-
     /** Adds an entry, or replaces the one of the same dataset and version. One that is too long is refused. */
     void put(CatalogEntry entry);
 

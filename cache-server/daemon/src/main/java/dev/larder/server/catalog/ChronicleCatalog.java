@@ -48,12 +48,10 @@ final class ChronicleCatalog implements Catalog {
 
     private final Path file;
     private final ChronicleMap<String, byte[]> map;
-    private final boolean isNew;
 
-    private ChronicleCatalog(Path file, ChronicleMap<String, byte[]> map, boolean isNew) {
+    private ChronicleCatalog(Path file, ChronicleMap<String, byte[]> map) {
         this.file = file;
         this.map = map;
-        this.isNew = isNew;
     }
 
     static Catalog open(Path file, boolean cleanStop) {
@@ -66,7 +64,7 @@ final class ChronicleCatalog implements Catalog {
             }
             Files.deleteIfExists(file);
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            ChronicleCatalog created = new ChronicleCatalog(file, map(file), true);
+            ChronicleCatalog created = new ChronicleCatalog(file, map(file));
             created.reserve();
             return created;
         } catch (IOException failure) {
@@ -90,11 +88,6 @@ final class ChronicleCatalog implements Catalog {
         } finally {
             posix.close(descriptor);
         }
-    }
-
-    @Override
-    public boolean isNew() {
-        return isNew;
     }
 
     @Override
@@ -150,7 +143,7 @@ final class ChronicleCatalog implements Catalog {
         ChronicleMap<String, byte[]> map = null;
         try {
             map = map(file);
-            ChronicleCatalog catalog = new ChronicleCatalog(file, map, false);
+            ChronicleCatalog catalog = new ChronicleCatalog(file, map);
             LOG.debug("catalog opened: entries={}", catalog.entries().size());
             return catalog;
         } catch (IOException | RuntimeException unusable) {

@@ -179,6 +179,7 @@ public final class Load implements Ingest {
             files += loaded.arrays().size();
             bytes += loaded.dataBytes();
         }
+        residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
         datasets().forEach(dataset -> residency.retain(dataset, request.retention()));
         return Done.of(files, bytes, String.join("\n", notes));
     }
@@ -241,7 +242,7 @@ public final class Load implements Ingest {
                 .map(candidate -> LoadPlan.of(candidate.arrays(), packs))
                 .toList();
         long stored = plans.stream().mapToLong(LoadPlan::storedBytes).sum();
-        residency.reserve(stored);
+        residency.reserve(stored, 0, () -> !cancelled);
         progress.begin(
                 Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
         List<Loading> versions = new ArrayList<>();

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /** The loads under way: at most one for each dataset. Thread-safe. */
 public final class Loads {
@@ -65,12 +66,28 @@ public final class Loads {
     }
 
     /**
-     * Starts a build by a client, unless the dataset is being loaded or built already.
+     * Starts a build by a client, unless the dataset is being loaded or built already. Returns when the client may begin, which may
+     * take a while; others find the build at once.
      *
      * @param request what the client wants
      * @param publisher whose build it is
+     * @param isWanted tells whether the client still waits
      */
-    public synchronized Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher) {
+    public Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier isWanted) {
+        Optional<Upload> upload = tryEnter(request, publisher);
+        upload.ifPresent(entered -> {
+            entered.begin(isWanted);
+            synchronized (this) {
+                if (running.get(request.name()) == entered) { // else it was given up meanwhile
+                    uploads.put(entered.token(), entered);
+                }
+            }
+        });
+        return upload;
+    }
+
+    /** Takes the name of the dataset, and nothing else. */
+    private synchronized Optional<Upload> tryEnter(Request.Create request, Publisher publisher) {
         String dataset = request.name();
         requireOpen(Set.of(dataset));
         if (running.containsKey(dataset)) {
@@ -84,7 +101,6 @@ public final class Loads {
                 quota,
                 () -> finishUpload(dataset, token));
         running.put(dataset, upload);
-        uploads.put(token, upload);
         return Optional.of(upload);
     }
 

@@ -3,12 +3,10 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.Names;
+import dev.larder.posix.FileStatus;
 import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.server.store.IncomingVersion;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.Path;
+import dev.larder.server.store.Mount;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,38 +18,51 @@ import java.util.Map;
  */
 final class MemberFiles {
     private static final long PAGE_BYTES = 4096;
+    private static final long HUGE_PAGE_BYTES = 2 << 20;
 
     /** Looking at more at once would keep others waiting. */
     private static final int LOOKS = 2_000;
 
+    /** Making more at once would keep others waiting; clients ask for half as many. */
+    private static final int MOST_FILES = 1_000;
+
     private final IncomingVersion folder;
     private final GroupQuota quota;
+
+    /** Whether files occupy no more than the pages that they are long. */
+    private final boolean isExact;
+
     private final Map<String, Long> lengths = new LinkedHashMap<>();
     private final Map<String, String> told = new HashMap<>();
     private List<String> unseen = List.of();
     private long reservedBytes;
     private long promisedBytes;
     private boolean open = true;
+    private boolean sealed;
 
-    /** Sets the announced share of the quota aside. */
-    MemberFiles(IncomingVersion folder, GroupQuota quota, long announcedBytes) {
+    /** Starts with a share of the quota that was set aside for it, and that it gives back in the end. */
+    MemberFiles(IncomingVersion folder, GroupQuota quota, long reservedBytes) {
         this.folder = folder;
         this.quota = quota;
-        quota.reserve(announcedBytes);
-        this.reservedBytes = announcedBytes;
+        this.reservedBytes = reservedBytes;
+        this.isExact = Mount.of(folder.folder())
+                .map(mount -> mount.type().equals("tmpfs") && !mount.hasHugePages())
+                .orElse(false);
     }
 
     /** Makes files, where the quota has room for them. */
     synchronized void make(List<NewFile> files) {
-        if (!open) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "no such build").remedy("ask to build it again");
+        if (!open || sealed) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "no such build, or it is being published")
+                    .with("dataset", folder.dataset())
+                    .remedy("ask to build it again");
+        } else if (files.size() > MOST_FILES) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "too many files for one request")
+                    .with("files", files.size())
+                    .with("limit", MOST_FILES)
+                    .remedy("ask for them in several requests");
         }
-        long more = 0;
-        for (NewFile file : files) {
-            Names.requireArray(file.array());
-            more = Math.addExact(more, storedBytes(file.byteSize()));
-        }
-        promise(more);
+        promise(storedBytes(files));
         for (NewFile file : files) {
             String path = path(file.array());
             folder.makeFileForMember(path);
@@ -62,8 +73,24 @@ final class MemberFiles {
         }
     }
 
+    private long storedBytes(List<NewFile> files) {
+        long sum = promisedBytes;
+        try {
+            for (NewFile file : files) {
+                Names.requireArray(file.array());
+                sum = Math.addExact(sum, storedBytes(file.byteSize()));
+            }
+        } catch (ArithmeticException e) {
+            throw Failure.of(ErrorCode.NO_SPACE, "no store is as large as these files together")
+                    .with("dataset", folder.dataset())
+                    .cause(e)
+                    .remedy("announce what is to be written");
+        }
+        return sum - promisedBytes;
+    }
+
     private void promise(long more) {
-        long missing = Math.addExact(promisedBytes, more) - reservedBytes;
+        long missing = promisedBytes + more - reservedBytes;
         if (missing > 0) {
             quota.reserve(missing);
             reservedBytes += missing;
@@ -73,7 +100,13 @@ final class MemberFiles {
 
     /** An empty file takes memory too. */
     private static long storedBytes(long byteSize) {
-        return Math.addExact(byteSize / PAGE_BYTES, 2) * PAGE_BYTES;
+        return Math.multiplyExact(Math.addExact(byteSize / PAGE_BYTES, 2), PAGE_BYTES);
+    }
+
+    /** Huge pages, and what a disk sets aside for a file that grows, are more than was announced. */
+    private long mostStoredBytes(long announced) {
+        long stored = storedBytes(announced);
+        return isExact ? stored : stored + Math.max(stored, HUGE_PAGE_BYTES);
     }
 
     private static String path(String array) {
@@ -92,36 +125,30 @@ final class MemberFiles {
         }
         List<String> now = unseen.subList(0, Math.min(LOOKS, unseen.size()));
         unseen = unseen.subList(now.size(), unseen.size());
-        if (open) {
-            now.forEach(this::requireLength);
+        if (open && !sealed) { // else some have been moved to where they are published from
+            now.forEach(this::requireAnnounced);
         }
     }
 
-    private void requireLength(String file) {
-        Path path = folder.folder().resolve(file);
+    /** A file can also take memory beyond its end. */
+    private void requireAnnounced(String file) {
         long announced = lengths.getOrDefault(file, 0L);
-        try {
-            long found = (long) Files.getAttribute(path, "size", LinkOption.NOFOLLOW_LINKS);
-            if (found > announced) {
-                throw Failure.of(ErrorCode.REFUSED, "a file is longer than was announced")
-                        .with("dataset", folder.dataset())
-                        .with("file", file)
-                        .with("announced", announced)
-                        .with("found", found)
-                        .remedy("announce what is to be written");
-            }
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot look at a file of an upload")
-                    .with("file", path)
-                    .with("reason", e)
-                    .cause(e)
-                    .exception();
+        FileStatus found = folder.statusOf(file);
+        if (found.byteSize() > announced || found.storedBytes() > mostStoredBytes(announced)) {
+            throw Failure.of(ErrorCode.REFUSED, "a file is longer than was announced")
+                    .with("dataset", folder.dataset())
+                    .with("file", file)
+                    .with("announced", announced)
+                    .with("found", found.byteSize())
+                    .with("stored", found.storedBytes())
+                    .remedy("announce what is to be written");
         }
     }
 
-    /** Lets nobody open the files for writing any more. */
+    /** Lets nobody open the files for writing any more; no others are made from now on. */
     synchronized void seal() {
-        lengths.keySet().forEach(this::requireLength);
+        lengths.keySet().forEach(this::requireAnnounced);
+        sealed = true;
         folder.sealFiles(lengths.keySet());
     }
 

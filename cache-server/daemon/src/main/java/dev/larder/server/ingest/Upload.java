@@ -24,13 +24,17 @@ import dev.larder.server.store.Store;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A dataset that a client builds: it writes {@code .npy} files into a folder of the store's incoming work, then asks to have
@@ -41,7 +45,10 @@ import org.jspecify.annotations.Nullable;
  * are made by the daemon; see {@link MemberFiles}.
  */
 public final class Upload implements Ingest {
+    private static final Logger LOG = LoggerFactory.getLogger(Upload.class);
+
     private enum State {
+        STARTING,
         BUILDING,
         PUBLISHING,
         ENDED
@@ -52,15 +59,15 @@ public final class Upload implements Ingest {
     private final int workers;
     private final Store store;
     private final Residency residency;
+    private final GroupQuota quota;
     private final Publisher publisher;
     private final long reservedBytes;
     private final Retention retention;
-    private final IncomingVersion folder;
-    private final @Nullable MemberFiles memberFiles;
     private final Runnable beforeOutcome;
     private final LoadProgress progress;
-    private final AtomicReference<State> state = new AtomicReference<>(State.BUILDING);
+    private final AtomicReference<State> state = new AtomicReference<>(State.STARTING);
     private final CompletableFuture<Done> outcome = new CompletableFuture<>();
+    private volatile @Nullable Place place;
     private volatile List<SourceArray> arrays = List.of();
     private volatile @Nullable IncomingVersion publishing;
     private volatile boolean cancelled;
@@ -68,7 +75,20 @@ public final class Upload implements Ingest {
     /** What an upload is made of. */
     record Terms(long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
-    /** Sets the space aside that the client asked for, and makes the folder. */
+    /** Where the client writes, and what it may write there if it is a member of the group. */
+    private record Place(IncomingVersion version, @Nullable MemberFiles memberFiles) {
+        void close() {
+            try {
+                if (memberFiles != null) {
+                    memberFiles.close();
+                }
+            } finally {
+                version.close();
+            }
+        }
+    }
+
+    /** Takes no space yet; see {@link #begin}. */
     Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Runnable beforeOutcome) {
         this.token = terms.token;
         this.dataset = terms.dataset;
@@ -78,29 +98,72 @@ public final class Upload implements Ingest {
         this.retention = terms.retention;
         this.store = store;
         this.residency = residency;
+        this.quota = quota;
         this.beforeOutcome = beforeOutcome;
         this.progress = new LoadProgress(dataset);
-        residency.reserve(reservedBytes);
+        progress.enter(Phase.WAITING);
+    }
+
+    /**
+     * Sets the space aside that the client asked for, which may take a while, and makes the folder. What fails ends the build, and is
+     * thrown.
+     *
+     * @param isWanted tells whether the client still waits
+     */
+    void begin(BooleanSupplier isWanted) {
         try {
-            boolean isOfMember = publisher.isMember();
-            this.folder = isOfMember
-                    ? store.newUpload(dataset, provenance(publisher))
-                    : store.newIncoming(dataset, provenance(publisher));
-            this.memberFiles = isOfMember ? memberFiles(folder, quota, reservedBytes) : null;
+            BooleanSupplier goesOn = () -> !cancelled && isWanted.getAsBoolean();
+            place = publisher.isMember() ? placeOfMember(goesOn) : place(goesOn);
+        } catch (CancellationException e) {
+            RuntimeException reason = given(e);
+            end(null, reason);
+            throw reason;
+        } catch (RuntimeException | Error e) {
+            end(null, e);
+            throw e;
+        }
+        state.set(State.BUILDING);
+        if (cancelled) { // while there was nothing to end yet
+            cancel();
+        }
+    }
+
+    /** The quota is asked first: what the member may not do anyway evicts nothing. */
+    private Place placeOfMember(BooleanSupplier isWanted) {
+        quota.reserve(reservedBytes);
+        try {
+            Place common = place(isWanted);
+            return new Place(common.version, new MemberFiles(common.version, quota, reservedBytes));
+        } catch (RuntimeException | Error e) {
+            quota.release(reservedBytes);
+            throw e;
+        }
+    }
+
+    private Place place(BooleanSupplier isWanted) {
+        residency.reserve(reservedBytes, 0, isWanted);
+        try {
+            return new Place(
+                    publisher.isMember()
+                            ? store.newUpload(dataset, provenance(publisher))
+                            : store.newIncoming(dataset, provenance(publisher)),
+                    null);
         } catch (RuntimeException | Error e) {
             store.releaseSpace(reservedBytes);
             throw e;
         }
-        progress.enter(Phase.WAITING);
     }
 
-    private static MemberFiles memberFiles(IncomingVersion folder, GroupQuota quota, long bytes) {
-        try {
-            return new MemberFiles(folder, quota, bytes);
-        } catch (RuntimeException | Error e) {
-            folder.close();
-            throw e;
-        }
+    private IncomingVersion folder() {
+        return Objects.requireNonNull(place, "the build has not begun").version;
+    }
+
+    private @Nullable MemberFiles memberFiles() {
+        return Objects.requireNonNull(place, "the build has not begun").memberFiles;
+    }
+
+    long token() {
+        return token;
     }
 
     /** Tells whether this client may go on with the build. */
@@ -110,6 +173,7 @@ public final class Upload implements Ingest {
 
     /** Makes files for a member of the group; a client that may make them itself is refused. */
     public void makeFiles(List<NewFile> files) {
+        MemberFiles memberFiles = memberFiles();
         if (memberFiles == null) {
             throw Failure.of(ErrorCode.BAD_INPUT, "files are made only for members of the group")
                     .with("dataset", dataset)
@@ -120,6 +184,7 @@ public final class Upload implements Ingest {
 
     /** Gives the build up where a member has written more than was announced. */
     public void requireAnnounced() {
+        MemberFiles memberFiles = memberFiles();
         if (memberFiles != null && state.get() == State.BUILDING) {
             try {
                 memberFiles.requireLengths();
@@ -135,7 +200,7 @@ public final class Upload implements Ingest {
 
     /** Returns what the client is told. */
     public Build build() {
-        return new Build(token, folder.folder().toString());
+        return new Build(token, folder().folder().toString());
     }
 
     @Override
@@ -206,15 +271,21 @@ public final class Upload implements Ingest {
     private void end(@Nullable Done done, @Nullable Throwable failure) {
         Throwable reason = failure;
         state.set(State.ENDED);
+        Place ending = place;
         try {
-            if (memberFiles != null) {
-                memberFiles.close();
+            if (ending != null) {
+                ending.close();
             }
-            folder.close();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // or nobody could ever build the dataset again
+            LOG.warn("what was written for a build is not all removed: {}", e.getMessage());
             reason = reason == null ? e : reason;
         }
-        store.releaseSpace(reservedBytes);
+        if (ending != null) {
+            store.releaseSpace(reservedBytes);
+        }
+        if (done != null) {
+            residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
+        }
         beforeOutcome.run();
         if (done != null) {
             outcome.complete(done);
@@ -226,6 +297,7 @@ public final class Upload implements Ingest {
     private Done publishAll(Map<String, ColumnPart> parts) {
         progress.enter(Phase.SCANNING);
         Publisher telling = publisher;
+        MemberFiles memberFiles = memberFiles();
         if (memberFiles != null) {
             memberFiles.seal();
             telling = publisher.telling(memberFiles.told());
@@ -233,7 +305,7 @@ public final class Upload implements Ingest {
         arrays = found(parts);
         PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
         Predicate<SourceArray> isMoved =
-                packs.packed(arrays).negate().and(array -> StoredAsIs.fits(array, folder.folder()));
+                packs.packed(arrays).negate().and(array -> StoredAsIs.fits(array, folder().folder()));
         List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
         LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
         long bytes = arrays.stream().mapToLong(SourceArray::byteSize).sum();
@@ -242,7 +314,7 @@ public final class Upload implements Ingest {
                         .mapToLong(array -> Store.storedBytes(array.byteSize()))
                         .sum();
         long more = Math.max(0, stored + plan.storedBytes() - reservedBytes); // what is copied lies there twice
-        residency.reserve(more);
+        residency.reserve(more, Math.max(0, stored - reservedBytes), () -> !cancelled);
         progress.begin(Phase.LOADING, bytes, arrays.size());
         try (IncomingVersion version = store.newIncoming(dataset, provenance(telling))) {
             publishing = version;
@@ -272,7 +344,7 @@ public final class Upload implements Ingest {
     private List<SourceArray> found(Map<String, ColumnPart> parts) {
         List<SourceArray> found = new ArrayList<>();
         ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
-        for (SourceArray array : Source.scan(dataset, folder.folder(), SourceOptions.none(), scanning)
+        for (SourceArray array : Source.scan(dataset, folder().folder(), SourceOptions.none(), scanning)
                 .arrays()) {
             ColumnPart part = parts.getOrDefault(array.name().array(), ColumnPart.NONE);
             found.add(new SourceArray(array.name(), array.header(), array.data(), array.files(), part));

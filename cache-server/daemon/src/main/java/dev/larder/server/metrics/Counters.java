@@ -2,6 +2,7 @@ package dev.larder.server.metrics;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.CountersDescriptor;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
@@ -29,14 +30,20 @@ import org.agrona.concurrent.status.CountersManager;
 public final class Counters {
     private static final Set<PosixFilePermission> READABLE_BY_GROUP = PosixFilePermissions.fromString("rw-r-----");
 
-    private final Map<Counter, AtomicCounter> counters = new EnumMap<>(Counter.class);
+    private volatile Map<Counter, AtomicCounter> counters;
 
     private Counters(UnsafeBuffer file) {
+        this.counters = allocate(file);
+    }
+
+    private static Map<Counter, AtomicCounter> allocate(UnsafeBuffer file) {
         CountersManager manager =
                 new CountersManager(CountersDescriptor.metadata(file), CountersDescriptor.values(file));
+        Map<Counter, AtomicCounter> allocated = new EnumMap<>(Counter.class);
         for (Counter counter : Counter.values()) {
-            counters.put(counter, manager.newCounter(counter.label()));
+            allocated.put(counter, manager.newCounter(counter.label()));
         }
+        return allocated;
     }
 
     /** Creates the file anew, all counters at zero. Only for the holder of the store's lock. */
@@ -49,12 +56,33 @@ public final class Counters {
             CountersDescriptor.formatVersionRelease(buffer);
             return counters;
         } catch (IOException failure) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot create counters")
-                    .with("file", file)
-                    .with("reason", failure)
-                    .cause(failure)
-                    .remedy("check space and permissions of the store");
+            throw failed("cannot create counters", file, failure);
         }
+    }
+
+    /** Makes the file anew, with the values of now, where somebody has removed it. What is counted just then may be missing. */
+    public synchronized void restoreIfRemoved(Path file, long pid, long startEpochMs) {
+        if (Files.exists(file)) {
+            return;
+        }
+        try {
+            UnsafeBuffer buffer = new UnsafeBuffer(mapNewFile(file));
+            CountersDescriptor.writeHeader(buffer, pid, startEpochMs);
+            Map<Counter, AtomicCounter> again = allocate(buffer);
+            again.forEach((counter, place) -> place.set(value(counter)));
+            CountersDescriptor.formatVersionRelease(buffer);
+            counters = again;
+        } catch (IOException failure) {
+            throw failed("cannot make the counters anew", file, failure);
+        }
+    }
+
+    private static LarderException failed(String what, Path file, IOException failure) {
+        return Failure.of(ErrorCode.UNEXPECTED, what)
+                .with("file", file)
+                .with("reason", failure)
+                .cause(failure)
+                .remedy("check space and permissions of the store");
     }
 
     /** Counts on a heap array that nobody else reads, for parts that run without a store. */

@@ -8,16 +8,20 @@ import dev.larder.server.store.Store;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
  * Decides whether a load may begin. It may where its bytes fit, or where evicting what was used least recently makes them fit;
  * only versions leave that nobody leases, that are not pinned and that have a source. Where even all of those would not be enough,
- * none leaves and the load is refused. One load at a time is decided on. Thread-safe.
+ * none leaves and the load is refused. One load at a time is decided on. What somebody was just told of may hold a load up for as
+ * long as that one has to lease it, however often it is told of again. Thread-safe.
  */
 final class Admission {
     private static final long LOOK_AGAIN_MS = 50;
+    private static final long MOST_PAUSES = Usage.PROTECTED_MS / LOOK_AGAIN_MS;
 
     private final Store store;
     private final Residency residency;
@@ -40,26 +44,37 @@ final class Admission {
         this.clockMs = clockMs;
     }
 
-    /** Sets space aside, or refuses with all numbers and nothing changed. */
-    synchronized void reserve(long neededBytes) {
-        if (store.tryReserveSpace(neededBytes, residency.usedBytes())) {
-            return;
-        }
-        residency.removeRetired();
-        while (!store.tryReserveSpace(neededBytes, residency.usedBytes())) {
-            Survey survey = survey();
-            long missing = neededBytes - store.freeBytes(residency.usedBytes());
-            if (missing <= Residency.storedBytes(survey.evictable)) {
-                evict(survey.evictable, missing);
-            } else if (missing <= Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited)) {
-                pause();
-            } else {
-                throw notEnough(neededBytes, survey);
+    /** Sets space aside, or refuses with all numbers and nothing changed; see {@link Residency#reserve}. */
+    void reserve(long neededBytes, long writtenBytes, BooleanSupplier isWanted) {
+        for (int pauses = 0; !tryReserve(neededBytes, writtenBytes, pauses < MOST_PAUSES); pauses++) {
+            pause(); // others may be decided on meanwhile
+            if (!isWanted.getAsBoolean()) {
+                throw new CancellationException("nobody waits any more for a load that waited for room");
             }
         }
     }
 
-    private Survey survey() {
+    /** False where a moment may help; never where {@code mayWait} is false. */
+    private synchronized boolean tryReserve(long neededBytes, long writtenBytes, boolean mayWait) {
+        if (store.tryReserveSpace(neededBytes, writtenBytes, residency.usedBytes())) {
+            return true;
+        }
+        residency.removeRetired();
+        while (!store.tryReserveSpace(neededBytes, writtenBytes, residency.usedBytes())) {
+            Survey survey = survey(mayWait);
+            long missing = store.missingBytes(neededBytes, writtenBytes, residency.usedBytes());
+            if (missing <= Residency.storedBytes(survey.evictable)) {
+                evict(survey.evictable, missing);
+            } else if (missing <= Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited)) {
+                return false;
+            } else {
+                throw notEnough(neededBytes, survey);
+            }
+        }
+        return true;
+    }
+
+    private Survey survey(boolean mayWait) {
         Survey survey = new Survey();
         long nowMs = clockMs.getAsLong();
         for (PublishedVersion version : residency.current()) {
@@ -69,7 +84,7 @@ final class Admission {
                 survey.pinned.add(version);
             } else if (!version.isSourced()) {
                 survey.unsourced.add(version);
-            } else if (usage.isProtected(version, nowMs)) {
+            } else if (mayWait && usage.isProtected(version, nowMs)) {
                 survey.awaited.add(version);
             } else if (version.storedBytes() > 0) {
                 survey.evictable.add(version);

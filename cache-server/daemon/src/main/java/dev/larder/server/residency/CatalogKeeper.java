@@ -25,8 +25,8 @@ final class CatalogKeeper {
         this.onError = onError;
     }
 
-    void add(PublishedVersion version) {
-        attempt(() -> catalog.put(entry(version)));
+    void add(PublishedVersion version, long lastUseMs) {
+        attempt(() -> catalog.put(entry(version, lastUseMs)));
     }
 
     void remove(PublishedVersion version) {
@@ -40,9 +40,9 @@ final class CatalogKeeper {
 
     /**
      * Adds what is missing, drops what has no files, tells {@code usage} when the others were last used, and returns the highest
-     * version known of each dataset.
+     * version known of each dataset. What nothing is known of counts as used now: its time to live must not have passed already.
      */
-    Map<String, Long> reconcile(List<PublishedVersion> versions, Usage usage) {
+    Map<String, Long> reconcile(List<PublishedVersion> versions, Usage usage, long nowMs) {
         Map<String, Long> highest = new HashMap<>();
         attempt(() -> {
             Set<String> present = new HashSet<>();
@@ -50,7 +50,8 @@ final class CatalogKeeper {
                 present.add(key(version.dataset(), version.version()));
                 Optional<CatalogEntry> known = catalog.find(version.dataset(), version.version());
                 if (known.isEmpty()) {
-                    catalog.put(entry(version));
+                    usage.note(version, nowMs);
+                    catalog.put(entry(version, nowMs));
                 } else {
                     usage.note(version, known.get().lastUseEpochMs());
                 }
@@ -62,6 +63,9 @@ final class CatalogKeeper {
                 }
             }
         });
+        if (lost) {
+            versions.forEach(version -> usage.note(version, nowMs));
+        }
         return highest;
     }
 
@@ -81,7 +85,7 @@ final class CatalogKeeper {
         return dataset + "/" + version;
     }
 
-    private static CatalogEntry entry(PublishedVersion version) {
+    private static CatalogEntry entry(PublishedVersion version, long lastUseMs) {
         String fingerprint = fingerprint(version.sources());
         return new CatalogEntry(
                 version.dataset(),
@@ -93,7 +97,7 @@ final class CatalogKeeper {
                         .map(origin -> new CatalogEntry.Source(origin, fingerprint))
                         .toList(),
                 version.publishedEpochMs(),
-                version.publishedEpochMs());
+                lastUseMs);
     }
 
     /** Condenses what the source files looked like, so that a changed one shows. */

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.Retention;
 import dev.larder.server.catalog.Catalog;
+import dev.larder.server.store.Departure;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,7 @@ public final class Residency {
     private final Usage usage = new Usage();
     private final LongAdder evictions = new LongAdder();
     private final Admission admission;
+    private final Repair repair;
 
     /**
      * Creates an empty one that keeps the catalog up to date.
@@ -60,24 +63,32 @@ public final class Residency {
         this.catalog = new CatalogKeeper(catalog, onCatalogError);
         this.clockMs = clockMs;
         this.admission = new Admission(store, this, usage, clockMs);
+        this.repair = new Repair(store, this);
     }
 
     /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
     public void adopt(boolean verify, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
         Store.Adopted adopted = store.adopt(verify, onDamaged);
-        for (PublishedVersion version : adopted.versions()) {
-            makeCurrent(version);
+        adopted.versions().forEach(this::makeCurrent);
+        synchronized (this) {
+            retired.addAll(adopted.retired());
+        }
+        for (PublishedVersion version : current()) {
             store.pointCurrentTo(version);
         }
         for (Registration registration : adopted.registrations()) {
-            registered.put(registration.dataset(), registration);
+            setRegistered(registration);
             noteVersion(registration.dataset(), registration.version());
         }
-        catalog.reconcile(all(), usage).forEach(this::noteVersion);
+        adopted.lastVersions().forEach(this::noteVersion);
+        catalog.reconcile(all(), usage, clockMs.getAsLong()).forEach(this::noteVersion);
         removeRetired();
     }
 
-    /** Makes finished versions the current ones, all or none, and retires those before them; what was pinned stays pinned. */
+    /**
+     * Makes finished versions the current ones, all or none, and retires those before them; what was pinned stays pinned. The
+     * caller gives back the space that it had set aside, and then calls {@link #removeReplaced}.
+     */
     public List<PublishedVersion> publish(List<IncomingVersion> incoming) {
         for (IncomingVersion version : incoming) {
             if (find(version.dataset()).filter(store::isPinned).isPresent()) {
@@ -87,16 +98,32 @@ public final class Residency {
         List<PublishedVersion> versions = store.publish(incoming, this::nextVersion, clockMs.getAsLong());
         for (PublishedVersion version : versions) {
             Optional<PublishedVersion> previous = find(version.dataset());
-            catalog.add(version);
+            catalog.add(version, usage.lastUseMs(version));
             makeCurrent(version);
-            previous.ifPresent(retiring -> store.pin(retiring, false));
-        }
-        try {
-            removeRetired();
-        } catch (LarderException e) { // what was published stays so, and the next sweep tries again
-            LOG.warn("retired versions could not be removed yet: {}", e.getMessage());
+            previous.ifPresent(retiring -> handPinOver(retiring, version));
         }
         return versions;
+    }
+
+    /** Looks again, as somebody may have pinned the old version while the new one was published. */
+    private void handPinOver(PublishedVersion retiring, PublishedVersion version) {
+        try {
+            if (store.isPinned(retiring)) {
+                store.pin(version, true);
+                store.pin(retiring, false);
+            }
+        } catch (LarderException e) { // what was published stays so
+            LOG.warn("a version may not be pinned as the one before it was: {}", e.getMessage());
+        }
+    }
+
+    /** Unlinks what a publication has replaced and nobody leases; where that fails, the next look tries again. */
+    public void removeReplaced() {
+        try {
+            removeRetired();
+        } catch (LarderException e) {
+            LOG.warn("retired versions could not be removed yet: {}", e.getMessage());
+        }
     }
 
     private void forgetSource(String dataset) {
@@ -144,7 +171,7 @@ public final class Residency {
             PublishedVersion now = current.get(version.dataset());
             if (now != null && now.isSameAs(version)) {
                 current.put(version.dataset(), updated);
-                catalog.add(updated);
+                catalog.add(updated, usage.lastUseMs(updated));
             }
         }
     }
@@ -188,19 +215,23 @@ public final class Residency {
      */
     public int removeRetired() {
         for (PublishedVersion version : retired()) {
-            boolean removed = store.removeUnleased(version, false, () -> forget(version));
-            if (removed && store.lease(version) == Store.LeaseState.GONE) {
-                forget(version); // somebody else removed its files
-            }
+            store.removeUnleased(version, Departure.RETIRED, () -> forget(version));
         }
         return retired().size();
     }
 
     private synchronized void forget(PublishedVersion version) {
-        current.computeIfPresent(version.dataset(), (name, other) -> other.isSameAs(version) ? null : other);
-        retired.removeIf(version::isSameAs);
-        usage.forget(version);
-        catalog.remove(version);
+        boolean isKnown =
+                isCurrent(version) ? current.remove(version.dataset()) != null : retired.removeIf(version::isSameAs);
+        if (isKnown) { // else what has its number by now is another
+            usage.forget(version);
+            catalog.remove(version);
+        }
+    }
+
+    private synchronized boolean isCurrent(PublishedVersion version) {
+        PublishedVersion now = current.get(version.dataset());
+        return now != null && now.isSameAs(version);
     }
 
     /**
@@ -215,27 +246,31 @@ public final class Residency {
             return Optional.empty();
         }
         PublishedVersion version = require(dataset);
-        if (store.isPinned(version)) {
-            throw Failure.of(ErrorCode.REFUSED, "dataset is pinned")
-                    .with("dataset", dataset)
-                    .with("version", version.version())
-                    .remedy("larder unpin " + dataset + " first");
-        } else if (!letGo(version, forgetSource)) {
-            throw Failure.of(ErrorCode.REFUSED, "dataset is in use")
-                    .with("dataset", dataset)
-                    .with("version", version.version())
-                    .with("pids", store.holders(version))
-                    .remedy("evict it when its readers have ended");
+        if (!letGo(version, forgetSource)) {
+            throw staying(version);
         }
         return Optional.of(version);
     }
 
-    /** Removes a version that nobody leases; what can be loaded again stays registered. False where it is leased. */
+    private LarderException staying(PublishedVersion version) {
+        return store.isPinned(version)
+                ? Failure.of(ErrorCode.REFUSED, "dataset is pinned")
+                        .with("dataset", version.dataset())
+                        .with("version", version.version())
+                        .remedy("larder unpin " + version.dataset() + " first")
+                : Failure.of(ErrorCode.REFUSED, "dataset is in use")
+                        .with("dataset", version.dataset())
+                        .with("version", version.version())
+                        .with("pids", store.holders(version))
+                        .remedy("evict it when its readers have ended");
+    }
+
+    /** Removes a version that nobody leases; what can be loaded again stays registered. False where it is leased or pinned. */
     boolean letGo(PublishedVersion version, boolean forgetSource) {
         boolean comesBack = version.isSourced() && !forgetSource;
         setLeaving(version, true);
         try {
-            return store.removeUnleased(version, comesBack, () -> {
+            return store.removeUnleased(version, comesBack ? Departure.COMES_BACK : Departure.FORGOTTEN, () -> {
                 evictions.increment();
                 if (comesBack) {
                     setRegistered(Registration.of(version)); // first, or there is a moment in which nobody knows it
@@ -261,16 +296,24 @@ public final class Residency {
         }
     }
 
-    /** Sets space aside for a load, evicting what can come back where that makes the room; see {@link Admission}. */
-    public void reserve(long neededBytes) {
-        admission.reserve(neededBytes);
+    /**
+     * Sets space aside for a load, evicting what can come back where that makes the room. May wait a moment for versions that
+     * somebody was just told of.
+     *
+     * @param writtenBytes how many of these a client has written into the store already
+     * @param isWanted asked while it waits
+     * @throws LarderException NO_SPACE with all numbers, and nothing changed
+     * @throws java.util.concurrent.CancellationException where nobody wants it any more
+     */
+    public void reserve(long neededBytes, long writtenBytes, BooleanSupplier isWanted) {
+        admission.reserve(neededBytes, writtenBytes, isWanted);
     }
 
     /** Keeps the current version of a dataset as long as was asked for, where that is longer than it would stay anyway. */
     public void retain(String dataset, Retention retention) {
         find(dataset).ifPresent(version -> {
             if (retention.pinned()) {
-                store.pin(version, true);
+                pin(dataset, true);
             }
             long ttlMs = retention.ttl().toMillis();
             if (ttlMs > 0 && ttlMs != version.provenance().ttlMs()) {
@@ -281,7 +324,11 @@ public final class Residency {
 
     /** Keeps the current version of a dataset resident until it is unpinned. */
     public void pin(String dataset, boolean pinned) {
-        store.pin(require(dataset), pinned);
+        PublishedVersion version;
+        do { // once more where a newer version was published meanwhile
+            version = require(dataset);
+            store.pin(version, pinned);
+        } while (!isCurrent(version));
     }
 
     /** Notes that a version was just asked for: whoever asked has a moment to lease it before it may be evicted. */
@@ -298,13 +345,16 @@ public final class Residency {
      */
     public void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
         for (PublishedVersion version : current()) {
-            switch (store.lease(version)) {
-                case HELD -> noteUse(version);
-                case FREE -> expire(version);
-                case GONE -> vanish(version, onVanished);
+            Store.LeaseState lease = store.lease(version);
+            if (lease == Store.LeaseState.HELD) {
+                noteUse(version);
+            } else if (lease == Store.LeaseState.FREE) {
+                expire(version);
             }
-            if (everyFile && !store.isWhole(version)) {
-                vanish(version, onVanished);
+            if (everyFile || lease == Store.LeaseState.GONE) {
+                mend(version, onVanished);
+            } else {
+                repair.restoreCurrent(version);
             }
         }
     }
@@ -326,27 +376,34 @@ public final class Residency {
     }
 
     /**
-     * Gives up a version that is current but not whole, if it is that; readers who have it open go on. What has a source is
-     * registered, and loaded when somebody asks for it.
+     * Looks whether a current version is whole. A manifest or a link that is lost is made anew. Where arrays are, the version is given
+     * up; readers who have it open go on. What has a source is registered, and loaded when somebody asks for it; of what was computed,
+     * the rest is set aside, as it may be all that is left.
+     *
+     * @return whether it was given up
      */
-    public void vanish(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
-        synchronized (this) {
-            PublishedVersion now = current.get(version.dataset());
-            if (now == null || !now.isSameAs(version) || leaving.contains(version.folder()) || store.isWhole(version)) {
-                return;
-            }
-            if (version.isSourced()) {
-                setRegistered(Registration.of(version)); // also where there is no room to note it
-            }
+    public boolean mend(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
+        return repair.mend(version, onVanished);
+    }
+
+    /** Tells whether a version is current and nobody is removing it. */
+    synchronized boolean isStaying(PublishedVersion version) {
+        return isCurrent(version) && !leaving.contains(version.folder());
+    }
+
+    /** Takes a version out of what is current, where it is that; what has a source is known to come back. */
+    synchronized boolean giveUp(PublishedVersion version) {
+        if (!isStaying(version)) {
+            return false;
+        }
+        if (version.isSourced()) {
+            setRegistered(Registration.of(version)); // also where there is no room to note it
             current.remove(version.dataset());
             retired.add(version);
+        } else {
+            forget(version);
         }
-        onVanished.accept(version);
-        store.unlinkCurrent(version);
-        if (version.isSourced()) {
-            register(Registration.of(version));
-        }
-        removeRetired();
+        return true;
     }
 
     /** Returns how many versions were let go, on request, in time or for others, since the daemon started. */

@@ -6,7 +6,8 @@ import java.util.Map;
 
 /** When versions were last used. Leases are looked at now and then, so this is not exact. Thread-safe. */
 final class Usage {
-    private static final long PROTECTED_MS = 2_000;
+    /** How long somebody who was told of a version has to lease it. */
+    static final long PROTECTED_MS = 2_000;
 
     private final Map<String, Long> lastUseMs = new HashMap<>();
     private final Map<String, Long> protectedUntilMs = new HashMap<>();

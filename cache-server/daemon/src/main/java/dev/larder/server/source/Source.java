@@ -83,6 +83,32 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         }
     }
 
+    /**
+     * Refuses what the names of files alone tell that a load would refuse: where none is of a known kind, or where packed ones are to
+     * stay in place. Nothing is opened, so that more may turn up when it is loaded.
+     */
+    public static void requireLikely(String name, Path path, SourceOptions options, boolean inPlace) {
+        Names.requireDataset(name);
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return; // files of any kind
+        }
+        KeyFilter filter = new KeyFilter(options.keys());
+        SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, false, false);
+        List<LarderException> refusals = new ArrayList<>(walk.refusals());
+        if (inPlace) {
+            walk.files().stream()
+                    .filter(file -> file.isGzip() || file.kind() == SourceKind.TABLE)
+                    .map(file ->
+                            Refusal.of(file.path(), 0, "it cannot be mapped in place: its data has to be unpacked"))
+                    .forEach(refusals::add);
+        }
+        if (!refusals.isEmpty()) {
+            throw Refusal.all(name, path, refusals);
+        } else if (walk.files().isEmpty()) {
+            throw nothing(path, options, walk);
+        }
+    }
+
     /** Scans with the calling thread alone. */
     static Source scan(String name, Path path, SourceOptions options) {
         return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));

@@ -20,6 +20,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -43,7 +44,9 @@ final class Adoption {
     private final BiConsumer<Path, RuntimeException> onDamaged;
     private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
     private final List<PublishedVersion> versions = new ArrayList<>();
+    private final List<PublishedVersion> retired = new ArrayList<>();
     private final List<Registration> registrations = new ArrayList<>();
+    private final Map<String, Long> lastVersions = new HashMap<>();
 
     /** Prepares to read a store; {@code verify} has every byte compared with its checksum. */
     Adoption(Posix posix, StoreLayout layout, boolean verify, BiConsumer<Path, RuntimeException> onDamaged) {
@@ -55,7 +58,8 @@ final class Adoption {
 
     /**
      * Reads every version that is whole. What is damaged is removed where it can be loaded again, and else set aside: it may be all
-     * that is left of something computed. Whatever else lies there is rubbish, and may stand in the way.
+     * that is left of something computed. What was replaced by one that is damaged, or was evicted, stays retired. Whatever else
+     * lies there is rubbish, and may stand in the way.
      */
     Store.Adopted adopt() throws IOException {
         readAll();
@@ -67,7 +71,7 @@ final class Adoption {
             }
         }
         versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
-        return new Store.Adopted(versions, registrations);
+        return new Store.Adopted(versions, retired, registrations, lastVersions);
     }
 
     /** What reading a version led to: the version, or why there is none. */
@@ -107,34 +111,81 @@ final class Adoption {
         }
     }
 
+    /** What lies in the folder of a dataset. */
+    private static final class Contents {
+        private final List<PublishedVersion> whole = new ArrayList<>();
+        private final List<Registration> sources = new ArrayList<>();
+        private final List<Path> doomed = new ArrayList<>();
+        private long lastVersion;
+
+        Optional<Registration> newestSource() {
+            return sources.stream().max(Comparator.comparing(Registration::version));
+        }
+
+        /** Tells whether nothing newer than the newest whole version has been there. */
+        boolean isResident() {
+            return whole.stream().anyMatch(version -> version.version() == lastVersion);
+        }
+    }
+
     private void adopt(Path dataset) throws IOException {
-        int before = versions.size();
-        Optional<Registration> registration = Optional.empty();
-        for (Path entry : entries(dataset)) {
-            if (isFolder(entry)) {
-                Optional<Registration> again =
-                        fileName(entry).endsWith(DAMAGED) ? Optional.empty() : version(dataset, entry);
-                registration = again.isPresent() ? again : registration;
-            } else if (!fileName(entry).equals(StoreLayout.CURRENT)
-                    && !fileName(entry).equals(StoreLayout.REGISTERED)) {
-                new Removal().remove(entry);
+        Contents contents = contents(dataset);
+        lastVersions.put(fileName(dataset), contents.lastVersion);
+        if (contents.isResident()) {
+            versions.addAll(contents.whole); // the link is replaced in one step, not missed
+            Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
+        } else {
+            retired.addAll(contents.whole);
+            Files.deleteIfExists(dataset.resolve(StoreLayout.CURRENT));
+            Optional<Registration> source = contents.newestSource();
+            if (source.isPresent()) {
+                keep(source.get(), dataset);
             }
         }
-        if (versions.size() > before) {
-            Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
-            return; // the link is replaced in one step, not missed
-        }
-        Files.deleteIfExists(dataset.resolve(StoreLayout.CURRENT));
-        registration = registration.isPresent() ? registration : registration(dataset);
-        registration.ifPresent(registrations::add);
+        new Removal().removeAll(contents.doomed); // not before what loads it again is noted
         Publication.deleteIfEmpty(dataset);
     }
 
-    /** Adopts a version, or returns what loads it again. */
-    private Optional<Registration> version(Path dataset, Path folder) throws IOException {
+    private Contents contents(Path dataset) throws IOException {
+        Contents contents = new Contents();
+        for (Path entry : entries(dataset)) {
+            String name = fileName(entry);
+            if (isFolder(entry)) {
+                contents.lastVersion = Math.max(contents.lastVersion, number(entry));
+                if (isVersion(entry)) {
+                    addVersion(dataset, entry, contents);
+                }
+            } else if (!name.equals(StoreLayout.CURRENT) && !name.equals(StoreLayout.REGISTERED)) {
+                new Removal().remove(entry);
+            }
+        }
+        registration(dataset).ifPresent(contents.sources::add);
+        long sourceVersion = contents.newestSource().map(Registration::version).orElse(0L);
+        contents.lastVersion = Math.max(contents.lastVersion, sourceVersion);
+        return contents;
+    }
+
+    /** Returns the number that a folder is named for; 0 where it is named for none. */
+    private static long number(Path folder) {
+        String name = fileName(folder);
         try {
-            versions.add(readings.computeIfAbsent(folder, this::tryRead).orThrow());
-            return Optional.empty();
+            return Long.parseLong(isVersion(folder) ? name : name.substring(0, name.length() - DAMAGED.length()));
+        } catch (NumberFormatException noVersion) {
+            return 0;
+        }
+    }
+
+    private void keep(Registration registration, Path dataset) throws IOException {
+        registrations.add(registration);
+        Path file = dataset.resolve(StoreLayout.REGISTERED);
+        Files.deleteIfExists(file);
+        Publication.write(file, writer -> Manifest.writeRegistration(registration, writer));
+    }
+
+    /** Adds a version, or what loads it again. */
+    private void addVersion(Path dataset, Path folder, Contents contents) throws IOException {
+        try {
+            contents.whole.add(readings.computeIfAbsent(folder, this::tryRead).orThrow());
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (LarderException e) {
@@ -142,34 +193,36 @@ final class Adoption {
                 throw e; // such as too many open files: nothing is known about the version itself
             }
             Optional<Registration> again = source(dataset, folder);
+            again.ifPresent(contents.sources::add);
             if (again.isEmpty() && Files.exists(folder.resolve(StoreLayout.MANIFEST))) {
                 setAside(folder);
             } else {
-                new Removal().remove(folder);
+                contents.doomed.add(folder);
             }
             onDamaged.accept(folder, e);
-            return again;
         }
     }
 
-    private Optional<Registration> source(Path dataset, Path folder) throws IOException {
+    private static Optional<Registration> source(Path dataset, Path folder) {
         try {
             Provenance provenance = Manifest.readProvenance(folder.resolve(StoreLayout.MANIFEST));
             if (provenance.origins().isEmpty()) {
                 return Optional.empty();
             }
-            Registration registration = Registration.ofSource(fileName(dataset), provenance);
-            Path file = dataset.resolve(StoreLayout.REGISTERED);
-            Files.deleteIfExists(file);
-            Publication.write(file, writer -> Manifest.writeRegistration(registration, writer));
-            return Optional.of(registration);
+            // Without a digest: what is loaded again has the next number, whatever it holds.
+            return Optional.of(new Registration(fileName(dataset), number(folder), "", 0, provenance));
         } catch (LarderException unreadable) {
             return Optional.empty();
         }
     }
 
-    private static void setAside(Path folder) throws IOException {
-        Path aside = folder.resolveSibling(fileName(folder) + DAMAGED);
+    static Path asideOf(Path folder) {
+        return folder.resolveSibling(fileName(folder) + DAMAGED);
+    }
+
+    /** Moves what may be all that is left of something computed to where nobody takes it for a version. */
+    static void setAside(Path folder) throws IOException {
+        Path aside = asideOf(folder);
         new Removal().remove(aside);
         Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
     }
@@ -330,6 +383,9 @@ final class Adoption {
                 posix.close(descriptor);
             }
         } catch (LarderException e) {
+            if (e.code() != ErrorCode.NOT_FOUND && e.code() != ErrorCode.REFUSED) {
+                throw e; // such as too many open files
+            }
             throw damaged(folder, "file that is mapped in place cannot be opened: " + segment.file(), null);
         }
         if (found.inode() != segment.inode()

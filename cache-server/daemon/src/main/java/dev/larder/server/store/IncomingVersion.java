@@ -2,9 +2,11 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.Digest;
 import dev.larder.layout.SegmentFile;
+import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import java.io.EOFException;
 import java.io.IOException;
@@ -129,8 +131,19 @@ public final class IncomingVersion implements AutoCloseable {
         }
     }
 
-    /** Gives the memory of files back at once, whoever holds on to them. */
+    /** Returns what the kernel knows of a file that was made here. */
+    public FileStatus statusOf(String file) {
+        int descriptor = posix.openForReading(folder.resolve(file));
+        try {
+            return posix.status(descriptor);
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /** Gives the memory of files back at once, whoever holds on to them. Where one fails the others are emptied all the same. */
     public void emptyFiles(Collection<String> files) {
+        LarderException first = null;
         for (String file : files) {
             Path path = folder.resolve(file);
             try {
@@ -139,8 +152,12 @@ public final class IncomingVersion implements AutoCloseable {
                     empty(path);
                 }
             } catch (IOException e) {
-                throw Space.failed("cannot empty a file", path, e);
+                LarderException failure = Space.failed("cannot empty a file", path, e);
+                first = first == null ? failure : first;
             }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 

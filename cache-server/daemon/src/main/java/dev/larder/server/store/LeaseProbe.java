@@ -3,9 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
-import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -21,24 +19,24 @@ final class LeaseProbe {
         this.posix = posix;
     }
 
+    /** What is done to a version that nobody leases. */
+    @FunctionalInterface
+    interface Change {
+        /**
+         * Returns whether it was done.
+         *
+         * @param isLocked whether the lease is locked; false where there was no lease file to lock
+         */
+        boolean apply(boolean isLocked);
+    }
+
     /**
-     * Runs {@code change} while nobody can lease the version; false where somebody holds a lease. Whoever asks for a lease during
-     * the change is refused, and resolves the name again. What has no lease file any more is leased by nobody.
+     * Applies {@code change} while nobody can lease the version; false where somebody holds a lease, or where it was not done. Whoever
+     * asks for a lease during the change is refused, and resolves the name again. What has no lease file any more is leased by nobody.
      */
-    boolean runUnleased(Path version, Runnable change) {
-        Supplier<Boolean> ifGone = () -> {
-            if (Files.exists(version)) { // somebody else has removed the lease file
-                change.run();
-            }
-            return true;
-        };
-        return withLease(version, ifGone, descriptor -> {
-            if (!tryLockExclusive(descriptor)) {
-                return false;
-            }
-            change.run();
-            return true;
-        });
+    boolean runUnleased(Path version, Change change) {
+        return withLease(
+                version, () -> change.apply(false), descriptor -> tryLockExclusive(descriptor) && change.apply(true));
     }
 
     /** Tells whether anybody holds a lease. */
@@ -62,10 +60,15 @@ final class LeaseProbe {
         return posix.tryLockExclusive(descriptor);
     }
 
+    /** Or a question of our own, which locks the lease for a moment, would be taken for an eviction. */
+    private synchronized boolean tryLockShared(int descriptor) {
+        return posix.tryLockShared(descriptor);
+    }
+
     /** Runs {@code use} while this process leases the version itself; false where it is going or gone. */
     boolean runLeased(Path version, Runnable use) {
         return withLease(version, () -> false, descriptor -> {
-            if (!posix.tryLockShared(descriptor) || !posix.status(descriptor).isLinked()) {
+            if (!tryLockShared(descriptor) || !posix.status(descriptor).isLinked()) {
                 return false;
             }
             use.run();
@@ -86,11 +89,6 @@ final class LeaseProbe {
                         version -> version,
                         version ->
                                 withLease(version, List::of, descriptor -> locks.readers(posix.status(descriptor)))));
-    }
-
-    /** Picks the pids of shared {@code flock}s on a file out of lines such as {@code 1: FLOCK ADVISORY READ 4711 00:1a:99 0 EOF}. */
-    static List<Long> holders(FileStatus file, List<String> locks) {
-        return LockTable.of(locks.stream()).readers(file);
     }
 
     private <T> T withLease(Path version, Supplier<T> ifGone, IntFunction<T> use) {

@@ -73,14 +73,9 @@ public final class LeaseTable {
 
     /** Returns the process that owns the store as its daemon; empty where none does, or not in this pid namespace. */
     public OptionalLong daemonPid() {
-        try {
-            return LockTable.read().owner(status(layout.lock()));
-        } catch (LarderException e) {
-            if (e.code() == ErrorCode.NOT_FOUND) {
-                return OptionalLong.empty();
-            }
-            throw e;
-        }
+        return FileNumber.of(layout.lock()) // by name, as only its owner may open it
+                .map(LockTable.read()::owner)
+                .orElse(OptionalLong.empty());
     }
 
     private void requireStore() {
@@ -159,8 +154,8 @@ public final class LeaseTable {
                 segments.add(index.segment(number));
             }
             return Store.storedBytes(posix, version, segments);
-        } catch (IOException e) {
-            return 0; // it is being removed, or not ours to read
+        } catch (IOException | LarderException e) {
+            return 0; // it is being removed, damaged, or not ours to read
         }
     }
 

@@ -41,21 +41,21 @@ final class LeftFolder {
 
     /** Tells what it is. Holds the lock for a moment, shared: a daemon that starts just then tries again. */
     StoreReport look() throws IOException {
-        return withLock(lock -> posix.tryLockShared(lock), this::measure);
+        return measuredIfLeft(withLock(lock -> posix.tryLockShared(lock), (lock, record) -> left(record)));
     }
 
     /** Unlinks the store's own files, unless somebody lives there. */
     StoreReport remove(boolean evenIfKept) throws IOException {
-        return withLock(this::lockForRemoval, record -> {
-            StoreReport found = measure(record);
-            return found.state() == State.KEPT && !evenIfKept ? found : remove(found);
-        });
+        return measuredIfLeft(withLock(this::lockForRemoval, (lock, record) -> {
+            StoreReport found = left(record);
+            return found.state() == State.KEPT && !evenIfKept ? found : remove(found, lock);
+        }));
     }
 
     /** What is done while the lock is held. */
     @FunctionalInterface
     private interface Work {
-        StoreReport with(LockRecord record) throws IOException;
+        StoreReport with(int lock, LockRecord record) throws IOException;
     }
 
     /** How the lock is taken. */
@@ -81,15 +81,17 @@ final class LeftFolder {
             }
             if (!attempt.tryLock(lock)) {
                 return StoreReport.leftAlone(
-                        store, State.LIVE, "it is in use: pid=" + readRecord().pid());
+                        store,
+                        State.LIVE,
+                        "it is in use: pid=" + LockRecord.read(lock).pid());
             }
             if (!posix.status(lock).isLinked()) {
                 throw new NoSuchFileException(store.toString()); // its daemon has just removed it
             }
-            LockRecord record = readRecord();
+            LockRecord record = LockRecord.read(lock);
             return record.pid() < 0 && file.byteSize() > 0
                     ? noStore("its daemon.lock is no record")
-                    : work.with(record);
+                    : work.with(lock, record);
         } finally {
             posix.close(lock);
         }
@@ -97,10 +99,6 @@ final class LeftFolder {
 
     private StoreReport noStore(String why) {
         return StoreReport.leftAlone(store, State.NO_STORE, why);
-    }
-
-    private LockRecord readRecord() throws IOException {
-        return LockRecord.parse(Leftovers.text(layout.lock()));
     }
 
     /** Takes the lock for good, also where others are looking at the store just now. */
@@ -114,7 +112,18 @@ final class LeftFolder {
         return true;
     }
 
-    private StoreReport measure(LockRecord record) throws IOException {
+    private StoreReport left(LockRecord record) {
+        return record.isClean()
+                ? StoreReport.leftAlone(store, State.KEPT, "it was left on purpose")
+                : StoreReport.leftAlone(store, State.DEAD, "its daemon died: pid=" + record.pid());
+    }
+
+    /** Looking at every file takes time: no lock is held that a daemon may need to start. */
+    private StoreReport measuredIfLeft(StoreReport found) throws IOException {
+        return found.state() == State.KEPT || found.state() == State.DEAD ? measured(found) : found;
+    }
+
+    private StoreReport measured(StoreReport found) throws IOException {
         List<String> leased = new ArrayList<>();
         TreeSet<Long> holders = new TreeSet<>();
         long held = 0;
@@ -125,13 +134,15 @@ final class LeftFolder {
                 held += sizes(version).bytes();
             }
         }
+        for (Path ring : Rings.entries(layout)) {
+            held += Rings.isAlive(posix, ring) ? sizes(ring).bytes() : 0;
+        }
         Sizes all = new Sizes(0, 0);
         for (Path part : parts()) {
             all = all.plus(sizes(part));
         }
-        State state = record.isClean() ? State.KEPT : State.DEAD;
-        String detail = record.isClean() ? "it was left on purpose" : "its daemon died: pid=" + record.pid();
-        return new StoreReport(store, state, detail, all.files(), all.bytes(), held, leased, new ArrayList<>(holders));
+        return new StoreReport(
+                store, found.state(), found.detail(), all.files(), all.bytes(), held, leased, new ArrayList<>(holders));
     }
 
     /** Returns everything that belongs to a store; the lock goes last. */
@@ -139,6 +150,7 @@ final class LeftFolder {
         return List.of(
                 layout.incoming(),
                 layout.data(),
+                layout.rings(),
                 layout.socket(),
                 layout.counters(),
                 layout.token(),
@@ -193,13 +205,17 @@ final class LeftFolder {
         }
     }
 
-    /** A daemon that starts meanwhile reads in the lock file that it should wait, and finds the file gone in the end. */
-    private StoreReport remove(StoreReport found) throws IOException {
+    /**
+     * A daemon that starts meanwhile reads in the lock file that it should wait, and finds the file gone in the end. That is written
+     * into the very file that is locked, and whatever is removed is reached from the folder that was opened: whoever owns the store
+     * may have put links in their place.
+     */
+    private StoreReport remove(StoreReport dead, int lock) throws IOException {
         StandardOpenOption[] anew = {StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING};
-        Files.write(layout.lock(), StoreLock.removalRecord(), anew);
+        Files.write(Path.of("/proc/self/fd/" + lock), StoreLock.removalRecord(), anew);
+        StoreReport found = measured(dead);
         Removal removal = new Removal();
         List<Path> parts = parts();
-        removal.removeAll(versions());
         removal.removeAll(parts.subList(0, parts.size() - 1));
         removal.remove(layout.lock());
         Publication.deleteIfEmpty(store);

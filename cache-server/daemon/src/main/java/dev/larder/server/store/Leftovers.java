@@ -7,7 +7,6 @@ import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import dev.larder.server.store.StoreReport.State;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -136,10 +135,5 @@ public final class Leftovers {
 
     private static String kindOf(Path path) {
         return Files.isSymbolicLink(path) ? "it is a symbolic link" : "it is a file";
-    }
-
-    /** Reads a lock file, whatever bytes it holds. */
-    static String text(Path file) throws IOException {
-        return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
     }
 }

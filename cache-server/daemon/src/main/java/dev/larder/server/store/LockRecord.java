@@ -1,7 +1,9 @@
 package dev.larder.server.store;
 
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.BulkIo;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +24,23 @@ import org.jspecify.annotations.Nullable;
  */
 record LockRecord(long pid, String started, String bootId, int formatVersion, boolean isClean) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+    /** No record is longer; what somebody else has put there may be. */
+    private static final int LONGEST_BYTES = 4096;
+
+    /** Returns what stands in a lock file that is open and regular, whatever bytes it is: the lock alone counts. */
+    static String text(int descriptor) {
+        BulkIo io = BulkIo.system();
+        ByteBuffer direct = ByteBuffer.allocateDirect(LONGEST_BYTES);
+        byte[] text = new byte[(int) io.read(descriptor, 0, io.addressOf(direct), LONGEST_BYTES)];
+        direct.get(text);
+        return new String(text, StandardCharsets.UTF_8);
+    }
+
+    /** Reads the record in a lock file that is open and regular. */
+    static LockRecord read(int descriptor) {
+        return parse(text(descriptor));
+    }
 
     static LockRecord ofThisProcess() {
         return new LockRecord(

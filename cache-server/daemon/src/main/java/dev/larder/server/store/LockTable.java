@@ -25,17 +25,14 @@ final class LockTable {
     private final Map<Lock, TreeSet<Long>> pids = new HashMap<>();
 
     /** A kind of lock on a file. */
-    private record Lock(boolean isShared, int deviceMajor, int deviceMinor, long inode) {
+    private record Lock(boolean isShared, FileNumber file) {
         static Lock of(Matcher line) {
             return new Lock(
                     line.group("kind").equals("READ"),
-                    Integer.parseInt(line.group("major"), 16),
-                    Integer.parseInt(line.group("minor"), 16),
-                    Long.parseLong(line.group("inode")));
-        }
-
-        static Lock on(FileStatus file, boolean isShared) {
-            return new Lock(isShared, file.deviceMajor(), file.deviceMinor(), file.inode());
+                    new FileNumber(
+                            Integer.parseInt(line.group("major"), 16),
+                            Integer.parseInt(line.group("minor"), 16),
+                            Long.parseLong(line.group("inode"))));
         }
     }
 
@@ -63,12 +60,12 @@ final class LockTable {
 
     /** Returns who has a shared lock on a file, in ascending order. */
     List<Long> readers(FileStatus file) {
-        return new ArrayList<>(pids.getOrDefault(Lock.on(file, true), new TreeSet<>()));
+        return new ArrayList<>(pids.getOrDefault(new Lock(true, FileNumber.of(file)), new TreeSet<>()));
     }
 
     /** Returns who has the exclusive lock on a file. */
-    OptionalLong owner(FileStatus file) {
-        return pids.getOrDefault(Lock.on(file, false), new TreeSet<>()).stream()
+    OptionalLong owner(FileNumber file) {
+        return pids.getOrDefault(new Lock(false, file), new TreeSet<>()).stream()
                 .mapToLong(Long::longValue)
                 .findFirst();
     }

@@ -87,19 +87,28 @@ final class Modes {
         return ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 02000) != 0;
     }
 
-    /** Opens a store to a group, or to its owner alone, with all that an earlier daemon left in it. */
+    /**
+     * Opens a store to a group, or to its owner alone, with all that an earlier daemon left in it. The folder itself is opened last and
+     * closed first: one that is open is open all the way down, also where this ended half way before.
+     */
     static void apply(Path store, Path data, Optional<String> group) throws IOException {
         StoreOwner before = StoreOwner.of(store);
         if (group.isEmpty()) {
             set(store, OWNER_FOLDER);
-        } else {
-            giveTo(store, group.get());
-            set(store, SHARED_FOLDER);
+            if (before.isShared()) {
+                handDown(data, before.gid(), false);
+            }
+            return;
         }
-        StoreOwner now = StoreOwner.of(store);
-        if (before.isShared() != now.isShared() || before.gid() != now.gid()) {
-            handDown(data, now);
+        if (!before.isShared() || !before.group().equals(group.get())) {
+            set(store, OWNER_FOLDER);
         }
+        giveTo(store, group.get());
+        int gid = StoreOwner.of(store).gid();
+        if (!before.isShared() || before.gid() != gid) {
+            handDown(data, gid, true);
+        }
+        set(store, SHARED_FOLDER);
     }
 
     private static void giveTo(Path store, String group) throws IOException {
@@ -117,23 +126,23 @@ final class Modes {
         }
     }
 
-    private static void handDown(Path data, StoreOwner owner) throws IOException {
+    private static void handDown(Path data, int gid, boolean isShared) throws IOException {
         if (Files.isDirectory(data, LinkOption.NOFOLLOW_LINKS)) {
             try (Stream<Path> entries = Files.walk(data)) {
                 for (Path entry : (Iterable<Path>) entries::iterator) {
-                    handDownOne(entry, owner);
+                    handDownOne(entry, gid, isShared);
                 }
             }
         }
     }
 
     /** Leaves what is neither file nor folder to those who remove it. */
-    private static void handDownOne(Path entry, StoreOwner owner) throws IOException {
+    private static void handDownOne(Path entry, int gid, boolean isShared) throws IOException {
         boolean isFolder = Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS);
         if (isFolder || Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
-            Files.setAttribute(entry, "unix:gid", owner.gid(), LinkOption.NOFOLLOW_LINKS);
+            Files.setAttribute(entry, "unix:gid", gid, LinkOption.NOFOLLOW_LINKS);
             int shared = isFolder ? SHARED_FOLDER : SHARED_FILE;
-            set(entry, owner.isShared() ? shared : isFolder ? OWNER_FOLDER : OWNER_FILE);
+            set(entry, isShared ? shared : isFolder ? OWNER_FOLDER : OWNER_FILE);
         }
     }
 

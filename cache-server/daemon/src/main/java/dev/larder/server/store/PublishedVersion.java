@@ -54,9 +54,12 @@ public record PublishedVersion(
         return new PublishedVersion(dataset, version, folder, digest, publishedEpochMs, storedBytes, arrays, other);
     }
 
-    /** Tells whether the other is the same version of the same dataset, whatever else is known of it. */
+    /**
+     * Tells whether the other is the same version of the same dataset, whatever else is known of it. One that left and came back
+     * under its old number is another.
+     */
     public boolean isSameAs(PublishedVersion other) {
-        return version == other.version && dataset.equals(other.dataset);
+        return version == other.version && publishedEpochMs == other.publishedEpochMs && dataset.equals(other.dataset);
     }
 
     /** Returns the length of all data together. */

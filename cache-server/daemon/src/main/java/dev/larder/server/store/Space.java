@@ -40,13 +40,27 @@ final class Space {
         return Math.max(0, Math.min(capacityBytes - usedBytes - reservedBytes, freeBytes()));
     }
 
-    /** Sets space aside for a load; false, with nothing done, where it would not fit beside all others. */
-    synchronized boolean tryReserve(long neededBytes, long usedBytes) {
-        if (neededBytes > freeBytes(usedBytes)) {
+    /**
+     * Sets space aside for a load; false, with nothing done, where it would not fit beside all others.
+     *
+     * @param writtenBytes how many of these lie on the mount already, so that it has less free by as much
+     */
+    synchronized boolean tryReserve(long neededBytes, long writtenBytes, long usedBytes) {
+        if (missingBytes(neededBytes, writtenBytes, usedBytes) > 0) {
             return false;
         }
         reservedBytes += neededBytes;
         return true;
+    }
+
+    /** Returns how much would have to leave before {@link #tryReserve} would set that much aside. */
+    synchronized long missingBytes(long neededBytes, long writtenBytes, long usedBytes) {
+        if (neededBytes == 0) {
+            return 0; // also where the store is overfull
+        }
+        long ofCapacity = neededBytes - (capacityBytes - usedBytes - reservedBytes);
+        long ofMount = neededBytes - writtenBytes - freeBytes();
+        return Math.max(0, Math.max(ofCapacity, ofMount));
     }
 
     /** Gives back what was set aside: the load has ended, and what it published counts as used. */

@@ -10,12 +10,9 @@ import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,6 +25,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.ToLongBiFunction;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -52,12 +50,15 @@ public final class Store implements AutoCloseable {
     private final Space space;
     private final LeaseProbe leases;
     private final Filling filling;
+    private final Rings rings;
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
 
-    /** Guards what a name leads to: publishing and removing a version of one dataset exclude each other. */
-    private final Object names = new Object();
+    private final VersionNames names;
+
+    private final Object ownership = new Object();
+    private boolean givenUp;
 
     private Store(Posix posix, StoreLayout layout, Optional<String> group, StoreLock lock, Space space) {
         this.posix = posix;
@@ -67,17 +68,16 @@ public final class Store implements AutoCloseable {
         this.space = space;
         this.leases = new LeaseProbe(posix);
         this.filling = Filling.of(layout.root(), BulkIo.system());
+        this.names = new VersionNames(layout, () -> newPlace("name"));
+        this.rings = new Rings(posix, layout);
     }
 
     /**
      * Takes a store over, making it where it is absent: refuses one that another live daemon or another user owns, removes
-     * unfinished work, and starts empty where the store is of another boot or format. Only this user may use it.
+     * unfinished work, and starts empty where the store is of another boot or format.
+     *
+     * @param group who may use it besides this user
      */
-    public static Store open(StoreLayout layout, OptionalLong capacityBytes) {
-        return open(layout, capacityBytes, Optional.empty());
-    }
-
-    /** Takes a store over as {@link #open(StoreLayout, OptionalLong)} does, and opens it to a group, or to this user alone. */
     public static Store open(StoreLayout layout, OptionalLong capacityBytes, Optional<String> group) {
         Posix posix = Posix.system();
         TakeOver.requireSocketPath(layout);
@@ -107,10 +107,16 @@ public final class Store implements AutoCloseable {
     /**
      * Makes the store anew where somebody has removed it from under this process: its folders, and a lock that others find.
      *
-     * @return false where it is in place
-     * @throws LarderException REFUSED where another daemon has made itself a store there since
+     * @return false where it is in place, or was given up
+     * @throws LarderException REFUSED where the place is not this user's any more; see {@link #isTaken}
      */
     public boolean restoreIfRemoved() {
+        synchronized (ownership) {
+            return !givenUp && restore();
+        }
+    }
+
+    private boolean restore() {
         boolean isGone = !lock.isInPlace();
         try {
             if (isGone) {
@@ -123,9 +129,27 @@ public final class Store implements AutoCloseable {
                 Modes.makePassage(layout.incoming());
             }
             Publication.makeFolder(layout.data());
+            Rings.makeFolder(layout);
             return isGone;
         } catch (IOException e) {
             throw Space.failed("cannot make the store anew", layout.root(), e);
+        }
+    }
+
+    /** Tells whether another process owns what lies here by now. */
+    public boolean isTaken() {
+        return !lock.isInPlace() && StoreLock.isHeldByAnother(posix, layout.lock());
+    }
+
+    /** Tells whether this process owns what lies here. */
+    public boolean isInPlace() {
+        return lock.isInPlace();
+    }
+
+    /** From now on nothing is made anew. */
+    private void giveUp() {
+        synchronized (ownership) {
+            givenUp = true;
         }
     }
 
@@ -151,17 +175,40 @@ public final class Store implements AutoCloseable {
 
     /** Returns how much may still be put in where {@code usedBytes} are in. */
     public long freeBytes(long usedBytes) {
-        return space.freeBytes(usedBytes);
+        return space.freeBytes(usedBytes + rings.liveBytes());
     }
 
-    /** Sets space aside before a byte of it is written; false, with nothing done, where it would not fit. */
-    public boolean tryReserveSpace(long neededBytes, long usedBytes) {
-        return space.tryReserve(neededBytes, usedBytes);
+    /**
+     * Sets space aside before it is written; false, with nothing done, where it would not fit.
+     *
+     * @param writtenBytes how many of these a client has written already
+     */
+    public boolean tryReserveSpace(long neededBytes, long writtenBytes, long usedBytes) {
+        return space.tryReserve(neededBytes, writtenBytes, usedBytes + rings.liveBytes());
+    }
+
+    /** Returns how many bytes would have to leave before {@link #tryReserveSpace} would succeed. */
+    public long missingBytes(long neededBytes, long writtenBytes, long usedBytes) {
+        return space.missingBytes(neededBytes, writtenBytes, usedBytes + rings.liveBytes());
     }
 
     /** Gives back what {@link #tryReserveSpace} set aside; what was published of it counts as used. */
     public void releaseSpace(long bytes) {
         space.release(bytes);
+    }
+
+    /** Removes the rings whose producers have died, and measures the others. */
+    public void sweepRings() {
+        try {
+            rings.sweep();
+        } catch (IOException e) {
+            throw Space.failed("cannot look after rings", layout.rings(), e);
+        }
+    }
+
+    /** Returns what rings occupied at the last {@link #sweepRings}, in bytes. */
+    public long ringBytes() {
+        return rings.liveBytes();
     }
 
     /** Returns what a file of this length will occupy. */
@@ -206,23 +253,9 @@ public final class Store implements AutoCloseable {
                 long number = nextVersion.applyAsLong(version.dataset(), version.digest());
                 publication.prepare(version, number, nowEpochMs);
             }
-            synchronized (names) {
-                List<PublishedVersion> published = publication.commit();
-                published.forEach(this::removeNote); // here, or it could be that of an eviction that follows at once
-                return published;
-            }
+            return names.publish(publication);
         } catch (IOException e) {
             throw Space.failed("cannot publish", layout.data(), e);
-        }
-    }
-
-    private void removeNote(PublishedVersion version) {
-        try {
-            Files.deleteIfExists(layout.registered(version.dataset()));
-        } catch (IOException e) {
-            LOG.warn(
-                    "cannot forget where a dataset came from: {}",
-                    e.getMessage()); // the next start does not look at it
         }
     }
 
@@ -252,74 +285,31 @@ public final class Store implements AutoCloseable {
      * gone meanwhile stays gone.
      */
     public void rewriteManifest(PublishedVersion version) {
-        try {
-            replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
-        } catch (NoSuchFileException gone) {
-            LOG.debug("a version went away before its manifest was replaced: {}", gone.getMessage());
-        } catch (IOException e) {
-            throw Space.failed("cannot replace a manifest", version.folder(), e);
-        }
-    }
-
-    /** Puts a file in place, in one step. */
-    private void replace(Path file, Publication.Content content) throws IOException {
-        Path draft = newPlace(String.valueOf(file.getFileName()));
-        try {
-            Publication.write(draft, content);
-            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(draft);
-        }
+        names.rewriteManifest(version);
     }
 
     /** Notes, over a restart as well, where a dataset can be loaded from. */
     public void writeRegistration(Registration registration) {
-        Path file = layout.registered(registration.dataset());
-        try {
-            synchronized (names) {
-                Publication.makeFolder(layout.dataset(registration.dataset()));
-                replace(file, writer -> Manifest.writeRegistration(registration, writer));
-            }
-        } catch (IOException e) {
-            throw Space.failed("cannot note where a dataset comes from", file, e);
-        }
+        names.writeRegistration(registration);
     }
 
     /** Forgets where a dataset can be loaded from. */
     public void removeRegistration(String dataset) {
-        try {
-            synchronized (names) {
-                Files.deleteIfExists(layout.registered(dataset));
-                Publication.deleteIfEmpty(layout.dataset(dataset));
-            }
-        } catch (IOException e) {
-            throw Space.failed("cannot forget where a dataset comes from", layout.registered(dataset), e);
-        }
+        names.removeRegistration(dataset);
     }
 
-    /** Notes, over a restart as well, that a version is wanted, or no longer. */
+    /** Notes, over a restart as well, that a version is wanted, or no longer; NOT_FOUND where it has just left. */
     public void pin(PublishedVersion version, boolean pinned) {
-        Path file = version.folder().resolve(StoreLayout.PINNED);
-        try {
-            if (!pinned) {
-                Files.deleteIfExists(file);
-            } else if (!isPinned(version)) {
-                Publication.write(file, writer -> {});
-            }
-        } catch (FileAlreadyExistsException e) {
-            LOG.debug("pinned by two at once: {}", file);
-        } catch (IOException e) {
-            throw Space.failed("cannot pin a version", file, e);
-        }
+        names.pin(version, pinned);
     }
 
     /** Tells whether a version is wanted. */
     public boolean isPinned(PublishedVersion version) {
-        return Files.exists(version.folder().resolve(StoreLayout.PINNED));
+        return VersionNames.isPinned(version);
     }
 
-    /** Tells whether all files of a version are where they were put in the store, whatever is in them. */
-    public boolean isWhole(PublishedVersion version) {
+    /** Returns which files of a version are not where they were put in the store, whatever is in the others. */
+    public List<String> missingFiles(PublishedVersion version) {
         Path folder = version.folder();
         return Stream.concat(
                         Stream.of(StoreLayout.LEASE, StoreLayout.INDEX, StoreLayout.MANIFEST),
@@ -327,74 +317,72 @@ public final class Store implements AutoCloseable {
                                 .map(ArrayEntry::file)
                                 .filter(file -> !SegmentFile.isOutside(file))
                                 .distinct())
-                .allMatch(file -> Files.exists(folder.resolve(file)));
+                .filter(file -> !Files.exists(folder.resolve(file)))
+                .toList();
     }
 
-    /** Makes the link of a dataset name this version, in one step. */
+    /** Makes the link of a dataset name this version, in one step, where it does not. */
     public void pointCurrentTo(PublishedVersion version) throws IOException {
-        Files.move(newLinkTo(version), layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    private Path newLinkTo(PublishedVersion version) throws IOException {
-        return Files.createSymbolicLink(newPlace("link"), Path.of(Long.toString(version.version())));
+        names.pointCurrentTo(version);
     }
 
     /**
-     * Unlinks a version that nobody leases, and the link that names it.
+     * Makes the link of a dataset anew where somebody has removed it.
      *
-     * @param keepSource whether its manifest stays as what it can be loaded from, which takes no space
-     * @param onOutOfSight told when nobody finds it any more, and its memory is about to be freed, which takes time
-     * @return false, with nothing done, where somebody does
+     * @param isStillCurrent asked while nothing is published or removed
+     * @return whether it was lost
      */
-    public boolean removeUnleased(PublishedVersion version, boolean keepSource, Runnable onOutOfSight) {
-        return leases.runUnleased(version.folder(), () -> {
+    public boolean restoreCurrent(PublishedVersion version, BooleanSupplier isStillCurrent) {
+        try {
+            return names.restoreCurrent(version, isStillCurrent);
+        } catch (IOException e) {
+            throw Space.failed("cannot make the link to a version anew", layout.current(version.dataset()), e);
+        }
+    }
+
+    /**
+     * Unlinks a version that nobody leases, and the link that names it. One whose files somebody else has removed already goes as
+     * well.
+     *
+     * @param onOutOfSight told when nobody finds it any more, and its memory is about to be freed, which takes time
+     * @return false, with nothing done, where somebody leases it, or has pinned it and it is not retired
+     */
+    public boolean removeUnleased(PublishedVersion version, Departure departure, Runnable onOutOfSight) {
+        return leases.runUnleased(version.folder(), isLocked -> {
             try {
-                Path gone = takeOutOfSight(version, keepSource);
+                Path gone = newPlace("gone");
+                if (!names.takeOutOfSight(version, departure, isLocked, gone)) {
+                    return false;
+                }
                 onOutOfSight.run();
                 new Removal().remove(gone);
+                return true;
             } catch (IOException e) {
                 throw Space.failed("cannot remove a version", version.folder(), e);
             }
         });
     }
 
-    /** Moves a version to where nobody looks, in one step, and returns the place. */
-    private Path takeOutOfSight(PublishedVersion version, boolean keepSource) throws IOException {
-        Path gone = newPlace("gone");
-        synchronized (names) {
-            if (isCurrent(version)) {
-                Files.deleteIfExists(layout.current(version.dataset()));
-            }
-            Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
-            boolean isReplaced = Files.exists(layout.current(version.dataset()), LinkOption.NOFOLLOW_LINKS);
-            if (keepSource && !isReplaced && Files.exists(manifest)) {
-                Files.move(manifest, layout.registered(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
-            }
-            Files.move(version.folder(), gone, StandardCopyOption.ATOMIC_MOVE);
-            Publication.deleteIfEmpty(layout.dataset(version.dataset()));
+    /** Returns where {@link #setAside} puts what is left of a version. */
+    public static Path asideOf(PublishedVersion version) {
+        return Adoption.asideOf(version.folder());
+    }
+
+    /** Moves what is left of a version to where nobody takes it for one; readers go on. Nothing where all of it is gone. */
+    public void setAside(PublishedVersion version) {
+        try {
+            names.setAside(version);
+        } catch (IOException e) {
+            throw Space.failed("cannot set a version aside", version.folder(), e);
         }
-        return gone;
     }
 
     /** Removes the link that names a version as the newest, where it does. */
     public void unlinkCurrent(PublishedVersion version) {
         try {
-            synchronized (names) {
-                if (isCurrent(version)) {
-                    Files.deleteIfExists(layout.current(version.dataset()));
-                }
-            }
+            names.unlinkCurrent(version);
         } catch (IOException e) {
             throw Space.failed("cannot take a version out of sight", version.folder(), e);
-        }
-    }
-
-    private boolean isCurrent(PublishedVersion version) throws IOException {
-        try {
-            Path text = Files.readSymbolicLink(layout.current(version.dataset()));
-            return text.toString().equals(Long.toString(version.version()));
-        } catch (NoSuchFileException e) {
-            return false;
         }
     }
 
@@ -448,8 +436,19 @@ public final class Store implements AutoCloseable {
         return new Adoption(posix, layout, verify, onDamaged).adopt();
     }
 
-    /** What an earlier daemon left. */
-    public record Adopted(List<PublishedVersion> versions, List<Registration> registrations) {}
+    /**
+     * What an earlier daemon left.
+     *
+     * @param versions those of datasets that are resident, oldest first
+     * @param retired those that a newer one had replaced which is gone
+     * @param registrations what is not resident but can be loaded
+     * @param lastVersions the highest number that anything of a dataset has had
+     */
+    public record Adopted(
+            List<PublishedVersion> versions,
+            List<PublishedVersion> retired,
+            List<Registration> registrations,
+            Map<String, Long> lastVersions) {}
 
     /**
      * Unlinks everything, leaving nothing but what readers still hold, and gives the store up.
@@ -457,6 +456,7 @@ public final class Store implements AutoCloseable {
      * @param versions those that may be leased
      */
     public CleanUp removeAll(List<PublishedVersion> versions) throws IOException {
+        giveUp();
         if (!lock.isInPlace()) { // what lies there now, if anything, is another daemon's
             lock.close();
             return new CleanUp(0, 0, 0, List.of());
@@ -473,27 +473,33 @@ public final class Store implements AutoCloseable {
                 LOG.warn("cannot tell who reads a version: {}", e.getMessage());
             }
         }
+        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum() + ringBytes();
         Removal removal = new Removal();
-        List<Path> folders = new ArrayList<>(List.of(layout.incoming()));
+        List<Path> folders = new ArrayList<>(Rings.entries(layout));
+        folders.add(layout.incoming());
         versions.stream().map(PublishedVersion::folder).forEach(folders::add);
         try {
             removal.removeAll(folders);
         } finally {
-            removal.removeAll(
-                    List.of(layout.data(), layout.socket(), layout.counters(), layout.token(), layout.catalog()));
+            removal.removeAll(List.of(
+                    layout.data(),
+                    layout.rings(),
+                    layout.socket(),
+                    layout.counters(),
+                    layout.token(),
+                    layout.catalog()));
             // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
             Files.deleteIfExists(layout.lock());
             lock.close();
         }
         Publication.deleteIfEmpty(layout.root());
-        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum();
         return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
     }
 
     /** Gives the store up after a start that failed: removes it where it holds nothing, else leaves it for the next try. */
     public void abandon() {
         try (Stream<Path> datasets = Files.list(layout.data())) {
-            if (datasets.findAny().isEmpty()) {
+            if (datasets.findAny().isEmpty() && Rings.entries(layout).isEmpty()) {
                 removeAll(List.of());
             }
         } catch (IOException e) {
@@ -506,7 +512,8 @@ public final class Store implements AutoCloseable {
     /** Gives the store up and leaves it, in order, for the next start. Idempotent. */
     @Override
     public void close() {
-        if (Files.exists(layout.lock())) {
+        giveUp();
+        if (lock.isInPlace()) {
             lock.markClean();
         }
         lock.close();

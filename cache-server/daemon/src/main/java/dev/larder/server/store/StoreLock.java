@@ -2,15 +2,15 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.BulkIo;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
-import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -51,8 +51,8 @@ final class StoreLock implements AutoCloseable {
             try {
                 requireOwnFile(posix.status(descriptor), file);
                 if (!posix.tryLockExclusive(descriptor)) {
-                    if (System.nanoTime() - begin > (isBeingRemoved(file) ? REMOVAL_NS : LOOK_NS)) {
-                        throw held(layout);
+                    if (System.nanoTime() - begin > (isBeingRemoved(descriptor) ? REMOVAL_NS : LOOK_NS)) {
+                        throw held(layout, descriptor);
                     }
                     LockSupport.parkNanos(RECORD_PAUSE_NS);
                     continue;
@@ -60,20 +60,12 @@ final class StoreLock implements AutoCloseable {
                 // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by
                 // now.
                 if (posix.status(descriptor).isLinked()) {
-                    LockRecord found = read(file);
+                    LockRecord found = LockRecord.read(descriptor);
                     StoreLock lock = new StoreLock(posix, file, descriptor, found);
                     lock.write(LockRecord.ofThisProcess());
                     taken = true;
                     return lock;
                 }
-            } catch (NoSuchFileException e) {
-                Thread.onSpinWait(); // its owner has just removed it: try again
-            } catch (IOException e) {
-                throw Failure.of(ErrorCode.UNEXPECTED, "cannot read the store's lock file")
-                        .with("file", file)
-                        .with("reason", e)
-                        .cause(e)
-                        .exception();
             } finally {
                 if (!taken) {
                     posix.close(descriptor);
@@ -88,8 +80,25 @@ final class StoreLock implements AutoCloseable {
         return (record + REMOVAL + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    private static boolean isBeingRemoved(Path file) throws IOException {
-        return Leftovers.text(file).contains(REMOVAL);
+    private static boolean isBeingRemoved(int descriptor) {
+        return LockRecord.text(descriptor).contains(REMOVAL);
+    }
+
+    /** Tells whether another process owns the store whose lock this is, as far as this user can tell. */
+    static boolean isHeldByAnother(Posix posix, Path file) {
+        try {
+            int descriptor = posix.openForReading(file);
+            try {
+                return posix.status(descriptor).isRegular() && !posix.tryLockShared(descriptor);
+            } finally {
+                posix.close(descriptor);
+            }
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND || e.code() == ErrorCode.REFUSED) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     private static void requireOwnFile(FileStatus found, Path file) {
@@ -102,8 +111,8 @@ final class StoreLock implements AutoCloseable {
         }
     }
 
-    private static RuntimeException held(StoreLayout layout) throws IOException {
-        LockRecord owner = readWritten(layout.lock());
+    private static RuntimeException held(StoreLayout layout, int descriptor) {
+        LockRecord owner = readWritten(descriptor);
         return Failure.of(ErrorCode.REFUSED, "another daemon owns the store")
                 .with("store", layout.root())
                 .with("pid", owner.pid())
@@ -112,23 +121,21 @@ final class StoreLock implements AutoCloseable {
     }
 
     /** Reads the record of the owner, waiting a little for one that has only just taken the lock. */
-    private static LockRecord readWritten(Path file) throws IOException {
-        LockRecord record = read(file);
+    private static LockRecord readWritten(int descriptor) {
+        LockRecord record = LockRecord.read(descriptor);
         for (int attempt = 0; record.pid() < 0 && attempt < RECORD_ATTEMPTS; attempt++) {
             LockSupport.parkNanos(RECORD_PAUSE_NS);
-            record = read(file);
+            record = LockRecord.read(descriptor);
         }
         return record;
     }
 
-    /** Reads what stands there, whatever bytes it is: the lock alone counts. */
-    private static LockRecord read(Path file) throws IOException {
-        return LockRecord.parse(Leftovers.text(file));
-    }
-
     /** Tells whether the file that is locked is still the one that others find. */
     boolean isInPlace() {
-        return held && Files.exists(file) && posix.status(descriptor).isLinked();
+        return held
+                && FileNumber.of(file)
+                        .filter(FileNumber.of(posix.status(descriptor))::equals)
+                        .isPresent();
     }
 
     /** Returns what the owner before this one left behind. */
@@ -141,15 +148,16 @@ final class StoreLock implements AutoCloseable {
         write(LockRecord.ofThisProcess().stoppedInOrder());
     }
 
+    /** Writes into the file that is locked, whatever has its name by now. */
     private void write(LockRecord record) {
+        BulkIo io = BulkIo.system();
+        byte[] text = record.toBytes();
+        ByteBuffer direct = ByteBuffer.allocateDirect(text.length).put(text);
         try {
-            Files.write(file, record.toBytes(), StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot write the store's lock file")
-                    .with("file", file)
-                    .with("reason", e)
-                    .cause(e)
-                    .exception();
+            io.resize(descriptor, 0);
+            io.write(descriptor, 0, io.addressOf(direct), text.length);
+        } finally {
+            Reference.reachabilityFence(direct);
         }
     }
 

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -59,7 +60,9 @@ final class TakeOver {
         Files.deleteIfExists(layout.token());
         Modes.makePassage(layout.incoming());
         Publication.makeFolder(layout.data());
-        return byteSize(layout.data());
+        Rings.makeFolder(layout);
+        Modes.share(layout.rings());
+        return byteSize(layout.data()) + byteSize(layout.rings());
     }
 
     /** Sums the lengths of all files below a folder, with one look at each. */
@@ -70,6 +73,14 @@ final class TakeOver {
             public FileVisitResult visitFile(Path file, BasicFileAttributes found) {
                 sum[0] += found.isRegularFile() ? found.size() : 0;
                 return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (failure instanceof NoSuchFileException) { // a producer has just removed its ring
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failure;
             }
         });
         return sum[0];
@@ -84,6 +95,7 @@ final class TakeOver {
                 layout.lock(),
                 layout.incoming(),
                 layout.data(),
+                layout.rings(),
                 layout.socket(),
                 layout.counters(),
                 layout.token(),

@@ -39,7 +39,6 @@ class CatalogContractTest {
         try (Catalog catalog = opener.get()) {
             catalog.put(entry("mnist", 1));
 
-            assertThat(catalog.isNew()).isTrue();
             assertThat(catalog.find("mnist", 1)).contains(entry("mnist", 1));
             assertThat(catalog.find("mnist", 2)).isEmpty();
             assertThat(catalog.find("mnis", 1)).isEmpty();

@@ -39,19 +39,17 @@ class ChronicleCatalogTest {
         }
 
         try (Catalog again = Catalog.open(file, true)) {
-            assertThat(again.isNew()).isFalse();
             assertThat(again.entries()).containsExactly(entry("mnist", 1));
         }
     }
 
     @Test
-    void afterAnUncleanStopItIsEmptyAndNew() {
+    void afterAnUncleanStopItIsEmpty() {
         try (Catalog catalog = Catalog.open(file, false)) {
             catalog.put(entry("mnist", 1));
         }
 
         try (Catalog again = Catalog.open(file, false)) {
-            assertThat(again.isNew()).isTrue();
             assertThat(again.entries()).isEmpty();
         }
     }
@@ -63,7 +61,7 @@ class ChronicleCatalogTest {
             Files.write(file, content);
 
             try (Catalog catalog = Catalog.open(file, true)) {
-                assertThat(catalog.isNew()).isTrue();
+                assertThat(catalog.entries()).isEmpty();
                 catalog.put(entry("mnist", 1));
                 assertThat(catalog.entries()).hasSize(1);
             }
@@ -77,12 +75,12 @@ class ChronicleCatalogTest {
 
         Files.write(file, Arrays.copyOf(whole, 3_000));
         try (Catalog catalog = Catalog.open(file, true)) {
-            assertThat(catalog.isNew()).isTrue();
+            assertThat(catalog.entries()).isEmpty();
         }
         Arrays.fill(whole, 100, 1_000, (byte) 'x');
         Files.write(file, whole);
         try (Catalog catalog = Catalog.open(file, true)) {
-            assertThat(catalog.isNew()).isTrue();
+            assertThat(catalog.entries()).isEmpty();
         }
     }
 
@@ -142,7 +140,7 @@ class ChronicleCatalogTest {
             long start = System.nanoTime();
 
             try (Catalog catalog = Catalog.open(file, false)) {
-                assertThat(catalog.isNew()).isTrue();
+                assertThat(catalog.entries()).isEmpty();
                 catalog.put(entry("mnist", 1));
                 assertThat(catalog.entries()).hasSize(1);
             }

@@ -10,11 +10,6 @@ public final class InMemoryCatalog implements Catalog {
     private final Map<Key, CatalogEntry> entries = new ConcurrentHashMap<>();
 
     @Override
-    public boolean isNew() {
-        return true;
-    }
-
-    @Override
     public void put(CatalogEntry entry) {
         entries.put(new Key(entry.dataset(), entry.version()), entry);
     }

@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -47,7 +48,7 @@ class CopyingTest {
     void open() throws IOException {
         file = Files.write(sources.resolve("file"), new byte[1]);
         root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
-        store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40));
+        store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40), Optional.empty());
         version = store.newIncoming("d", Provenance.computed(0));
     }
 

@@ -3,7 +3,6 @@ package dev.larder.server.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.layout.StoreLayout;
-import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LockHolder;
@@ -13,13 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class LeaseProbeTest {
-    private static final FileStatus FILE = new FileStatus(0, 0x1a, 99, 1, 0, 0100400, 0, 0, 0);
-
     private final Posix posix = Posix.system();
     private final LeaseProbe probe = new LeaseProbe(posix);
 
@@ -34,27 +32,6 @@ class LeaseProbeTest {
     }
 
     @Test
-    void holdersAreWhoHasASharedLockOnTheVeryFile() {
-        List<String> locks = List.of(
-                "1: POSIX  ADVISORY  READ 10 00:1a:99 0 EOF",
-                "2: FLOCK  ADVISORY  READ 4711 00:1a:99 0 EOF",
-                "3: FLOCK  ADVISORY  READ 12 00:1a:99 0 EOF",
-                "4: FLOCK  ADVISORY  READ 12 00:1a:99 0 EOF",
-                "5: FLOCK  ADVISORY  READ 13 00:1a:999 0 EOF",
-                "6: FLOCK  ADVISORY  READ 14 00:2a:99 0 EOF",
-                "7: FLOCK  ADVISORY  READ 15 08:1a:99 0 EOF",
-                "8: FLOCK  ADVISORY  WRITE 16 00:1a:99 0 EOF",
-                "8: -> FLOCK  ADVISORY  WRITE 17 00:1a:99 0 EOF",
-                "9: FLOCK  ADVISORY  READ 0 00:1a:99 0 EOF",
-                "10: FLOCK  ADVISORY  READ -1 00:1a:99 0 EOF",
-                "nonsense",
-                "");
-
-        assertThat(LeaseProbe.holders(FILE, locks)).containsExactly(12L, 4711L);
-        assertThat(LeaseProbe.holders(FILE, List.of())).isEmpty();
-    }
-
-    @Test
     void aReaderInAnotherProcessIsSeenNamedAndForgottenWhenItDies() {
         assertThat(probe.isLeased(version)).isFalse();
         try (ChildJvm reader = ChildJvm.start(LockHolder.class, lease.toString(), "shared")) {
@@ -63,7 +40,7 @@ class LeaseProbeTest {
             assertThat(probe.isLeased(version)).isTrue();
             assertThat(probe.holders(version)).containsExactly(reader.pid());
             assertThat(probe.holders(List.of(version))).isEqualTo(Map.of(version, List.of(reader.pid())));
-            assertThat(probe.runUnleased(version, () -> {
+            assertThat(probe.runUnleased(version, isLocked -> {
                         throw new AssertionError("leased");
                     }))
                     .isFalse();
@@ -77,7 +54,7 @@ class LeaseProbeTest {
         int reader = posix.openForReading(lease);
         List<Boolean> taken = new ArrayList<>();
 
-        assertThat(probe.runUnleased(version, () -> taken.add(posix.tryLockShared(reader))))
+        assertThat(probe.runUnleased(version, isLocked -> taken.add(posix.tryLockShared(reader))))
                 .isTrue();
 
         assertThat(taken).containsExactly(false);
@@ -86,11 +63,31 @@ class LeaseProbeTest {
     }
 
     @Test
+    void ourOwnQuestionsKeepUsFromReadingNothing() throws Exception {
+        AtomicBoolean hasEnded = new AtomicBoolean();
+        Thread asking = new Thread(() -> {
+            while (!hasEnded.get()) {
+                probe.state(version);
+            }
+        });
+        asking.start();
+
+        int read = 0;
+        for (int i = 0; i < 20_000; i++) {
+            read += probe.runLeased(version, () -> {}) ? 1 : 0;
+        }
+        hasEnded.set(true);
+        asking.join();
+
+        assertThat(read).isEqualTo(20_000);
+    }
+
+    @Test
     void whatIsGoneIsNotLeased() throws IOException {
         Files.delete(lease);
 
         assertThat(probe.isLeased(version)).isFalse();
         assertThat(probe.holders(version)).isEmpty();
-        assertThat(probe.runUnleased(version, () -> {})).isTrue();
+        assertThat(probe.runUnleased(version, isLocked -> !isLocked)).isTrue();
     }
 }

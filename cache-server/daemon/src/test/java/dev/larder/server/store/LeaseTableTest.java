@@ -42,9 +42,29 @@ class LeaseTableTest {
                 "2: FLOCK  ADVISORY  WRITE 16 00:1a:99 0 EOF",
                 "2: -> FLOCK  ADVISORY  WRITE 17 00:1a:99 0 EOF"));
 
-        assertThat(locks.owner(FILE)).hasValue(16);
+        assertThat(locks.owner(FileNumber.of(FILE))).hasValue(16);
         assertThat(locks.readers(FILE)).containsExactly(12L);
-        assertThat(LockTable.of(Stream.of()).owner(FILE)).isEmpty();
+        assertThat(LockTable.of(Stream.of()).owner(FileNumber.of(FILE))).isEmpty();
+    }
+
+    @Test
+    void readersAreWhoHasASharedLockOnTheVeryFile() {
+        LockTable locks = LockTable.of(Stream.of(
+                "1: POSIX  ADVISORY  READ 10 00:1a:99 0 EOF",
+                "2: FLOCK  ADVISORY  READ 4711 00:1a:99 0 EOF",
+                "3: FLOCK  ADVISORY  READ 12 00:1a:99 0 EOF",
+                "4: FLOCK  ADVISORY  READ 12 00:1a:99 0 EOF",
+                "5: FLOCK  ADVISORY  READ 13 00:1a:999 0 EOF",
+                "6: FLOCK  ADVISORY  READ 14 00:2a:99 0 EOF",
+                "7: FLOCK  ADVISORY  READ 15 08:1a:99 0 EOF",
+                "8: FLOCK  ADVISORY  WRITE 16 00:1a:99 0 EOF",
+                "8: -> FLOCK  ADVISORY  WRITE 17 00:1a:99 0 EOF",
+                "9: FLOCK  ADVISORY  READ 0 00:1a:99 0 EOF",
+                "10: FLOCK  ADVISORY  READ -1 00:1a:99 0 EOF",
+                "nonsense",
+                ""));
+
+        assertThat(locks.readers(FILE)).containsExactly(12L, 4711L);
     }
 
     @Test
@@ -56,6 +76,19 @@ class LeaseTableTest {
 
             assertThat(leases().held()).containsExactly(new HeldVersion("d", 3, 0, List.of(reader.pid())));
         }
+    }
+
+    @Test
+    void aVersionWhoseIndexIsDamagedIsHeldAllTheSame() throws IOException {
+        Path lease = lease();
+        Files.writeString(lease.resolveSibling(StoreLayout.INDEX), "no index at all");
+        int reader = Posix.system().openForReading(lease);
+        assertThat(Posix.system().tryLockShared(reader)).isTrue();
+
+        assertThat(leases().held())
+                .containsExactly(new HeldVersion(
+                        "d", 3, 0, List.of(ProcessHandle.current().pid())));
+        Posix.system().close(reader);
     }
 
     @Test

@@ -3,8 +3,16 @@ package dev.larder.server.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -48,6 +56,19 @@ class LockRecordTest {
                 .isFalse();
         assertThat(new LockRecord(1, "", here.bootId(), StoreLayout.FORMAT_VERSION + 1, true).fitsThisBoot())
                 .isFalse();
+    }
+
+    @Test
+    void ofAFileThatSomebodyHasMadeLargeOnlyTheBeginningIsRead(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("lock"), "pid=7\n");
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(1), 3L << 30);
+        }
+        int descriptor = Posix.system().openForReading(file);
+
+        assertThat(LockRecord.read(descriptor).pid()).isEqualTo(7);
+        assertThat(LockRecord.text(descriptor)).hasSize(4096);
+        Posix.system().close(descriptor);
     }
 
     private static LockRecord parse(LockRecord record) {

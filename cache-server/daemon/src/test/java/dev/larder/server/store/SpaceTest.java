@@ -17,8 +17,8 @@ class SpaceTest {
     void whatFitsExactlyIsTakenAndNotAByteMore() {
         Space space = new Space(SHM, OptionalLong.of(10_000), 0);
 
-        assertThat(space.tryReserve(6_001, 4_000)).isFalse();
-        assertThat(space.tryReserve(6_000, 4_000)).isTrue();
+        assertThat(space.tryReserve(6_001, 0, 4_000)).isFalse();
+        assertThat(space.tryReserve(6_000, 0, 4_000)).isTrue();
         assertThat(space.capacityBytes()).isEqualTo(10_000);
     }
 
@@ -30,13 +30,13 @@ class SpaceTest {
     @Test
     void loadsSideBySideDoNotCountOnTheSameBytes() {
         Space space = new Space(SHM, OptionalLong.of(10_000), 0);
-        space.tryReserve(7_000, 0);
+        space.tryReserve(7_000, 0, 0);
 
-        assertThat(space.tryReserve(3_001, 0)).isFalse();
-        assertThat(space.tryReserve(3_000, 0)).isTrue();
+        assertThat(space.tryReserve(3_001, 0, 0)).isFalse();
+        assertThat(space.tryReserve(3_000, 0, 0)).isTrue();
 
         space.release(7_000);
-        assertThat(space.tryReserve(7_000, 0)).isTrue();
+        assertThat(space.tryReserve(7_000, 0, 0)).isTrue();
     }
 
     @Test
@@ -44,11 +44,32 @@ class SpaceTest {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m")) {
             Space space = new Space(tiny.folder(), OptionalLong.of(1L << 40), 0);
 
-            assertThat(space.tryReserve(2 << 20, 0)).isFalse();
+            assertThat(space.tryReserve(2 << 20, 0, 0)).isFalse();
             assertThat(space.freeBytes(0)).isEqualTo(1 << 20);
             assertThat(new Space(tiny.folder(), OptionalLong.empty(), 0).capacityBytes())
                     .isBetween(800_000L, 850_000L);
         }
+    }
+
+    @Test
+    void whatLiesOnTheMountAlreadyIsNotCountedAgain() {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m")) {
+            Space space = new Space(tiny.folder(), OptionalLong.of(1L << 40), 0);
+
+            assertThat(space.tryReserve(3 << 19, 1 << 18, 0)).isFalse();
+            assertThat(space.tryReserve(3 << 19, 1 << 19, 0)).isTrue();
+            assertThat(new Space(tiny.folder(), OptionalLong.of(1 << 20), 0).missingBytes(3 << 19, 1 << 19, 0))
+                    .as("but the capacity is for all of it")
+                    .isEqualTo(1 << 19);
+        }
+    }
+
+    @Test
+    void anOverfullStoreMissesWhatItHoldsTooMuchAsWell() {
+        Space space = new Space(SHM, OptionalLong.of(10_000), 0);
+
+        assertThat(space.missingBytes(1_000, 0, 10_500)).isEqualTo(1_500);
+        assertThat(space.tryReserve(0, 0, 10_500)).isTrue();
     }
 
     @Test

@@ -44,6 +44,20 @@ final class ByteTable {
         return table;
     }
 
+    /** Does the same to a picture that is moved, if results have four bytes. */
+    MovingTable moving(Mover mover, @Nullable Border border) {
+        int[] zeros = new int[mover.to().channels()];
+        int tableStride = channels.count() == 1 ? 0 : VALUES;
+        for (int i = 0; i < zeros.length; i++) {
+            zeros[i] = border == null ? ints[i * tableStride] : (int) border.values()[i];
+        }
+        return new MovingTable(mover, ints, tableStride, zeros);
+    }
+
+    int itemSize() {
+        return itemSize;
+    }
+
     private Object entries() {
         return switch (itemSize) {
             case Byte.BYTES -> bytes;
@@ -82,6 +96,10 @@ final class ByteTable {
                 }
             }
             case Integer.BYTES -> {
+                if (step == 1 && target == null) {
+                    TableRow.forward(ints, base, stored, at, count, offset);
+                    return;
+                }
                 for (int i = 0; i < count; i++) {
                     RawMemory.putInt(target, offset + 4L * i * step, ints[base + (stored[at + i * step] & 0xff)]);
                 }

@@ -15,7 +15,7 @@ record Channels(int count, int stride) {
 
     /** Changes {@code x} to {@code (x - mean) * inverse} in part of a sample, of which {@code first} is the first element. */
     void normalize(float[] values, int length, int first, float[] means, float[] inverses) {
-        if (count == 1) {
+        if (means.length == 1) {
             normalize(values, 0, length, means[0], inverses[0]);
         } else if (stride == 1) {
             interleaved(values, length, first % count, means, inverses);

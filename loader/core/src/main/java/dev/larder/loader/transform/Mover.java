@@ -18,6 +18,9 @@ record Mover(Picture from, Picture to, int itemSize, List<Move> moves) {
         if (placement.hasBorder()) {
             Arrays.fill(moved, 0, to.size() * itemSize, (byte) 0);
         }
+        if (placement.isEmpty()) {
+            return;
+        }
         if (from.planar() == to.planar()) {
             rows(stored, at, moved, placement);
             return;

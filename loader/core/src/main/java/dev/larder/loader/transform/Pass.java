@@ -77,6 +77,29 @@ sealed interface Pass {
         }
     }
 
+    /** Moves bytes and looks them up in one go, where the target is outside the heap; else plainly. */
+    record Looked(MovingTable table, Picked plain) implements Pass {
+        @Override
+        public int byteSize() {
+            return plain.byteSize();
+        }
+
+        @Override
+        public Room newRoom() {
+            return plain.newRoom();
+        }
+
+        @Override
+        public void run(byte[] stored, int at, @Nullable Object target, long offset, Scratch scratch, Room room) {
+            if (target != null) {
+                plain.run(stored, at, target, offset, scratch, room);
+                return;
+            }
+            table.mover().place(scratch.placement, scratch.parameters);
+            table.run(stored, at, offset, scratch.placement);
+        }
+    }
+
     /** Runs the user's code on floats. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record MapFloats(SampleFunction function, long[] shape, int count, int number) implements Pass {

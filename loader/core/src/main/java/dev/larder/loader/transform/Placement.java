@@ -57,6 +57,11 @@ final class Placement {
         return firstRow > 0 || endRow < height || firstColumn > 0 || endColumn < width;
     }
 
+    /** Tells whether all is border. */
+    boolean isEmpty() {
+        return firstRow == endRow || firstColumn == endColumn;
+    }
+
     private static int clamp(int value, int length) {
         return Math.max(0, Math.min(value, length));
     }

@@ -60,11 +60,20 @@ final class Stretch {
     }
 
     /** Returns the pass, of which elements of a type come out. */
-    Pass.Picked end(Dtype result) {
+    Pass end(Dtype result) {
         boolean moved = !moves.isEmpty() || (picture.planar() != storedPicture.planar() && picture.channels() > 1);
-        Mover mover = moved ? new Mover(storedPicture, picture, stored.itemSize(), List.copyOf(moves)) : null;
+        Elements elements = elements(result);
         int count = picture.size();
-        return new Pass.Picked(mover, elements(result), border(result), count, count * result.itemSize());
+        int byteSize = count * result.itemSize();
+        boolean colours = storedPicture.channels() == 3 && operations.size() > 0;
+        if (!moved && !colours) {
+            return new Pass.Picked(null, elements, null, count, byteSize);
+        }
+        Mover mover = new Mover(storedPicture, picture, stored.itemSize(), List.copyOf(moves));
+        Pass.Picked plain = new Pass.Picked(mover, elements, border(result), count, byteSize);
+        return elements instanceof Elements.LookedUp look && look.table().itemSize() == Integer.BYTES
+                ? new Pass.Looked(look.table().moving(mover, border(result)), plain)
+                : plain;
     }
 
     private Elements elements(Dtype result) {

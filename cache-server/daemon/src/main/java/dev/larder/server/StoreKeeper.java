@@ -1,0 +1,137 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Looks after a store as long as its daemon lives: what is leased, what nobody has used for as long as it was to live, and what
+ * somebody has removed, which is made anew. Works on one thread, which it is given.
+ */
+final class StoreKeeper {
+    private static final long SAMPLE_MS = 1_000;
+
+    /** How many samples of leases there are to each look for every file. */
+    private static final int SAMPLES_PER_CHECK = 10;
+
+    /** Sampling takes at most one part in this many of a processor's time. */
+    private static final int PAUSE_FACTOR = 100;
+
+    private final Daemon daemon;
+    private final Store store;
+    private final Residency residency;
+    private final ScheduledExecutorService thread;
+    private long samples;
+
+    StoreKeeper(Daemon daemon, Store store, Residency residency, ScheduledExecutorService thread) {
+        this.daemon = daemon;
+        this.store = store;
+        this.residency = residency;
+        this.thread = thread;
+    }
+
+    /** Looks from now on. */
+    void start() {
+        schedule(SAMPLE_MS);
+    }
+
+    private void schedule(long delayMs) {
+        if (!daemon.isStopping()) {
+            try {
+                var unused = thread.schedule(this::look, delayMs, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException stopped) {
+                return;
+            }
+        }
+    }
+
+    private void look() {
+        if (daemon.isStopping()) {
+            return;
+        }
+        try {
+            long start = System.nanoTime();
+            samples++;
+            boolean isRestored = restoreStore();
+            store.sweepRings();
+            residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
+            daemon.afterChange();
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            schedule(Math.max(isRestored ? SAMPLE_MS : SAMPLE_MS * SAMPLES_PER_CHECK, tookMs * PAUSE_FACTOR));
+        } catch (RuntimeException | Error e) {
+            if (!daemon.isStopping()) { // else files go while one looks
+                daemon.report("cannot tell what is in use", e);
+            }
+            schedule(SAMPLE_MS * PAUSE_FACTOR);
+        }
+    }
+
+    /**
+     * Makes anew what somebody has removed from under the daemon; where another daemon has taken the place, this one ends. False where
+     * it cannot, for now.
+     */
+    private boolean restoreStore() {
+        StoreLayout layout = store.layout();
+        try {
+            if (store.restoreIfRemoved()) {
+                daemon.report("the store was removed under the daemon", removed(layout.root()));
+            }
+            if (!Files.exists(layout.socket()) && !daemon.isStopping()) {
+                daemon.listenAgain();
+                daemon.report("the control socket was removed", removed(layout.socket()));
+            }
+            daemon.restoreFiles();
+            return true;
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.REFUSED) {
+                throw e;
+            } else if (store.isTaken()) {
+                end(e);
+            } else {
+                daemon.report("the store cannot be made anew", e);
+            }
+            return false;
+        }
+    }
+
+    private void end(LarderException reason) {
+        daemon.report("another daemon has taken the store, so this one ends", reason);
+        Thread end = new Thread(() -> daemon.stop(false), "larder-end");
+        end.setDaemon(true);
+        end.start();
+    }
+
+    private static LarderException removed(Path path) {
+        return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by somebody else")
+                .with("path", path)
+                .remedy("it was made anew; find out what cleans it up: larder doctor");
+    }
+
+    /** Notes that a version was given up. */
+    void reportVanished(PublishedVersion version) {
+        daemon.report(
+                "files were removed under the daemon",
+                Failure.of(ErrorCode.UNEXPECTED, "files of a version vanished")
+                        .with("dataset", version.dataset())
+                        .with("version", version.version())
+                        .with("folder", version.folder())
+                        .remedy(remedyFor(version) + "; find out what cleans up the store: larder doctor"));
+    }
+
+    private static String remedyFor(PublishedVersion version) {
+        if (version.isSourced()) {
+            return "it is loaded again when it is asked for";
+        }
+        Path aside = Store.asideOf(version);
+        return Files.exists(aside) ? "compute it again, or look at what is left of it in " + aside : "compute it again";
+    }
+}

@@ -1,0 +1,84 @@
+package dev.larder.server.residency;
+
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Registration;
+import dev.larder.server.store.Store;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes anew what somebody has removed of a version, or sees to it that it is given up. Thread-safe. */
+final class Repair {
+    private static final Logger LOG = LoggerFactory.getLogger(Repair.class);
+
+    private final Store store;
+    private final Residency residency;
+
+    Repair(Store store, Residency residency) {
+        this.store = store;
+        this.residency = residency;
+    }
+
+    /** Looks at every file; see {@link Residency#mend}. */
+    boolean mend(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
+        List<String> missing = store.missingFiles(version);
+        if (missing.isEmpty()) {
+            restoreCurrent(version);
+        } else if (missing.equals(List.of(StoreLayout.MANIFEST)) && residency.isStaying(version)) {
+            restoreManifest(version);
+        } else if (residency.giveUp(version)) {
+            finishGivingUp(version, onVanished);
+            return true;
+        }
+        return false;
+    }
+
+    private void restoreManifest(PublishedVersion version) {
+        try {
+            store.rewriteManifest(version);
+            LOG.warn("a manifest was lost, and is made anew: folder={}", version.folder());
+        } catch (LarderException e) { // the next look tries again
+            LOG.warn("a manifest is lost: {}", e.getMessage());
+        }
+    }
+
+    /** Makes the link that names a version as the newest anew, where it is lost. */
+    void restoreCurrent(PublishedVersion version) {
+        try {
+            if (store.restoreCurrent(version, () -> residency.isStaying(version))) {
+                LOG.warn(
+                        "a link to the newest version was lost, and is made anew: dataset={} version={}",
+                        version.dataset(),
+                        version.version());
+            }
+        } catch (LarderException e) { // the next look tries again
+            LOG.warn("a link to the newest version is lost: {}", e.getMessage());
+        }
+    }
+
+    private void finishGivingUp(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
+        try {
+            store.unlinkCurrent(version);
+            if (version.isSourced()) {
+                noteSource(Registration.of(version));
+                residency.removeReplaced(); // or its number would stay taken
+            } else {
+                store.setAside(version);
+            }
+        } finally {
+            onVanished.accept(version);
+        }
+    }
+
+    /** It is known already; what cannot be noted is forgotten with the next start. */
+    private void noteSource(Registration registration) {
+        try {
+            store.writeRegistration(registration);
+        } catch (LarderException e) {
+            LOG.warn("what a dataset can be loaded from is known only until the next start: {}", e.getMessage());
+        }
+    }
+}

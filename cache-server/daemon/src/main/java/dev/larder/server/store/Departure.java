@@ -1,0 +1,11 @@
+package dev.larder.server.store;
+
+/** How a version leaves. */
+public enum Departure {
+    /** A newer one has taken its place, so that it goes even where it is still pinned. */
+    RETIRED,
+    /** It goes for good. */
+    FORGOTTEN,
+    /** Its manifest stays as what it can be loaded from, which takes no space. */
+    COMES_BACK
+}

@@ -1,0 +1,141 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The rings of a store, which other processes make, fill and remove by themselves: what is left of those that died goes, and the
+ * others are counted. A ring is alive while the lock on its {@code producer.lock} is held. Thread-safe.
+ */
+final class Rings {
+    private final Posix posix;
+    private final StoreLayout layout;
+    private volatile long liveBytes;
+
+    Rings(Posix posix, StoreLayout layout) {
+        this.posix = posix;
+        this.layout = layout;
+    }
+
+    /** Makes the folder where it is absent, and in place of whatever else lies there. */
+    static void makeFolder(StoreLayout layout) throws IOException {
+        Path rings = layout.rings();
+        if (!Files.isDirectory(rings, LinkOption.NOFOLLOW_LINKS)) {
+            new Removal().remove(rings);
+            Modes.makeFolder(rings);
+        }
+    }
+
+    /** Returns what the rings of live producers occupied at the last {@link #sweep}, in bytes. */
+    long liveBytes() {
+        return liveBytes;
+    }
+
+    /**
+     * Removes what dead producers have left, and measures the rest. Does nothing while somebody makes a ring: producers hold the
+     * folder's lock for that moment.
+     */
+    synchronized void sweep() throws IOException {
+        int gate;
+        try {
+            gate = posix.openForReading(layout.rings());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return;
+            }
+            throw e;
+        }
+        try {
+            if (posix.tryLockExclusive(gate)) {
+                long bytes = 0;
+                for (Path ring : entries(layout)) {
+                    bytes += removeIfDead(ring) ? 0 : storedBytes(ring);
+                }
+                liveBytes = bytes;
+            }
+        } finally {
+            posix.close(gate);
+        }
+    }
+
+    /** Returns what lies where rings do, sorted. */
+    static List<Path> entries(StoreLayout layout) throws IOException {
+        if (!Files.isDirectory(layout.rings(), LinkOption.NOFOLLOW_LINKS)) {
+            return List.of();
+        }
+        try (Stream<Path> entries = Files.list(layout.rings())) {
+            return entries.sorted().toList();
+        }
+    }
+
+    private boolean removeIfDead(Path ring) throws IOException {
+        int lock = openLock(posix, ring);
+        if (lock < 0) {
+            new Removal().remove(ring);
+            return true;
+        }
+        try {
+            boolean isDead = posix.tryLockExclusive(lock);
+            if (isDead) { // and nobody can take it over meanwhile: that needs the lock
+                new Removal().remove(ring);
+            }
+            return isDead;
+        } finally {
+            posix.close(lock);
+        }
+    }
+
+    /** Tells whether a producer writes to a ring. */
+    static boolean isAlive(Posix posix, Path ring) {
+        int lock = openLock(posix, ring);
+        if (lock < 0) {
+            return false;
+        }
+        try {
+            return !posix.tryLockShared(lock);
+        } finally {
+            posix.close(lock);
+        }
+    }
+
+    /** Returns a descriptor, or -1 where there is no lock file. */
+    private static int openLock(Posix posix, Path ring) {
+        if (!Files.isDirectory(ring, LinkOption.NOFOLLOW_LINKS)) {
+            return -1;
+        }
+        try {
+            return posix.openForReading(ring.resolve(RingDescriptor.PRODUCER_LOCK));
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return -1;
+            }
+            throw e;
+        }
+    }
+
+    private static long storedBytes(Path ring) throws IOException {
+        try (Stream<Path> files = Files.list(ring)) {
+            return files.mapToLong(Rings::length).map(Store::storedBytes).sum();
+        } catch (NoSuchFileException gone) {
+            return 0;
+        }
+    }
+
+    private static long length(Path file) {
+        try {
+            return (long) Files.getAttribute(file, "size", LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException gone) {
+            return 0;
+        }
+    }
+}

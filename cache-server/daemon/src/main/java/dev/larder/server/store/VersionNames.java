@@ -1,0 +1,202 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotLinkException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the names in a store lead to: versions, pins, the links to the newest, notes of what can be loaded. Every change of one
+ * excludes all others, so that nothing that is looked at is published or removed meanwhile. Thread-safe.
+ */
+final class VersionNames {
+    private static final Logger LOG = LoggerFactory.getLogger(VersionNames.class);
+
+    private final StoreLayout layout;
+    private final Supplier<Path> newPlaces;
+
+    /** Addresses a store; {@code newPlaces} gives places in it where nobody looks. */
+    VersionNames(StoreLayout layout, Supplier<Path> newPlaces) {
+        this.layout = layout;
+        this.newPlaces = newPlaces;
+    }
+
+    /** Makes what was prepared visible. */
+    synchronized List<PublishedVersion> publish(Publication publication) throws IOException {
+        List<PublishedVersion> published = publication.commit();
+        published.forEach(this::removeNote); // here, or it could be that of an eviction that follows at once
+        return published;
+    }
+
+    private void removeNote(PublishedVersion version) {
+        try {
+            Files.deleteIfExists(layout.registered(version.dataset()));
+        } catch (IOException e) {
+            LOG.warn(
+                    "cannot forget where a dataset came from: {}",
+                    e.getMessage()); // the next start does not look at it
+        }
+    }
+
+    static boolean isPinned(PublishedVersion version) {
+        return Files.exists(version.folder().resolve(StoreLayout.PINNED));
+    }
+
+    synchronized void pin(PublishedVersion version, boolean pinned) {
+        Path file = version.folder().resolve(StoreLayout.PINNED);
+        try {
+            if (!pinned) {
+                Files.deleteIfExists(file);
+            } else if (!isPinned(version)) {
+                Publication.write(file, writer -> {});
+            }
+        } catch (NoSuchFileException e) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "a version left before it could be pinned")
+                    .with("dataset", version.dataset())
+                    .with("version", version.version())
+                    .cause(e)
+                    .remedy("load it again with larder load --pin");
+        } catch (IOException e) {
+            throw Space.failed("cannot pin a version", file, e);
+        }
+    }
+
+    synchronized void pointCurrentTo(PublishedVersion version) throws IOException {
+        if (!isCurrent(version)) {
+            Path link = Files.createSymbolicLink(newPlaces.get(), Path.of(Long.toString(version.version())));
+            Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    synchronized void unlinkCurrent(PublishedVersion version) throws IOException {
+        if (isCurrent(version)) {
+            Files.deleteIfExists(layout.current(version.dataset()));
+        }
+    }
+
+    /** Makes a link anew that is lost, unless the version is; tells whether it did. */
+    boolean restoreCurrent(PublishedVersion version, BooleanSupplier isStillCurrent) throws IOException {
+        return !hasCurrent(version) && restoreLost(version, isStillCurrent);
+    }
+
+    private synchronized boolean restoreLost(PublishedVersion version, BooleanSupplier isStillCurrent)
+            throws IOException {
+        boolean isLost = !hasCurrent(version)
+                && Files.isDirectory(version.folder(), LinkOption.NOFOLLOW_LINKS)
+                && isStillCurrent.getAsBoolean();
+        if (isLost) {
+            pointCurrentTo(version);
+        }
+        return isLost;
+    }
+
+    private boolean hasCurrent(PublishedVersion version) {
+        return Files.exists(layout.current(version.dataset()), LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private boolean isCurrent(PublishedVersion version) throws IOException {
+        try {
+            Path text = Files.readSymbolicLink(layout.current(version.dataset()));
+            return text.toString().equals(Long.toString(version.version()));
+        } catch (NoSuchFileException | NotLinkException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Moves a version to where nobody looks, in one step; false where it has to stay.
+     *
+     * @param isLocked whether nobody can lease it; where there was no lease to lock, it may have been published anew since
+     */
+    synchronized boolean takeOutOfSight(PublishedVersion version, Departure departure, boolean isLocked, Path place)
+            throws IOException {
+        boolean isPublishedAnew = !isLocked && Files.exists(version.folder().resolve(StoreLayout.LEASE));
+        if (isPublishedAnew || (departure != Departure.RETIRED && isPinned(version))) {
+            return false;
+        }
+        unlinkCurrent(version);
+        if (departure == Departure.COMES_BACK && !hasCurrent(version)) { // else it was replaced
+            keepSource(version);
+        }
+        moveIfThere(version, place);
+        Publication.deleteIfEmpty(layout.dataset(version.dataset()));
+        return true;
+    }
+
+    private void keepSource(PublishedVersion version) throws IOException {
+        Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
+        try {
+            if (Files.exists(manifest)) {
+                Files.move(manifest, layout.registered(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+            } else {
+                writeRegistration(Registration.of(version));
+            }
+        } catch (LarderException e) {
+            LOG.warn("what a dataset can be loaded from is known only until the next start: {}", e.getMessage());
+        }
+    }
+
+    private static void moveIfThere(PublishedVersion version, Path place) throws IOException {
+        if (Files.exists(version.folder(), LinkOption.NOFOLLOW_LINKS)) {
+            Files.move(version.folder(), place, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    synchronized void setAside(PublishedVersion version) throws IOException {
+        if (Files.exists(version.folder(), LinkOption.NOFOLLOW_LINKS)) {
+            Adoption.setAside(version.folder());
+        }
+    }
+
+    void rewriteManifest(PublishedVersion version) {
+        try {
+            replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
+        } catch (NoSuchFileException gone) {
+            LOG.debug("a version went away before its manifest was replaced: {}", gone.getMessage());
+        } catch (IOException e) {
+            throw Space.failed("cannot replace a manifest", version.folder(), e);
+        }
+    }
+
+    /** Puts a file in place, in one step. */
+    private void replace(Path file, Publication.Content content) throws IOException {
+        Path draft = newPlaces.get();
+        try {
+            Publication.write(draft, content);
+            Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(draft);
+        }
+    }
+
+    synchronized void writeRegistration(Registration registration) {
+        Path file = layout.registered(registration.dataset());
+        try {
+            Publication.makeFolder(layout.dataset(registration.dataset()));
+            replace(file, writer -> Manifest.writeRegistration(registration, writer));
+        } catch (IOException e) {
+            throw Space.failed("cannot note where a dataset comes from", file, e);
+        }
+    }
+
+    synchronized void removeRegistration(String dataset) {
+        try {
+            Files.deleteIfExists(layout.registered(dataset));
+            Publication.deleteIfEmpty(layout.dataset(dataset));
+        } catch (IOException e) {
+            throw Space.failed("cannot forget where a dataset comes from", layout.registered(dataset), e);
+        }
+    }
+}

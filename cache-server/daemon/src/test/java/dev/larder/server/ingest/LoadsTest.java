@@ -1,0 +1,144 @@
+package dev.larder.server.ingest;
+
+import static dev.larder.server.residency.PublishedStore.VERSION_BYTES;
+import static dev.larder.server.residency.PublishedStore.sourced;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.protocol.NewFilesRequest.NewFile;
+import dev.larder.protocol.Request;
+import dev.larder.server.residency.PublishedStore;
+import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.Publisher;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Builds that begin, are refused or given up. */
+@Timeout(60)
+@ExtendWith(LeavesNothingBehind.class)
+class LoadsTest {
+    private static final Publisher ADA = Publisher.member(4101, "ada");
+
+    private final PublishedStore made = PublishedStore.withRoomFor(2);
+
+    @AfterEach
+    void close() {
+        made.close();
+    }
+
+    private Loads loads(long quotaBytes) {
+        return new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), quotaBytes), 1);
+    }
+
+    private static Request.Create request(String name, long bytes) {
+        return new Request.Create(name, Duration.ofMinutes(1), bytes, true);
+    }
+
+    @Test
+    void othersAreAnsweredWhileABuildWaitsForItsRoom() {
+        made.publish("a", sourced(0));
+        Loads loads = loads(0);
+        CountDownLatch deciding = new CountDownLatch(1);
+        CountDownLatch mayGoOn = new CountDownLatch(1);
+        made.whenAskedForTime(() -> {
+            deciding.countDown();
+            await(mayGoOn);
+        });
+        CompletableFuture<Optional<Upload>> building = CompletableFuture.supplyAsync(
+                () -> loads.tryStartUpload(request("b", 2 * VERSION_BYTES), Publisher.OWNER, () -> true));
+        await(deciding);
+
+        assertThat(loads.find("b")).isPresent();
+        assertThat(loads.find("c")).isEmpty();
+        assertThat(loads.tryStartUpload(request("b", 0), Publisher.OWNER, () -> true))
+                .isEmpty();
+
+        mayGoOn.countDown();
+        assertThat(loads.findUpload(building.join().orElseThrow().build().token()))
+                .isPresent();
+        loads.close(10_000);
+        assertThat(loads.running()).isEmpty();
+    }
+
+    @Test
+    void aBuildThatIsRefusedItsRoomLeavesTheNameToOthers() {
+        Loads loads = loads(0);
+
+        assertThatThrownBy(() -> loads.tryStartUpload(request("a", 3 * VERSION_BYTES), Publisher.OWNER, () -> true))
+                .hasMessageContaining("not enough space");
+
+        assertThat(loads.running()).isEmpty();
+        assertThat(made.store().freeBytes(0)).isEqualTo(2 * VERSION_BYTES);
+    }
+
+    @Test
+    void whatAMemberMayNotDoAnywayEvictsNothing() {
+        made.publish("a", sourced(0));
+
+        assertThatThrownBy(() -> loads(VERSION_BYTES).tryStartUpload(request("b", 2 * VERSION_BYTES), ADA, () -> true))
+                .hasMessageContaining("the group's quota is not enough");
+
+        assertThat(made.residency().find("a")).isPresent();
+    }
+
+    @Test
+    void aShareOfTheQuotaIsGivenBackWhereThereIsNoRoom() {
+        made.publish("a", Provenance.computed(0));
+        GroupQuota quota = new GroupQuota(made.residency(), 2 * VERSION_BYTES);
+        Loads loads = new Loads(made.store(), made.residency(), quota, 1);
+
+        assertThatThrownBy(() -> loads.tryStartUpload(request("b", 2 * VERSION_BYTES), ADA, () -> true))
+                .hasMessageContaining("not enough space");
+
+        quota.reserve(2 * VERSION_BYTES);
+    }
+
+    @Test
+    void aBuildThatIsBeingPublishedHasNoMoreFilesMadeAndLooksAtNone() throws IOException {
+        try (IncomingVersion folder = made.store().newUpload("a", Provenance.computed(0))) {
+            MemberFiles files = new MemberFiles(folder, new GroupQuota(made.residency(), VERSION_BYTES), 0);
+            files.make(List.of(new NewFile("x", 10, "")));
+            files.seal();
+            Files.delete(folder.folder().resolve("x.npy")); // as if it were moved to where it is published from
+
+            files.requireLengths();
+
+            assertThatThrownBy(() -> files.make(List.of(new NewFile("y", 10, ""))))
+                    .hasMessageContaining("it is being published");
+            files.close();
+        }
+    }
+
+    @Test
+    void filesBeyondAnySizeAreRefusedAndCountForNothing() {
+        try (IncomingVersion folder = made.store().newUpload("a", Provenance.computed(0))) {
+            GroupQuota quota = new GroupQuota(made.residency(), VERSION_BYTES);
+            MemberFiles files = new MemberFiles(folder, quota, 0);
+
+            assertThatThrownBy(() -> files.make(List.of(new NewFile("x", Long.MAX_VALUE, ""))))
+                    .hasMessageContaining("no store is as large");
+            assertThatThrownBy(() -> files.make(List.of(new NewFile("x", VERSION_BYTES, ""))))
+                    .hasMessageContaining("the group's quota is not enough");
+            files.close();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

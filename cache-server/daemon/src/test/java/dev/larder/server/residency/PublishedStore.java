@@ -1,0 +1,149 @@
+package dev.larder.server.residency;
+
+import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.server.catalog.Catalog;
+import dev.larder.server.catalog.InMemoryCatalog;
+import dev.larder.server.store.IncomingSegment;
+import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.SegmentWriter;
+import dev.larder.server.store.Store;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.zip.CRC32C;
+
+/** A store with versions in it and no daemon around it, whose clock the test sets. */
+public final class PublishedStore implements AutoCloseable {
+    /** What one version of {@link #publish} occupies. */
+    public static final long VERSION_BYTES = 16 * 4096;
+
+    private static final String FILE = "a.npy";
+
+    private final StoreLayout layout;
+    private final Store store;
+    private final Catalog catalog = new InMemoryCatalog();
+    private final List<Throwable> catalogErrors = new ArrayList<>();
+    private final Residency residency;
+    private volatile long nowMs = 1_000_000;
+    private volatile Runnable onClock = () -> {};
+
+    private PublishedStore(Path root, long capacityBytes) {
+        this.layout = new StoreLayout(root);
+        this.store = Store.open(layout, OptionalLong.of(capacityBytes), Optional.empty());
+        this.residency = residency(catalog);
+    }
+
+    /** Makes one with room for so many versions. */
+    public static PublishedStore withRoomFor(int versions) {
+        try {
+            Path root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+            return new PublishedStore(root, versions * VERSION_BYTES);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns another one over the same store, as a daemon has that starts after an unclean stop. */
+    Residency adoptAnew() {
+        Residency again = residency(new InMemoryCatalog());
+        try {
+            again.adopt(false, (folder, reason) -> {});
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return again;
+    }
+
+    private Residency residency(Catalog index) {
+        return new Residency(store, index, catalogErrors::add, this::now);
+    }
+
+    private long now() {
+        onClock.run();
+        return nowMs;
+    }
+
+    /** Sets the time. */
+    public void setNow(long epochMs) {
+        nowMs = epochMs;
+    }
+
+    /** Has something happen whenever somebody asks for the time. */
+    public void whenAskedForTime(Runnable action) {
+        onClock = action;
+    }
+
+    public Store store() {
+        return store;
+    }
+
+    public Residency residency() {
+        return residency;
+    }
+
+    Catalog catalog() {
+        return catalog;
+    }
+
+    StoreLayout layout() {
+        return layout;
+    }
+
+    /** Returns what holds for a version that can be loaded again. */
+    public static Provenance sourced(long ttlMs) {
+        return new Provenance(List.of("/nowhere/source.npy"), LoadOptions.none(), List.of(), ttlMs);
+    }
+
+    /** Publishes a version of one array. */
+    public PublishedVersion publish(String dataset, Provenance provenance) {
+        int length = (int) VERSION_BYTES - StoreLayout.DATA_ALIGNMENT;
+        NpyHeader header = NpyHeader.of(Dtype.parse("|u1"), Order.C, length);
+        ByteBuffer data = ByteBuffer.allocateDirect(length);
+        CRC32C crc = new CRC32C();
+        crc.update(data.duplicate());
+        try (IncomingVersion version = store.newIncoming(dataset, provenance)) {
+            write(version, header.encode(StoreLayout.DATA_ALIGNMENT), data);
+            version.add(
+                    new ArrayEntry("a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_ALIGNMENT, length, (int)
+                            crc.getValue()));
+            return residency.publish(List.of(version)).get(0);
+        }
+    }
+
+    private static void write(IncomingVersion version, ByteBuffer head, ByteBuffer data) {
+        long length = (long) head.remaining() + data.remaining();
+        try (IncomingSegment segment = version.newSegment(FILE, length)) {
+            SegmentWriter writer = segment.writer(0, length);
+            writer.put(head);
+            writer.put(data);
+            writer.finish();
+            segment.seal();
+        }
+    }
+
+    @Override
+    public void close() {
+        onClock = () -> {};
+        try {
+            store.removeAll(residency.all());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (!catalogErrors.isEmpty()) {
+            throw new AssertionError(catalogErrors.get(0));
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package dev.larder.server.residency;
+
+import static dev.larder.server.residency.PublishedStore.VERSION_BYTES;
+import static dev.larder.server.residency.PublishedStore.sourced;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
+import dev.larder.server.catalog.CatalogEntry;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Versions that are asked for, pinned, removed or damaged just while something else is done with them. */
+@Timeout(60)
+@ExtendWith(LeavesNothingBehind.class)
+class ResidencyFaultsTest {
+    private static final Provenance COMPUTED = Provenance.computed(0);
+
+    private final PublishedStore made = PublishedStore.withRoomFor(2);
+    private final Residency residency = made.residency();
+    private final List<PublishedVersion> vanished = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        made.close();
+    }
+
+    @Test
+    void aLoadThatNeedsWhatOthersKeepAskingForHasItsRoomInTheEnd() {
+        PublishedVersion asked = made.publish("a", sourced(0));
+        residency.noteAsked(asked); // the clock stands still: it is as if it were asked for again and again
+
+        residency.reserve(2 * VERSION_BYTES, 0, () -> true);
+
+        assertThat(residency.find("a")).isEmpty();
+        assertThat(residency.registration("a")).isPresent();
+    }
+
+    @Test
+    void aLoadThatNobodyWantsAnyMoreEndsWhileItWaitsForRoom() {
+        residency.noteAsked(made.publish("a", sourced(0)));
+
+        assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, 0, () -> false))
+                .isInstanceOf(CancellationException.class);
+
+        assertThat(residency.find("a")).isPresent();
+    }
+
+    @Test
+    void othersAreDecidedOnWhileALoadWaitsForRoom() {
+        residency.noteAsked(made.publish("a", sourced(0)));
+        List<Thread> others = new ArrayList<>();
+
+        residency.reserve(2 * VERSION_BYTES, 0, () -> {
+            if (others.isEmpty()) {
+                Thread other = new Thread(() -> residency.reserve(1, 0, () -> true));
+                others.add(other);
+                other.start();
+                join(other);
+                made.store().releaseSpace(1);
+            }
+            return true;
+        });
+
+        assertThat(others).hasSize(1);
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void whatIsPinnedWhileItIsAboutToLeaveStays() {
+        PublishedVersion version = made.publish("a", sourced(0));
+        made.store().pin(version, true); // after somebody has looked that it was not
+
+        assertThat(residency.letGo(version, false)).isFalse();
+
+        assertThat(residency.find("a")).isPresent();
+        assertThatThrownBy(() -> residency.evict("a", false)).hasMessageContaining("dataset is pinned");
+    }
+
+    @Test
+    void aPinThatIsSetWhileTheNextVersionIsPublishedGoesOnWithIt() {
+        PublishedVersion first = made.publish("a", sourced(0));
+        made.whenAskedForTime(() -> made.store().pin(first, true)); // once it was found not to be pinned
+
+        PublishedVersion second = made.publish("a", sourced(0));
+        made.whenAskedForTime(() -> {});
+
+        assertThat(made.store().isPinned(second)).isTrue();
+        assertThat(made.store().isPinned(first)).isFalse();
+    }
+
+    @Test
+    void whatHasLeftCannotBePinned() {
+        PublishedVersion version = made.publish("a", sourced(0));
+        residency.evict("a", false);
+
+        assertThatThrownBy(() -> made.store().pin(version, true))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("left before it could be pinned: dataset=a version=1");
+    }
+
+    @Test
+    void whatWasPublishedLongAgoLivesItsTimeAfterAnUncleanStop() {
+        made.publish("a", sourced(5_000));
+        made.setNow(2_000_000);
+        Residency again = made.adoptAnew();
+
+        again.sample(false, vanished::add);
+        assertThat(again.find("a")).isPresent();
+
+        made.setNow(2_005_001);
+        again.sample(false, vanished::add);
+        assertThat(again.find("a")).isEmpty();
+    }
+
+    @Test
+    void theTimeOfLastUseIsKeptWhereSourcesAreNotedAnew() {
+        PublishedVersion version = made.publish("a", sourced(0));
+        made.setNow(2_000_000);
+        residency.noteAsked(version);
+
+        residency.recordSources(version, sourced(7));
+
+        assertThat(made.catalog().find("a", 1))
+                .map(CatalogEntry::lastUseEpochMs)
+                .contains(2_000_000L);
+    }
+
+    @Test
+    void aLinkThatIsLostIsMadeAnew() throws IOException {
+        PublishedVersion version = made.publish("a", COMPUTED);
+        for (boolean everyFile : new boolean[] {true, false}) {
+            Files.delete(made.layout().current("a"));
+
+            residency.sample(everyFile, vanished::add);
+
+            assertThat(Files.readSymbolicLink(made.layout().current("a"))).hasToString("1");
+        }
+        assertThat(residency.find("a")).contains(version);
+        assertThat(vanished).isEmpty();
+    }
+
+    @Test
+    void aManifestThatIsLostIsWrittenAnew() throws IOException {
+        PublishedVersion version = made.publish("a", COMPUTED);
+        Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
+        String before = Files.readString(manifest);
+        Files.delete(manifest);
+
+        residency.mend(version, vanished::add);
+
+        assertThat(manifest).hasContent(before);
+        assertThat(residency.find("a")).contains(version);
+        assertThat(vanished).isEmpty();
+    }
+
+    @Test
+    void ofComputedDataThatIsDamagedTheRestIsSetAside() throws IOException {
+        PublishedVersion version = made.publish("a", COMPUTED);
+        Files.delete(version.folder().resolve(StoreLayout.INDEX));
+
+        residency.mend(version, vanished::add);
+
+        assertThat(vanished).containsExactly(version);
+        assertThat(residency.all()).isEmpty();
+        assertThat(made.layout().dataset("a").resolve("1.damaged/a.npy")).hasSize(VERSION_BYTES);
+        assertThat(Files.exists(made.layout().current("a"), LinkOption.NOFOLLOW_LINKS))
+                .isFalse();
+        assertThat(made.publish("a", COMPUTED).version()).isEqualTo(2);
+    }
+
+    @Test
+    void whatHasASourceAndIsDamagedIsRemovedAndComesBackUnderItsNumber() throws IOException {
+        PublishedVersion version = made.publish("a", sourced(0));
+        Files.delete(version.folder().resolve("a.npy"));
+
+        residency.mend(version, vanished::add);
+
+        assertThat(vanished).containsExactly(version);
+        assertThat(residency.all()).isEmpty();
+        assertThat(residency.registration("a")).isPresent();
+        assertThat(made.publish("a", sourced(0)).version()).isEqualTo(1);
+    }
+
+    @Test
+    void whatSomebodyHasRemovedMakesRoomOnceAndStaysKnown() throws IOException {
+        made.publish("a", sourced(0));
+        remove(made.layout().dataset("a"));
+
+        residency.reserve(2 * VERSION_BYTES, 0, () -> true);
+
+        assertThat(residency.all()).isEmpty();
+        assertThat(residency.registration("a")).isPresent();
+        assertThat(made.layout().registered("a")).exists();
+    }
+
+    @Test
+    void aLateEvictionDoesNotForgetWhatCameBackUnderTheSameNumber() {
+        PublishedVersion before = made.publish("a", sourced(0));
+        residency.evict("a", false);
+        made.setNow(2_000_000);
+        PublishedVersion after = made.publish("a", sourced(0));
+
+        assertThat(after.version()).isEqualTo(1);
+        assertThat(after.isSameAs(before)).isFalse();
+    }
+
+    @Test
+    void aLinkThatNamesTheNewestIsLeftAloneAtTheNextStart() throws IOException {
+        made.publish("a", COMPUTED);
+        Path current = made.layout().current("a");
+        Object before = Files.getAttribute(current, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+
+        made.adoptAnew();
+
+        assertThat(Files.getAttribute(current, "unix:ino", LinkOption.NOFOLLOW_LINKS))
+                .isEqualTo(before);
+    }
+
+    private static void remove(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
+import dev.larder.loader.Epoch;
+import dev.larder.posix.Posix;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes the batches of a loader, so that any number of processes of this machine train on what one has gathered and
+ * transformed: {@link SharedBatches} in Java, {@code larder.batches} in Python.
+ *
+ * <pre>{@code
+ * try (BatchPublisher run1 = BatchPublisher.of(larder, "run1").consumers(2).open()) {
+ *     for (long e = 0; e < epochs; e++) {
+ *         run1.publish(loader.epoch(e));
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Batches are copied once, into a ring of slots in the store; consumers read them there. All batches have the same arrays with
+ * the same dtypes; their shapes may differ. No daemon is needed while the store exists. One thread publishes; any may close.
+ */
+public final class BatchPublisher implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(BatchPublisher.class);
+
+    /** How many looks at the consumers there are for every time around the ring. */
+    private static final int LOOKS_PER_ROUND = 4;
+
+    private final RingFolder folder;
+    private final BatchPublisherBuilder.Settings settings;
+    private final Seats seats;
+    private @Nullable RingWriter ring;
+    private @Nullable LarderException failure;
+    private boolean isComplete;
+    private volatile boolean closing;
+    private boolean closed;
+
+    /** The batches before this one may be written without another look at the consumers. */
+    private long granted;
+
+    private long claimed;
+
+    BatchPublisher(Posix posix, RingFolder folder, BatchPublisherBuilder.Settings settings) {
+        this.folder = folder;
+        this.settings = settings;
+        this.seats = new Seats(posix, folder.seats());
+    }
+
+    /** Begins to describe a publisher in a store; the name is what consumers ask for. */
+    public static BatchPublisherBuilder of(Larder larder, String name) {
+        return new BatchPublisherBuilder(new StoreLayout(larder.store()), name);
+    }
+
+    /**
+     * Publishes what is left of an epoch. Where that fails, consumers get what was published, and then an error with the reason
+     * when this is closed.
+     */
+    public void publish(Epoch epoch) {
+        try {
+            for (Batch batch : epoch) {
+                publish(batch);
+            }
+        } catch (LarderException e) {
+            fail(e);
+            throw e;
+        } catch (RuntimeException | Error e) {
+            fail(Failure.of(ErrorCode.UNEXPECTED, "epoch ended early")
+                    .with("epoch", epoch.number())
+                    .with("reason", e)
+                    .cause(e)
+                    .exception());
+            throw e;
+        }
+    }
+
+    private synchronized void fail(LarderException e) {
+        failure = e;
+    }
+
+    /**
+     * Publishes one batch, which the caller can close then. The first one makes the ring, and waits for as many consumers as were
+     * asked for; later ones wait for a slot that no consumer needs. May be called again with a batch that failed.
+     *
+     * @throws LarderException NO_SPACE where the store has no room for the ring; BAD_INPUT where the batch does not fit in; DEADLINE
+     *     with the consumers that were waited for
+     */
+    public synchronized void publish(Batch batch) {
+        requireOpen();
+        try {
+            RingWriter writer = ring == null ? makeRing(batch) : ring;
+            writer.requireFits(batch);
+            if (!isComplete) {
+                awaitConsumers();
+                isComplete = true;
+            }
+            awaitSlot(writer);
+            writer.write(batch);
+            failure = null;
+        } catch (LarderException e) {
+            failure = e;
+            throw e;
+        }
+    }
+
+    private RingWriter makeRing(Batch batch) {
+        for (BatchArray array : batch.arrays()) {
+            RingWriter.requireRank(batch, array);
+        }
+        long bytes = settings.slotBytes();
+        if (bytes == 0) {
+            long first = RingWriter.slotBytes(batch);
+            bytes = Math.min(first + first / 4, RingGeometry.SLOT_LIMIT);
+        }
+        long rounded = RingDescriptor.aligned(bytes, RingDescriptor.PAGE_LENGTH);
+        List<RingArray> arrays = RingWriter.arraysOf(batch);
+        RingGeometry geometry = new RingGeometry(arrays, settings.slots(), folder.seats().length, rounded);
+        RingWriter made = new RingWriter(folder.makeRing(geometry), geometry);
+        ring = made;
+        return made;
+    }
+
+    private void awaitConsumers() {
+        Patience patience = new Patience("first batch", settings.timeout());
+        for (int taken = seats.taken(); taken < settings.consumers(); taken = seats.taken()) {
+            requireOpen();
+            if (patience.isOver()) {
+                throw patience.deadline("consumers did not attach")
+                        .with("ring", name())
+                        .with("wanted", settings.consumers())
+                        .with("attached", taken)
+                        .remedy("start them with the same store and name");
+            }
+            patience.pause();
+        }
+    }
+
+    /** See {@link RingDescriptor}: whoever attaches after the claim begins behind it, all others are seen in the look after it. */
+    private void awaitSlot(RingWriter writer) {
+        long batch = writer.published();
+        if (batch < granted) {
+            return;
+        }
+        int slots = settings.slots();
+        claimed = Math.max(claimed, batch + Math.max(1, slots / LOOKS_PER_ROUND));
+        writer.claim(claimed);
+        Patience patience = patience();
+        while (true) {
+            long finished = seats.leastFinished();
+            if (finished > batch - slots) {
+                granted = Math.min(claimed, Math.min(finished, claimed) + slots);
+                return;
+            }
+            requireOpen();
+            long needed = batch - slots + 1;
+            if (patience.isTimeToCheck()) {
+                seats.behind(needed).stream().filter(seats::isDead).forEach(seat -> drop(writer, seat, "is dead"));
+            } else if (patience.isOver()) {
+                giveUp(writer, needed, patience);
+                patience = patience();
+            }
+            patience.pause();
+        }
+    }
+
+    private Patience patience() {
+        boolean blocks = settings.slowConsumer() == SlowConsumer.BLOCK;
+        return new Patience("free slot", blocks ? settings.timeout() : settings.patience());
+    }
+
+    private void giveUp(RingWriter writer, long needed, Patience patience) {
+        List<Integer> behind = seats.behind(needed);
+        if (settings.slowConsumer() == SlowConsumer.DROP) {
+            behind.forEach(seat -> drop(writer, seat, "is too slow"));
+        } else if (!behind.isEmpty()) {
+            throw patience.deadline("consumers do not get on")
+                    .with("ring", name())
+                    .with("batch", writer.published())
+                    .with("consumers", behind.stream().map(seats::describe).collect(Collectors.joining(", ")))
+                    .remedy("end them, or have them dropped with onSlowConsumer(DROP)");
+        }
+    }
+
+    private void drop(RingWriter writer, int seat, String why) {
+        LOG.warn("dropped a consumer that {}: ring={} consumer={}", why, name(), seats.describe(seat));
+        writer.markDropped(seat, seats.drop(seat));
+    }
+
+    /** Returns how many batches were published so far. */
+    public synchronized long published() {
+        return ring == null ? 0 : ring.published();
+    }
+
+    /** Returns how many consumers are attached at this moment, the dead included that nobody has had to wait for yet. */
+    public synchronized int consumers() {
+        requireOpen();
+        return seats.taken();
+    }
+
+    /** Returns what consumers ask for. */
+    public String name() {
+        return String.valueOf(folder.path().getFileName());
+    }
+
+    private void requireOpen() {
+        if (closing) {
+            throw new IllegalStateException("publisher is closed: ring=" + name());
+        }
+    }
+
+    /**
+     * Ends the ring and removes its files: consumers that are attached get what was published, and then the end of their loop, or
+     * an error where the last thing to be published failed. Does not wait for them. Idempotent, from any thread.
+     */
+    @Override
+    public void close() {
+        closing = true;
+        synchronized (this) {
+            RingWriter writer = ring;
+            if (writer != null && !closed) {
+                closed = true;
+                if (failure == null) {
+                    writer.end();
+                } else {
+                    writer.end(failure);
+                }
+                writer.close();
+            }
+            folder.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "BatchPublisher{" + folder.path() + "}";
+    }
+}

@@ -1,0 +1,103 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.layout.Names;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.time.Duration;
+
+/** Says how a {@link BatchPublisher} shares its batches. */
+public final class BatchPublisherBuilder {
+    private final StoreLayout store;
+    private final String name;
+    private int slots = 8;
+    private long slotBytes;
+    private int seats = 8;
+    private int consumers;
+    private SlowConsumer slowConsumer = SlowConsumer.BLOCK;
+    private Duration patience = Duration.ofSeconds(1);
+    private Duration timeout = Duration.ofMinutes(5);
+
+    BatchPublisherBuilder(StoreLayout store, String name) {
+        this.store = store;
+        this.name = name;
+    }
+
+    /** Sets how many batches the ring holds, 8 by default: so far may consumers be apart from one another. */
+    public BatchPublisherBuilder slots(int count) {
+        slots = (int) require(count, 2, RingGeometry.SLOT_COUNT_LIMIT, "slots");
+        return this;
+    }
+
+    /**
+     * Sets how many bytes a slot has, and so how large a batch may be. Without it a slot has what the first batch needs and a
+     * quarter more.
+     */
+    public BatchPublisherBuilder slotBytes(long bytes) {
+        slotBytes = require(bytes, 1, RingGeometry.SLOT_LIMIT, "slot bytes");
+        return this;
+    }
+
+    /** Sets how many consumers there can be at a time, 8 by default. The producer looks at each seat, taken or not. */
+    public BatchPublisherBuilder seats(int count) {
+        seats = (int) require(count, 1, RingDescriptor.SEAT_LIMIT, "seats");
+        return this;
+    }
+
+    /** Has the first batch wait until so many consumers are attached, so that none of them misses one; 0 by default. */
+    public BatchPublisherBuilder consumers(int count) {
+        consumers = (int) require(count, 0, RingDescriptor.SEAT_LIMIT, "consumers");
+        return this;
+    }
+
+    /** Sets what happens to consumers that do not get on; {@link SlowConsumer#BLOCK} by default. */
+    public BatchPublisherBuilder onSlowConsumer(SlowConsumer choice) {
+        slowConsumer = choice;
+        return this;
+    }
+
+    /** Sets how long a slow consumer is waited for before it is dropped, where it is; 1 s by default. */
+    public BatchPublisherBuilder patience(Duration beforeDropping) {
+        patience = requirePositive(beforeDropping, "patience");
+        return this;
+    }
+
+    /** Sets how long one batch waits for consumers that are slow, or yet to come; 5 min by default. */
+    public BatchPublisherBuilder timeout(Duration perBatch) {
+        timeout = requirePositive(perBatch, "timeout");
+        return this;
+    }
+
+    static Duration requirePositive(Duration duration, String what) {
+        if (duration.isNegative() || duration.isZero()) {
+            throw new IllegalArgumentException(what + " must be positive: " + duration);
+        }
+        return duration;
+    }
+
+    private static long require(long value, long min, long max, String what) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(what + " must be " + min + " to " + max + ": " + value);
+        }
+        return value;
+    }
+
+    /**
+     * Claims the name, in files that go when the publisher is closed. The caller closes it.
+     *
+     * @throws dev.larder.error.LarderException REFUSED where another producer that lives has the name
+     */
+    public BatchPublisher open() {
+        if (consumers > seats) {
+            throw new IllegalArgumentException("more consumers than seats: consumers=" + consumers + " seats=" + seats);
+        }
+        Names.requireRing(name);
+        Settings settings = new Settings(slots, slotBytes, consumers, slowConsumer, patience, timeout);
+        Posix posix = Posix.system();
+        return new BatchPublisher(posix, RingFolder.claim(posix, store, name, seats), settings);
+    }
+
+    /** What a publisher needs to know; {@code slotBytes} is 0 where the first batch decides. */
+    record Settings(
+            int slots, long slotBytes, int consumers, SlowConsumer slowConsumer, Duration patience, Duration timeout) {}
+}

@@ -1,0 +1,312 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The folder of a ring as its producer has it: made when a name is claimed, removed when it is given up. The lock of the folder
+ * around it keeps two producers, and the daemon's cleaning, from making and removing at the same time.
+ */
+final class RingFolder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RingFolder.class);
+    private static final Duration PROBES_PASS = Duration.ofMillis(500);
+    private static final Duration GATE_OPENS = Duration.ofSeconds(10);
+    private static final int ATTEMPTS = 20;
+    private static final int GROUP_BIT = 02000;
+    private static final int NONE = -1;
+
+    private final Posix posix;
+    private final Path folder;
+    private final boolean isShared;
+    private final int[] seats;
+    private int lock = NONE;
+
+    private RingFolder(Posix posix, Path folder, boolean isShared, int seatCount) {
+        this.posix = posix;
+        this.folder = folder;
+        this.isShared = isShared;
+        this.seats = new int[seatCount];
+        Arrays.fill(seats, NONE);
+    }
+
+    /** Makes a ring's folder with a page for each seat, and holds its lock; takes over the name of a producer that is dead. */
+    static RingFolder claim(Posix posix, StoreLayout store, String name, int seatCount) {
+        Path folder = store.ring(name);
+        try {
+            int gate = openGate(posix, store);
+            try {
+                for (int attempt = 1; ; attempt++) {
+                    removeDead(posix, folder);
+                    RingFolder made = new RingFolder(posix, folder, isShared(store.rings()), seatCount);
+                    if (made.tryMake(attempt == ATTEMPTS)) {
+                        return made;
+                    }
+                }
+            } finally {
+                posix.close(gate);
+            }
+        } catch (IOException e) {
+            throw failed("cannot make the folder of a ring", folder, e);
+        }
+    }
+
+    private static int openGate(Posix posix, StoreLayout store) throws IOException {
+        Path rings = store.rings();
+        if (!Files.isDirectory(rings, LinkOption.NOFOLLOW_LINKS)) {
+            makeFolder(rings, isShared(store.root()));
+        }
+        int gate = posix.openForReading(rings);
+        try {
+            if (!tryLock(posix, gate, GATE_OPENS)) {
+                throw Failure.of(ErrorCode.DEADLINE, "another process is making a ring, and does not get on")
+                        .with("folder", rings)
+                        .with("timeout", GATE_OPENS)
+                        .remedy("see in /proc/locks who holds the lock of the folder");
+            }
+            return gate;
+        } catch (RuntimeException | Error e) {
+            posix.close(gate);
+            throw e;
+        }
+    }
+
+    /** Waits for those who hold a lock only to see whether somebody else does. */
+    private static boolean tryLock(Posix posix, int descriptor, Duration limit) {
+        Patience patience = new Patience("lock", limit);
+        while (!posix.tryLockExclusive(descriptor)) {
+            if (patience.isOver()) {
+                return false;
+            }
+            patience.pause();
+        }
+        return true;
+    }
+
+    private static void removeDead(Posix posix, Path folder) throws IOException {
+        int lock;
+        try {
+            lock = posix.openForReading(folder.resolve(RingDescriptor.PRODUCER_LOCK));
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NOT_FOUND) {
+                throw e;
+            }
+            removeFiles(folder);
+            return;
+        }
+        try {
+            if (!tryLock(posix, lock, PROBES_PASS)) {
+                throw Failure.of(ErrorCode.REFUSED, "a ring of this name has a producer that lives")
+                        .with("ring", folder.getFileName())
+                        .with("producer", readNote(folder))
+                        .remedy("end that one, or publish under another name");
+            }
+            removeFiles(folder);
+        } finally {
+            posix.close(lock);
+        }
+    }
+
+    /** The lock goes last: so long the folder is known to be taken. */
+    private static void removeFiles(Path folder) throws IOException {
+        if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            Files.deleteIfExists(folder.resolve(RingDescriptor.RING));
+            Path lock = folder.resolve(RingDescriptor.PRODUCER_LOCK);
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+                for (Path file : files) {
+                    if (!file.equals(lock)) {
+                        Files.deleteIfExists(file);
+                    }
+                }
+            } catch (NoSuchFileException gone) {
+                return;
+            }
+            Files.deleteIfExists(lock);
+        }
+        Files.deleteIfExists(folder);
+    }
+
+    private static String readNote(Path folder) {
+        try {
+            return Files.readString(folder.resolve(RingDescriptor.PRODUCER_LOCK))
+                    .trim();
+        } catch (IOException gone) {
+            return "unknown";
+        }
+    }
+
+    /** False where a producer that ends has removed the folder just now. */
+    private boolean tryMake(boolean isLast) throws IOException {
+        try {
+            makeFolder(folder, isShared);
+            Path file = folder.resolve(RingDescriptor.PRODUCER_LOCK);
+            lock = open(file, 0600, 0640);
+            if (!tryLock(posix, lock, PROBES_PASS)) {
+                throw Failure.of(ErrorCode.REFUSED, "the lock of a new ring is held by somebody else")
+                        .with("file", file)
+                        .remedy("see in /proc/locks who holds it");
+            }
+            Files.writeString(file, "pid=" + ProcessHandle.current().pid() + "\n");
+            for (int seat = 0; seat < seats.length; seat++) {
+                seats[seat] = open(folder.resolve(RingDescriptor.seatFile(seat)), 0600, 0660);
+                reserve(seats[seat], RingDescriptor.PAGE_LENGTH);
+            }
+            return true;
+        } catch (IOException | RuntimeException | Error e) {
+            close();
+            if (isLast || !isRemovedMeanwhile(e)) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    private static boolean isRemovedMeanwhile(Throwable failure) {
+        return failure instanceof NoSuchFileException
+                || (failure instanceof LarderException e && e.code() == ErrorCode.NOT_FOUND);
+    }
+
+    private int open(Path file, int ownMode, int sharedMode) {
+        int descriptor = posix.openOrCreate(file, ownMode);
+        try {
+            posix.changeMode(descriptor, isShared ? sharedMode : ownMode); // whatever the umask
+            return descriptor;
+        } catch (RuntimeException | Error e) {
+            posix.close(descriptor);
+            throw e;
+        }
+    }
+
+    /** Makes the ring's file, whole and reserved, and only then lets consumers see it. The caller closes the memory. */
+    RingMemory makeRing(RingGeometry geometry) {
+        Path draft = folder.resolve("ring.new");
+        RingMemory memory = null;
+        try {
+            int descriptor = open(draft, 0600, 0640);
+            try {
+                reserve(descriptor, geometry.byteSize());
+                memory = RingMemory.writable(posix, descriptor, geometry.byteSize());
+            } finally {
+                posix.close(descriptor);
+            }
+            geometry.writeTo(memory.buffer(0, geometry.slotsOffset()));
+            Files.move(draft, folder.resolve(RingDescriptor.RING), StandardCopyOption.ATOMIC_MOVE);
+            return memory;
+        } catch (IOException e) {
+            abandon(draft, memory);
+            throw failed("cannot make a ring", folder, e);
+        } catch (RuntimeException | Error e) {
+            abandon(draft, memory);
+            throw e;
+        }
+    }
+
+    private static void abandon(Path draft, @Nullable RingMemory memory) {
+        if (memory != null) {
+            memory.close();
+        }
+        try {
+            Files.deleteIfExists(draft);
+        } catch (IOException e) {
+            LOG.warn("cannot remove the draft of a ring: file={} reason={}", draft, e.toString());
+        }
+    }
+
+    private void reserve(int descriptor, long byteSize) {
+        try {
+            posix.reserve(descriptor, 0, byteSize);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_SPACE) {
+                throw e;
+            }
+            BulkIo.system().resize(descriptor, 0);
+            throw Failure.of(ErrorCode.NO_SPACE, "not enough space for a ring")
+                    .with("needed", byteSize)
+                    .with("free", posix.space(folder).freeBytes())
+                    .with("folder", folder)
+                    .cause(e)
+                    .remedy("choose fewer slots(…) or less slotBytes(…), evict datasets, or use a larger mount");
+        }
+    }
+
+    /** Returns the pages of the seats, which close with this. */
+    int[] seats() {
+        return seats.clone();
+    }
+
+    Path path() {
+        return folder;
+    }
+
+    /** Removes the files, unless somebody else already has, and then gives up the lock. Idempotent. */
+    @Override
+    public void close() {
+        if (lock != NONE) {
+            try {
+                if (posix.status(lock).isLinked()) {
+                    removeFiles(folder);
+                }
+            } catch (DirectoryNotEmptyException | NoSuchFileException e) {
+                LOG.debug("another producer has the name by now: folder={}", folder);
+            } catch (IOException e) {
+                LOG.warn("cannot remove a ring: folder={} reason={}", folder, e.toString());
+            }
+            posix.close(lock);
+            lock = NONE;
+        }
+        for (int seat = 0; seat < seats.length; seat++) {
+            if (seats[seat] != NONE) {
+                posix.close(seats[seat]);
+                seats[seat] = NONE;
+            }
+        }
+    }
+
+    private static void makeFolder(Path folder, boolean shared) throws IOException {
+        try {
+            Files.createDirectory(
+                    folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Files.setAttribute(folder, "unix:mode", shared ? 02750 : 0700, LinkOption.NOFOLLOW_LINKS);
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+                throw e;
+            }
+        }
+    }
+
+    /** A store that is open to a group has this bit, and so have the folders made in it. */
+    private static boolean isShared(Path folder) throws IOException {
+        return ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & GROUP_BIT) != 0;
+    }
+
+    private static LarderException failed(String what, Path folder, IOException failure) {
+        boolean isFull = String.valueOf(failure.getMessage()).contains("No space left on device");
+        return Failure.of(isFull ? ErrorCode.NO_SPACE : ErrorCode.REFUSED, what)
+                .with("folder", folder)
+                .with("reason", failure)
+                .cause(failure)
+                .remedy(
+                        isFull
+                                ? "evict datasets, or use a larger mount"
+                                : "publish as the owner of the store; see whether it is still there");
+    }
+}

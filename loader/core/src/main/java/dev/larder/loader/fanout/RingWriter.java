@@ -1,0 +1,167 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
+import dev.larder.npy.Dtype;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Writes batches into the slots of a ring; whether a slot is free is for others to know. For one thread. */
+final class RingWriter implements AutoCloseable {
+    private final RingMemory memory;
+    private final RingGeometry geometry;
+    private final ByteBuffer header;
+    private final ByteBuffer[] slots;
+    private long published;
+
+    /** Writes to memory that is closed with this. */
+    RingWriter(RingMemory memory, RingGeometry geometry) {
+        this.memory = memory;
+        this.geometry = geometry;
+        this.header = memory.buffer(0, geometry.slotsOffset());
+        this.slots = new ByteBuffer[geometry.slots()];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = memory.buffer(geometry.slotsOffset() + i * geometry.slotByteSize(), geometry.slotByteSize());
+        }
+    }
+
+    /** Returns what a ring for batches such as this one has to be like. */
+    static List<RingArray> arraysOf(Batch batch) {
+        return batch.arrays().stream()
+                .map(array -> new RingArray(array.name(), array.dtype()))
+                .toList();
+    }
+
+    /** Returns how many bytes of a slot a batch takes. */
+    static long slotBytes(Batch batch) {
+        List<BatchArray> arrays = batch.arrays();
+        long end = RingDescriptor.dataOffset(arrays.size());
+        for (int i = 0; i < arrays.size(); i++) {
+            end = RingDescriptor.aligned(end, RingDescriptor.DATA_ALIGNMENT)
+                    + arrays.get(i).byteSize();
+        }
+        return end;
+    }
+
+    long published() {
+        return published;
+    }
+
+    RingGeometry geometry() {
+        return geometry;
+    }
+
+    /** Fails with BAD_INPUT where a batch has other arrays than the ring, or does not fit into a slot. */
+    void requireFits(Batch batch) {
+        List<BatchArray> arrays = batch.arrays();
+        boolean isSame = arrays.size() == geometry.arrays().size();
+        for (int i = 0; isSame && i < arrays.size(); i++) {
+            RingArray expected = geometry.arrays().get(i);
+            Dtype dtype = arrays.get(i).dtype();
+            isSame = arrays.get(i).name().equals(expected.name()) && dtype.equals(expected.dtype());
+        }
+        if (!isSame) {
+            throw rejected("a batch has other arrays than those before it", batch)
+                    .with("arrays", arraysOf(batch))
+                    .with("expected", geometry.arrays())
+                    .remedy("publish batches of one kind under one name");
+        }
+        long needed = slotBytes(batch);
+        if (needed > geometry.slotByteSize()) {
+            throw rejected("a batch does not fit into a slot of the ring", batch)
+                    .with("needed", needed)
+                    .with("slotBytes", geometry.slotByteSize())
+                    .remedy("set slotBytes(…) to what the largest batch needs");
+        }
+        for (BatchArray array : arrays) {
+            requireRank(batch, array);
+        }
+    }
+
+    static void requireRank(Batch batch, BatchArray array) {
+        int rank = array.shape().length;
+        if (rank > RingDescriptor.RANK_LIMIT) {
+            throw rejected("an array of a batch has too many dimensions for a ring", batch)
+                    .with("array", array.name())
+                    .with("dimensions", rank)
+                    .with("limit", RingDescriptor.RANK_LIMIT)
+                    .exception();
+        }
+    }
+
+    private static Failure rejected(String what, Batch batch) {
+        return Failure.of(ErrorCode.BAD_INPUT, what)
+                .with("epoch", batch.epoch())
+                .with("batch", batch.number());
+    }
+
+    /** Announces that batches before {@code claimed} may be written from now on; what follows is seen after it. */
+    void claim(long claimed) {
+        RingMemory.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
+        VarHandle.fullFence();
+    }
+
+    /** Writes the next batch and publishes it. */
+    void write(Batch batch) {
+        ByteBuffer slot = slots[(int) (published % slots.length)];
+        slot.putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(published));
+        VarHandle.storeStoreFence();
+        slot.putLong(RingDescriptor.SLOT_EPOCH_OFFSET, batch.epoch())
+                .putLong(RingDescriptor.SLOT_NUMBER_OFFSET, batch.number())
+                .putLong(RingDescriptor.SLOT_SIZE_OFFSET, batch.size())
+                .putLong(RingDescriptor.SLOT_VALID_OFFSET, batch.validSize());
+        List<BatchArray> arrays = batch.arrays();
+        long end = RingDescriptor.dataOffset(arrays.size());
+        for (int i = 0; i < arrays.size(); i++) {
+            BatchArray array = arrays.get(i);
+            end = RingDescriptor.aligned(end, RingDescriptor.DATA_ALIGNMENT);
+            writePart(slot, RingDescriptor.partOffset(i), end, array);
+            array.buffer().getBytes(0, slot, (int) end, array.byteSize());
+            end += array.byteSize();
+        }
+        RingMemory.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
+        published++;
+        RingMemory.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published);
+    }
+
+    private static void writePart(ByteBuffer slot, int part, long dataOffset, BatchArray array) {
+        long[] shape = array.shape();
+        slot.putLong(part + RingDescriptor.PART_DATA_OFFSET, dataOffset)
+                .putLong(part + RingDescriptor.PART_BYTE_SIZE_OFFSET, array.byteSize())
+                .putLong(part + RingDescriptor.PART_RANK_OFFSET, shape.length);
+        for (int i = 0; i < shape.length; i++) {
+            slot.putLong(part + RingDescriptor.PART_SHAPE_OFFSET + i * Long.BYTES, shape[i]);
+        }
+    }
+
+    /** Tells whoever has this ticket that nobody waits for it any more; what follows is seen after it. */
+    void markDropped(int seat, long ticket) {
+        RingMemory.longRelease(header, RingDescriptor.droppedOffset(seat), ticket);
+        VarHandle.fullFence();
+    }
+
+    /** Says for good that nothing follows. */
+    void end(LarderException failure) {
+        byte[] message = String.valueOf(failure.getMessage()).getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(message.length, RingDescriptor.MESSAGE_LIMIT);
+        header.put(RingDescriptor.MESSAGE_OFFSET, message, 0, length)
+                .putInt(RingDescriptor.MESSAGE_LENGTH_OFFSET, length);
+        RingMemory.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_FAILED);
+    }
+
+    /** Says for good that nothing follows, and that this is the end as it should be. */
+    void end() {
+        RingMemory.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_ENDED);
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

@@ -1,0 +1,103 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.Posix;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/** A consumer's place at a ring: the lock of a page, and what stands in it. Not thread-safe. */
+final class Seat implements AutoCloseable {
+    private final Posix posix;
+    private final BulkIo bulk = BulkIo.system();
+    private final int number;
+    private final int descriptor;
+    private final ByteBuffer page =
+            ByteBuffer.allocateDirect(RingDescriptor.SEAT_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    private final long pageAddress = bulk.addressOf(page);
+    private boolean open = true;
+
+    private Seat(Posix posix, int number, int descriptor) {
+        this.posix = posix;
+        this.number = number;
+        this.descriptor = descriptor;
+    }
+
+    /** Takes a free seat; null where all are taken. The caller closes it. */
+    static @Nullable Seat tryTake(Posix posix, Path folder, int seats) {
+        for (int number = 0; number < seats; number++) {
+            int descriptor = posix.openForWriting(folder.resolve(RingDescriptor.seatFile(number)));
+            boolean taken = false;
+            try {
+                taken = posix.tryLockExclusive(descriptor);
+                if (taken) {
+                    return new Seat(posix, number, descriptor);
+                }
+            } finally {
+                if (!taken) {
+                    posix.close(descriptor);
+                }
+            }
+        }
+        return null;
+    }
+
+    int number() {
+        return number;
+    }
+
+    long ticket() {
+        return page.getLong(RingDescriptor.SEAT_TICKET_OFFSET);
+    }
+
+    /** Has the producer wait for this consumer from now on, which needs the batches from {@code finished} on. */
+    void sit(long finished) {
+        writeTicket(0);
+        page.putLong(RingDescriptor.SEAT_PID_OFFSET, ProcessHandle.current().pid());
+        write(RingDescriptor.SEAT_PID_OFFSET, Long.BYTES);
+        finish(finished);
+        writeTicket(ThreadLocalRandom.current().nextLong() | 1);
+        VarHandle.fullFence();
+    }
+
+    /** Tells the producer that the batches before this one are not needed any more. */
+    void finish(long finished) {
+        VarHandle.releaseFence(); // what was read of them was read before
+        page.putLong(RingDescriptor.SEAT_FINISHED_OFFSET, finished);
+        page.putLong(RingDescriptor.SEAT_CHECK_OFFSET, ~finished);
+        write(RingDescriptor.SEAT_FINISHED_OFFSET, 2 * Long.BYTES);
+        VarHandle.fullFence();
+    }
+
+    private void writeTicket(long ticket) {
+        page.putLong(RingDescriptor.SEAT_TICKET_OFFSET, ticket);
+        write(RingDescriptor.SEAT_TICKET_OFFSET, Long.BYTES);
+    }
+
+    private void write(int offset, int length) {
+        bulk.write(descriptor, offset, pageAddress + offset, length);
+    }
+
+    /** Gets up. Idempotent. */
+    @Override
+    public void close() {
+        if (open) {
+            open = false;
+            try {
+                writeTicket(0);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NO_SPACE) { // somebody has cut the page off: nobody can be waiting for it
+                    throw e;
+                }
+            } finally {
+                posix.close(descriptor);
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.client.Larder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.RingDescriptor;
+import dev.larder.layout.StoreLayout;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The batches that a {@link BatchPublisher} of another process publishes, read where they lie: nothing is gathered, transformed
+ * or copied again.
+ *
+ * <pre>{@code
+ * try (SharedBatches batches = SharedBatches.attach(larder, "run1")) {
+ *     for (SharedBatch batch : batches) {
+ *         step(batch.array("image").byteBuffer().asFloatBuffer(), batch.size());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>The loop ends when the producer has closed its publisher. It fails with {@code REFUSED} where the producer died, or has
+ * dropped this consumer as too slow, and with {@code DEADLINE} where no batch comes in time. One thread loops; any may close.
+ */
+public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SharedBatches.class);
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private final Attachment attachment;
+    private final RingReader ring;
+    private final Seat seat;
+    private final long ticket;
+    private final Duration timeout;
+    private final Cleaner.Cleanable leakGuard;
+    private long next;
+    private boolean skips;
+    private @Nullable Long skippedEpoch;
+    private volatile @Nullable SharedBatch current;
+
+    /** Owns the reader and the seat. */
+    SharedBatches(RingReader ring, Seat seat, long first, boolean skipsEpoch, Duration timeout) {
+        this.attachment = new Attachment(ring, seat);
+        this.ring = ring;
+        this.seat = seat;
+        this.ticket = seat.ticket();
+        this.next = first;
+        this.skips = skipsEpoch;
+        this.timeout = timeout;
+        this.leakGuard = CLEANER.register(this, new LeakGuard(attachment, toString(), new Throwable("attached here")));
+    }
+
+    /** Attaches to a ring with the settings that {@link SharedBatchesBuilder} has by itself. */
+    public static SharedBatches attach(Larder larder, String name) {
+        return of(larder, name).attach();
+    }
+
+    /** Begins to describe a consumer of a ring, by the name that its producer gave it. */
+    public static SharedBatchesBuilder of(Larder larder, String name) {
+        return new SharedBatchesBuilder(new StoreLayout(larder.store()), name);
+    }
+
+    /**
+     * Returns an iterator that goes on where this consumer is, and whose {@code hasNext} closes the batch before and waits for
+     * the next.
+     */
+    @Override
+    public Iterator<SharedBatch> iterator() {
+        return new Batches();
+    }
+
+    private final class Batches implements Iterator<SharedBatch> {
+        @Override
+        public boolean hasNext() {
+            SharedBatch before = current;
+            if (before != null) {
+                before.close();
+                current = null;
+            }
+            while (await()) {
+                if (!skips()) {
+                    return true;
+                }
+                finish(next);
+            }
+            return false;
+        }
+
+        @Override
+        public SharedBatch next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException("the producer has ended: batches=" + next);
+            }
+            SharedBatch batch = open(next);
+            current = batch;
+            return batch;
+        }
+    }
+
+    /** Waits for the next batch; false where there will be none. */
+    private boolean await() {
+        Patience patience = new Patience("next batch", timeout);
+        while (true) {
+            int state = ring.stateAcquire();
+            boolean isThere = ring.publishedAcquire() > next;
+            requireOpen();
+            requireSeated();
+            if (isThere) {
+                return true;
+            }
+            if (state == RingDescriptor.STATE_ENDED) {
+                return false;
+            } else if (state == RingDescriptor.STATE_FAILED) {
+                throw failure(ErrorCode.UNEXPECTED, "the producer failed")
+                        .with("message", ring.message())
+                        .exception();
+            }
+            if (patience.isTimeToCheck() && ring.isProducerDead() && ring.stateAcquire() == state) {
+                if (ring.publishedAcquire() > next) {
+                    return true;
+                }
+                throw failure(ErrorCode.REFUSED, "the producer died")
+                        .remedy("start it again, and attach again; see its own log for why it died");
+            } else if (patience.isOver()) {
+                throw patience.deadline("the producer publishes nothing")
+                        .with("ring", ring.folder().getFileName())
+                        .with("batch", next)
+                        .remedy("see what it does; it is alive");
+            }
+            patience.pause();
+        }
+    }
+
+    /** Tells whether the next batch belongs to the epoch that was under way when this consumer came. */
+    private boolean skips() {
+        if (!skips) {
+            return false;
+        }
+        ByteBuffer slot = ring.slot(next);
+        long epoch = slot.getLong(RingDescriptor.SLOT_EPOCH_OFFSET);
+        long number = slot.getLong(RingDescriptor.SLOT_NUMBER_OFFSET);
+        requireIntact(next);
+        if (skippedEpoch == null) {
+            skippedEpoch = epoch;
+        }
+        skips = number != 0 && epoch == skippedEpoch;
+        return skips;
+    }
+
+    private SharedBatch open(long sequence) {
+        requireIntact(sequence);
+        ByteBuffer slot = ring.slot(sequence);
+        SharedBatch batch = new SharedBatch(this, sequence, slot);
+        List<RingArray> table = ring.geometry().arrays();
+        try {
+            List<SharedBatchArray> arrays = new ArrayList<>(table.size());
+            for (int i = 0; i < table.size(); i++) {
+                arrays.add(openArray(batch, table.get(i), slot, RingDescriptor.partOffset(i)));
+            }
+            batch.fill(arrays);
+        } catch (IndexOutOfBoundsException | NegativeArraySizeException e) {
+            requireIntact(sequence); // else it was another batch's description, half written
+            throw failure(ErrorCode.CHECKSUM, "a slot of the ring is damaged")
+                    .cause(e)
+                    .exception();
+        }
+        requireIntact(sequence);
+        return batch;
+    }
+
+    private static SharedBatchArray openArray(SharedBatch batch, RingArray array, ByteBuffer slot, int part) {
+        long offset = slot.getLong(part + RingDescriptor.PART_DATA_OFFSET);
+        long byteSize = slot.getLong(part + RingDescriptor.PART_BYTE_SIZE_OFFSET);
+        long rank = slot.getLong(part + RingDescriptor.PART_RANK_OFFSET);
+        if (offset < 0 || byteSize < 0 || offset > slot.capacity() - byteSize) {
+            throw new IndexOutOfBoundsException("data of an array: offset " + offset + " length " + byteSize);
+        }
+        if (rank < 0 || rank > RingDescriptor.RANK_LIMIT) {
+            throw new IndexOutOfBoundsException("rank of an array: " + rank);
+        }
+        long[] shape = new long[(int) rank];
+        for (int i = 0; i < shape.length; i++) {
+            shape[i] = slot.getLong(part + RingDescriptor.PART_SHAPE_OFFSET + i * Long.BYTES);
+        }
+        return new SharedBatchArray(batch, array, shape, slot.slice((int) offset, (int) byteSize));
+    }
+
+    boolean isIntact(SharedBatch batch) {
+        return attachment.isOpen() && ring.isIntact(batch.sequence());
+    }
+
+    void release(SharedBatch batch) {
+        if (batch.invalidate() && attachment.isOpen()) {
+            requireIntact(batch.sequence());
+            finish(batch.sequence());
+        }
+    }
+
+    /** Gives up a batch and everything before it. */
+    private void finish(long sequence) {
+        next = sequence + 1;
+        attachment.finish(next);
+        requireSeated();
+    }
+
+    private void requireIntact(long sequence) {
+        if (!ring.isIntact(sequence)) {
+            requireOpen();
+            requireSeated();
+            throw failure(ErrorCode.REFUSED, "a batch was overwritten while it was read")
+                    .with("batch", sequence)
+                    .remedy("see whether something else writes to the store");
+        }
+    }
+
+    private void requireSeated() {
+        if (ring.isDropped(seat.number(), ticket) && attachment.isOpen()) {
+            throw failure(ErrorCode.REFUSED, "the producer has dropped this consumer as too slow")
+                    .with("published", ring.publishedAcquire())
+                    .remedy("attach again, and have the producer offer more slots(…) or patience(…)");
+        }
+    }
+
+    private Failure failure(ErrorCode code, String what) {
+        return Failure.of(code, what).with("ring", ring.folder().getFileName()).with("batch", next);
+    }
+
+    private void requireOpen() {
+        if (!attachment.isOpen()) {
+            throw new IllegalStateException("SharedBatches is closed: ring=" + ring.folder());
+        }
+    }
+
+    /** Closes the batch that is open and gives the seat up. Idempotent, from any thread. */
+    @Override
+    public void close() {
+        attachment.close();
+        leakGuard.clean();
+        SharedBatch open = current;
+        if (open != null) {
+            open.invalidate();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "SharedBatches{" + ring.folder() + "}";
+    }
+
+    /** What a consumer holds of the system. */
+    private static final class Attachment implements AutoCloseable {
+        private final RingReader ring;
+        private final Seat seat;
+        private final AtomicBoolean open = new AtomicBoolean(true);
+
+        Attachment(RingReader ring, Seat seat) {
+            this.ring = ring;
+            this.seat = seat;
+        }
+
+        boolean isOpen() {
+            return open.get();
+        }
+
+        synchronized void finish(long finished) {
+            if (open.get()) {
+                seat.finish(finished);
+            }
+        }
+
+        @Override
+        public synchronized void close() {
+            if (open.compareAndSet(true, false)) {
+                try {
+                    seat.close();
+                } finally {
+                    ring.close();
+                }
+            }
+        }
+    }
+
+    private record LeakGuard(Attachment attachment, String batches, Throwable attachedAt) implements Runnable {
+        @Override
+        public void run() {
+            if (attachment.isOpen()) {
+                LOG.warn(
+                        "a consumer was never closed: batches={}; close it, best with try-with-resources",
+                        batches,
+                        attachedAt);
+                attachment.close();
+            }
+        }
+    }
+}

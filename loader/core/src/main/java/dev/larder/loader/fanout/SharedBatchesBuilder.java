@@ -1,0 +1,141 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Says how a consumer attaches to a ring. */
+public final class SharedBatchesBuilder {
+    private static final int NAMES_SHOWN = 10;
+
+    private final StoreLayout store;
+    private final String name;
+    private Duration timeout = Duration.ofMinutes(5);
+    private boolean atNextEpoch;
+
+    SharedBatchesBuilder(StoreLayout store, String name) {
+        this.store = store;
+        this.name = name;
+    }
+
+    /** Sets how long attaching waits for the producer's first batch and a free seat, and then each step for its batch; 5 min. */
+    public SharedBatchesBuilder timeout(Duration perStep) {
+        timeout = BatchPublisherBuilder.requirePositive(perStep, "timeout");
+        return this;
+    }
+
+    /**
+     * Begins with the next epoch that begins, unless nothing was published yet. By default a consumer that comes late begins with
+     * the oldest batch that is still there.
+     */
+    public SharedBatchesBuilder fromNextEpoch() {
+        atNextEpoch = true;
+        return this;
+    }
+
+    /** Waits for the ring and takes a seat. The caller closes what it gets. */
+    public SharedBatches attach() {
+        Names.requireRing(name);
+        Posix posix = Posix.system();
+        Path folder = store.ring(name);
+        Patience patience = new Patience("attach", timeout);
+        boolean wasFull = false;
+        while (true) {
+            RingReader reader = RingReader.tryOpen(posix, folder);
+            if (reader != null) {
+                SharedBatches attached = sit(posix, reader);
+                if (attached != null) {
+                    return attached;
+                }
+                wasFull = true;
+            }
+            if (patience.isOver()) {
+                throw wasFull ? full(patience) : absent(patience);
+            }
+            patience.pause();
+        }
+    }
+
+    /** Null where no seat is free, or the ring came to its end meanwhile. */
+    private @Nullable SharedBatches sit(Posix posix, RingReader reader) {
+        Seat seat = null;
+        SharedBatches attached = null;
+        try {
+            seat = takeSeat(posix, reader);
+            if (seat != null) {
+                long first = begin(reader, seat);
+                if (reader.isLinked()) { // else the files may be of two rings
+                    attached = new SharedBatches(reader, seat, first, atNextEpoch && first > 0, timeout);
+                }
+            }
+            return attached;
+        } finally {
+            if (attached == null) {
+                if (seat != null) {
+                    seat.close();
+                }
+                reader.close();
+            }
+        }
+    }
+
+    private static @Nullable Seat takeSeat(Posix posix, RingReader reader) {
+        try {
+            return Seat.tryTake(posix, reader.folder(), reader.geometry().seats());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return null; // the ring is going
+            }
+            throw e;
+        }
+    }
+
+    /** Says where this consumer begins before it looks whether that is still there: one of the two sees the other. */
+    private long begin(RingReader reader, Seat seat) {
+        long wish = atNextEpoch ? reader.publishedAcquire() : reader.oldestAcquire();
+        seat.sit(wish);
+        for (long oldest = reader.oldestAcquire(); oldest > wish; oldest = reader.oldestAcquire()) {
+            wish = oldest;
+            seat.finish(wish);
+        }
+        return wish;
+    }
+
+    private LarderException full(Patience patience) {
+        return patience.deadline("no seat of the ring is free")
+                .with("ring", name)
+                .with("store", store.root())
+                .remedy("end other consumers, or have the producer offer more with seats(…)");
+    }
+
+    private LarderException absent(Patience patience) {
+        boolean isClaimed = Files.isDirectory(store.ring(name));
+        Failure failure = isClaimed
+                ? patience.deadline("the producer has not published a first batch")
+                : Failure.of(ErrorCode.NOT_FOUND, "no such ring").with("waited", timeout);
+        return failure.with("ring", name)
+                .with("store", store.root())
+                .remedy(isClaimed ? "see what it does" : "start its producer; there are " + others());
+    }
+
+    private List<String> others() {
+        try (Stream<Path> rings = Files.list(store.rings())) {
+            return rings.map(ring -> String.valueOf(ring.getFileName()))
+                    .sorted()
+                    .limit(NAMES_SHOWN)
+                    .toList();
+        } catch (IOException none) {
+            return List.of();
+        }
+    }
+}

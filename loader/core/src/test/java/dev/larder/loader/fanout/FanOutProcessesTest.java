@@ -1,0 +1,160 @@
+package dev.larder.loader.fanout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
+import java.util.Iterator;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+@ExtendWith(LeavesNothingBehind.class)
+class FanOutProcessesTest {
+    private static final Logger LOG = LoggerFactory.getLogger(FanOutProcessesTest.class);
+    private static final int PRODUCERS_KILLED = 20;
+    private static final int CONSUMERS_KILLED = 10;
+
+    private final Gallery gallery = new Gallery(3000, 200, 64); // 47 batches
+
+    @AfterEach
+    void closeGallery() {
+        gallery.close();
+    }
+
+    @Test
+    void twoConsumersInJavaAndTwoInPythonSeeEveryBatchAtPacesOfTheirOwn() throws Exception {
+        try (PythonConsumer python = PythonConsumer.start(gallery.path(), false);
+                PythonConsumer copying = PythonConsumer.start(gallery.path(), true);
+                ChildJvm quick = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0");
+                ChildJvm slow = ChildJvm.start(ConsumingProgram.class, gallery.path(), "3000");
+                ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "4", "64", "3", "4")) {
+            String expected = String.format("188 %08x", gallery.checksum(4));
+
+            assertThat(quick.awaitLine("1")).isEqualTo(expected);
+            assertThat(slow.awaitLine("1")).isEqualTo(expected);
+            assertThat(python.awaitOutput()).isEqualTo(copying.awaitOutput()).isEqualTo(gallery.pythonSum(4));
+            assertThat(producer.awaitLine("published")).isEqualTo("published 188");
+            assertThat(producer.awaitExit()).isZero();
+        }
+    }
+
+    @Test
+    void aProducerThatIsKilledEndsItsConsumersWhateverItWasDoing() {
+        long seed = System.nanoTime();
+        LOG.info("seed {}", seed);
+        Random random = new Random(seed);
+        for (int round = 0; round < PRODUCERS_KILLED; round++) {
+            try (ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1");
+                    SharedBatches batches = gallery.consumer().attach()) {
+                int before = random.nextInt(200);
+                int pause = random.nextInt(1_000_000);
+                Iterator<SharedBatch> iterator = batches.iterator();
+                for (int i = 0; i < before; i++) {
+                    assertThat(gallery.isGenuine(iterator.next())).isTrue();
+                }
+                CompletableFuture<Void> kill = killAfter(producer, pause);
+                requireDeath(batches);
+                kill.join();
+            }
+            gallery.publisher().open().close(); // takes the name over, and removes what is left
+        }
+    }
+
+    private static CompletableFuture<Void> killAfter(ChildJvm producer, int nanos) {
+        return CompletableFuture.runAsync(() -> {
+            long start = System.nanoTime();
+            while (System.nanoTime() - start < nanos) {
+                Thread.onSpinWait();
+            }
+            producer.kill();
+        });
+    }
+
+    private void requireDeath(SharedBatches batches) {
+        assertThatThrownBy(() -> gallery.readGenuine(batches))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                .hasMessageContaining("the producer died: ring=run1");
+    }
+
+    @Test
+    void consumersThatAreKilledOrStoppedHoldNobodyUp() throws Exception {
+        long seed = System.nanoTime();
+        LOG.info("seed {}", seed);
+        Random random = new Random(seed);
+        BatchPublisher publisher = gallery.publisher().slots(3).consumers(1).open();
+        try (ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0")) {
+            try (publisher) {
+                publisher.publish(gallery.loader.epoch(0));
+                for (int round = 0; round < CONSUMERS_KILLED; round++) {
+                    publishWhileOneDies(publisher, random);
+                }
+            }
+            assertThat(reader.awaitExit()).isZero();
+            assertThat(reader.remainingLines().get(2)).startsWith(publisher.published() + " ");
+        }
+    }
+
+    private void publishWhileOneDies(BatchPublisher publisher, Random random) throws Exception {
+        try (ChildJvm victim = ChildJvm.start(ConsumingProgram.class, gallery.path(), "50")) {
+            for (long epoch = 0; publisher.consumers() < 2; epoch++) {
+                publisher.publish(gallery.loader.epoch(epoch));
+            }
+            if (random.nextBoolean()) {
+                signal(victim, "STOP");
+            }
+            CompletableFuture<Void> kill = killAfter(victim, random.nextInt(20_000_000));
+            publisher.publish(gallery.loader.epoch(0));
+            kill.join();
+        }
+    }
+
+    private static void signal(ChildJvm process, String signal) throws Exception {
+        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+                .start()
+                .waitFor();
+    }
+
+    @Test
+    void aConsumerThatIsStoppedIsDroppedAndReadsOnlyWhatIsGenuine() throws Exception {
+        BatchPublisher publisher = gallery.publisher()
+                .slots(3)
+                .consumers(2)
+                .onSlowConsumer(SlowConsumer.DROP)
+                .open();
+        try (ChildJvm stopped = ChildJvm.start(ConsumingProgram.class, gallery.path(), "1000");
+                ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0")) {
+            try (publisher) {
+                publisher.publish(gallery.loader.epoch(0));
+                signal(stopped, "STOP");
+                publisher.publish(gallery.loader.epoch(1));
+                signal(stopped, "CONT");
+            }
+
+            assertThat(stopped.awaitLine("after")).contains("the producer has dropped this consumer as too slow");
+            assertThat(reader.awaitLine("9")).isEqualTo(String.format("94 %08x", gallery.checksum(2)));
+        }
+    }
+
+    @Test
+    void pythonIsToldOfAProducerThatDied() throws Exception {
+        try (PythonConsumer python = PythonConsumer.start(gallery.path(), false);
+                ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1")) {
+            producer.awaitLine("open");
+            try (SharedBatches batches = gallery.consumer().attach()) {
+                batches.iterator().next();
+            }
+            producer.kill();
+
+            assertThat(python.awaitOutput()).startsWith("after").contains("the producer died: ring=run1");
+        }
+    }
+}

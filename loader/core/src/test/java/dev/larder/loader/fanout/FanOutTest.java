@@ -1,0 +1,311 @@
+package dev.larder.loader.fanout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Field;
+import dev.larder.loader.Loader;
+import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(LeavesNothingBehind.class)
+class FanOutTest {
+    private static final Duration SOON = Duration.ofMillis(300);
+
+    private final Gallery gallery = new Gallery(100, 50, 16); // 7 batches, the last of 4 samples
+
+    @AfterEach
+    void closeGallery() {
+        gallery.close();
+    }
+
+    @Test
+    void everyConsumerSeesEveryBatchOnce() {
+        long expected = gallery.checksum(3);
+        List<CompletableFuture<Long>> consumers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            consumers.add(CompletableFuture.supplyAsync(this::checksum, task -> new Thread(task).start()));
+        }
+        try (BatchPublisher publisher =
+                gallery.publisher().slots(4).consumers(3).open()) {
+            for (long e = 0; e < 3; e++) {
+                publisher.publish(gallery.loader.epoch(e));
+            }
+            assertThat(publisher.published()).isEqualTo(21);
+        }
+
+        assertThat(consumers).allSatisfy(sum -> assertThat(sum.join()).isEqualTo(expected));
+        assertThat(gallery.ring()).doesNotExist();
+    }
+
+    private long checksum() {
+        CRC32C sum = new CRC32C();
+        try (SharedBatches batches = gallery.consumer().attach()) {
+            batches.forEach(batch -> Gallery.add(batch, sum));
+        }
+        return sum.getValue();
+    }
+
+    @Test
+    void aBatchTellsWhatItIs() {
+        try (BatchPublisher publisher = gallery.publisher().open()) {
+            publisher.publish(gallery.loader.epoch(5));
+            try (SharedBatches batches = gallery.consumer().attach()) {
+                Iterator<SharedBatch> iterator = batches.iterator();
+                iterator.next();
+                SharedBatch second = iterator.next();
+
+                assertThat(second.epoch()).isEqualTo(5);
+                assertThat(second.number()).isEqualTo(1);
+                assertThat(List.of(second.size(), second.validSize())).containsOnly(16);
+                assertThat(second.array("images").shape()).containsExactly(16, 50);
+                assertThat(second.array("labels").dtype().descr()).isEqualTo("<i4");
+                assertThat(second.array("images").byteBuffer().isReadOnly()).isTrue();
+                assertThatThrownBy(() -> second.array("depth")).hasMessageContaining("arrays=[images, labels]");
+            }
+        }
+    }
+
+    @Test
+    void shapesMayDifferFromBatchToBatch() {
+        try (BatchPublisher publisher = gallery.publisher().slots(50).open();
+                Loader padded = Loader.over(gallery.dataset)
+                        .fields(Field.padded("words"))
+                        .batch(3)
+                        .build()) {
+            List<String> shapes = new ArrayList<>();
+            for (Batch batch : padded.epoch(0)) {
+                publisher.publish(batch);
+                shapes.add(Arrays.toString(batch.array("words").shape()));
+            }
+            try (SharedBatches batches = gallery.consumer().attach()) {
+                for (String shape : shapes) {
+                    SharedBatch batch = batches.iterator().next();
+                    assertThat(Arrays.toString(batch.array("words").shape())).isEqualTo(shape);
+                    assertThat(batch.array("words.mask").byteBuffer().get(0)).isEqualTo((byte) 1);
+                }
+            }
+            assertThat(shapes).contains("[3, 3]", "[3, 7]", "[1, 2]");
+        }
+    }
+
+    @Test
+    void aBatchIsClosedWhenTheLoopMovesOn() {
+        try (BatchPublisher publisher = gallery.publisher().open()) {
+            publisher.publish(gallery.loader.epoch(0));
+            SharedBatches batches = gallery.consumer().attach();
+            Iterator<SharedBatch> iterator = batches.iterator();
+            SharedBatch first = iterator.next();
+            SharedBatchArray images = first.array("images");
+            SharedBatch second = iterator.next();
+            batches.close();
+
+            assertThat(List.of(first.isOpen(), second.isOpen())).containsOnly(false);
+            assertThatThrownBy(images::byteBuffer).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(iterator::hasNext).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void whoComesLateBeginsWithTheOldestBatchThatIsThere() {
+        try (BatchPublisher publisher = gallery.publisher().slots(4).open()) {
+            publisher.publish(gallery.loader.epoch(0));
+            try (SharedBatches batches = gallery.consumer().attach()) {
+                assertThat(batches.iterator().next().number()).isEqualTo(3); // 3 to 6 of 0 to 6
+            }
+        }
+    }
+
+    @Test
+    void whoWishesBeginsWithTheNextEpoch() {
+        try (BatchPublisher publisher = gallery.publisher().slots(16).open()) {
+            Iterator<Batch> epoch = gallery.loader.epoch(0).iterator();
+            publisher.publish(epoch.next());
+            try (SharedBatches batches = gallery.consumer().fromNextEpoch().attach()) {
+                epoch.forEachRemaining(publisher::publish);
+                publisher.publish(gallery.loader.epoch(1));
+                SharedBatch first = batches.iterator().next();
+
+                assertThat(List.of(first.epoch(), first.number())).containsExactly(1L, 0L);
+            }
+        }
+    }
+
+    @Test
+    void aSecondProducerIsRefusedWhileTheFirstLives() {
+        try (BatchPublisher first = gallery.publisher().open()) {
+            assertThatThrownBy(() -> gallery.publisher().open())
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                    .hasMessageContaining(
+                            "producer=pid=" + ProcessHandle.current().pid());
+            assertThat(first.published()).isZero();
+        }
+        gallery.publisher().open().close();
+    }
+
+    @Test
+    void aBatchThatDoesNotFitIsRefusedWithBothSizes() {
+        try (BatchPublisher publisher = gallery.publisher().slotBytes(500).open()) {
+            assertThatThrownBy(() -> publish(publisher, new Gallery(100, 5000, 16)))
+                    .hasMessageContaining("needed=80384 slotBytes=4096");
+        }
+    }
+
+    private static void publish(BatchPublisher publisher, Gallery other) {
+        try (other) {
+            publisher.publish(other.loader.epoch(0));
+        }
+    }
+
+    @Test
+    void aProducerIsBlockedByWhoDoesNotGetOnUntilItsDeadline() {
+        BatchPublisher publisher = gallery.publisher().slots(2).timeout(SOON).open();
+        try (SharedBatches batches = attachAfterFirstBatch(publisher)) {
+            try (publisher) {
+                assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(1)))
+                        .hasMessageContaining("consumers do not get on")
+                        .hasMessageContaining(
+                                "consumer-00(pid " + ProcessHandle.current().pid() + ", needs batch 0)");
+            }
+
+            assertThat(publisher.published()).isEqualTo(2);
+            assertThatThrownBy(() -> batches.forEach(batch -> {}))
+                    .hasMessageContaining("the producer failed")
+                    .hasMessageContaining("message=consumers do not get on");
+        }
+    }
+
+    private SharedBatches attachAfterFirstBatch(BatchPublisher publisher) {
+        publisher.publish(gallery.loader.epoch(0).iterator().next());
+        return gallery.consumer().attach();
+    }
+
+    @Test
+    void aSlowConsumerIsDroppedAndToldSo() {
+        try (BatchPublisher publisher = gallery.publisher()
+                        .slots(2)
+                        .onSlowConsumer(SlowConsumer.DROP)
+                        .patience(SOON)
+                        .open();
+                SharedBatches slow = attachAfterFirstBatch(publisher)) {
+            SharedBatch read = slow.iterator().next();
+            publisher.publish(gallery.loader.epoch(1));
+
+            assertThat(read.isIntact()).isFalse();
+            assertThatThrownBy(read::close)
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                    .hasMessageContaining("dropped this consumer as too slow: ring=run1 batch=0 published=8");
+            assertThatThrownBy(() -> slow.iterator().hasNext()).hasMessageContaining("dropped");
+        }
+    }
+
+    @Test
+    void aConsumerThatIsDroppedCanAttachAgain() {
+        try (BatchPublisher publisher = gallery.publisher()
+                .slots(2)
+                .onSlowConsumer(SlowConsumer.DROP)
+                .patience(SOON)
+                .open()) {
+            attachAfterFirstBatch(publisher).close();
+            SharedBatches slow = gallery.consumer().attach();
+            publisher.publish(gallery.loader.epoch(1));
+            slow.close();
+            try (SharedBatches again = gallery.consumer().attach()) {
+                assertThat(gallery.isGenuine(again.iterator().next())).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void anEpochThatFailsIsToldToConsumersAfterWhatWasPublished() {
+        BatchPublisher publisher = gallery.publisher().open();
+        publisher.publish(gallery.loader.epoch(0));
+        var ended = gallery.loader.epoch(1);
+        ended.close();
+        try (SharedBatches batches = gallery.consumer().attach()) {
+            assertThatThrownBy(() -> publisher.publish(ended)).isInstanceOf(IllegalStateException.class);
+            publisher.close();
+            Iterator<SharedBatch> iterator = batches.iterator();
+            for (int i = 0; i < 7; i++) {
+                iterator.next();
+            }
+
+            assertThatThrownBy(iterator::hasNext).hasMessageContaining("epoch ended early: epoch=1");
+        }
+    }
+
+    @Test
+    void closingEndsAWaitOfAnotherThread() throws Exception {
+        try (BatchPublisher publisher = gallery.publisher().open()) {
+            SharedBatches batches = attachAfterFirstBatch(publisher);
+            Iterator<SharedBatch> iterator = batches.iterator();
+            iterator.next();
+            CountDownLatch waiting = new CountDownLatch(1);
+            CompletableFuture<Boolean> wait = CompletableFuture.supplyAsync(() -> {
+                waiting.countDown();
+                return iterator.hasNext();
+            });
+            waiting.await();
+            batches.close();
+
+            assertThatThrownBy(wait::join)
+                    .isInstanceOf(CompletionException.class)
+                    .hasCauseInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void whatIsNotThereIsWaitedForAndThenNamed() {
+        try (BatchPublisher publisher =
+                gallery.publisher().seats(1).consumers(1).timeout(SOON).open()) {
+            assertThatThrownBy(() -> SharedBatches.of(gallery.larder, "run2")
+                            .timeout(SOON)
+                            .attach())
+                    .hasMessageContaining("no such ring: waited=PT0.3S ring=run2")
+                    .hasMessageContaining("there are [run1]");
+            assertThatThrownBy(() -> gallery.consumer().timeout(SOON).attach())
+                    .hasMessageContaining("the producer has not published a first batch");
+            assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
+                    .hasMessageContaining(
+                            "consumers did not attach: step=first batch timeout=PT0.3S ring=run1 wanted=1");
+            try (SharedBatches only = gallery.consumer().attach()) {
+                assertThatThrownBy(() -> gallery.consumer().timeout(SOON).attach())
+                        .hasMessageContaining("no seat of the ring is free");
+                publisher.publish(gallery.loader.epoch(0).iterator().next());
+                assertThat(only.iterator().next().number()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void closingABlockedProducerEndsItsWait() {
+        BatchPublisher publisher = gallery.publisher().slots(2).open();
+        try (SharedBatches batches = attachAfterFirstBatch(publisher)) {
+            CompletableFuture<Void> blocked =
+                    CompletableFuture.runAsync(() -> publisher.publish(gallery.loader.epoch(1)));
+            await().until(() -> Files.exists(gallery.ring().resolve("ring"))
+                    && batches.iterator().hasNext());
+            publisher.close();
+
+            assertThatThrownBy(blocked::join).hasRootCauseInstanceOf(IllegalStateException.class);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package dev.larder.loader.fanout;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.loader.Loader;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** A producer: publishes some epochs of a dataset, or one after the other until it is killed. */
+final class PublishingProgram {
+    private PublishingProgram() {}
+
+    /** Arguments: store, epochs (0: without end), batch size, slots, consumers to wait for. */
+    @SuppressWarnings("SystemOut") // what its parent reads
+    public static void main(String[] arguments) {
+        try (Larder larder = Larder.connect(Path.of(arguments[0]));
+                Dataset dataset = larder.dataset("pictures");
+                Loader loader = Loader.over(dataset)
+                        .arrays("images", "labels")
+                        .shuffle(42)
+                        .batch(Integer.parseInt(arguments[2]))
+                        .build();
+                BatchPublisher publisher = BatchPublisher.of(larder, Gallery.RING)
+                        .slots(Integer.parseInt(arguments[3]))
+                        .consumers(Integer.parseInt(arguments[4]))
+                        .timeout(Duration.ofSeconds(60))
+                        .open()) {
+            System.out.println("open");
+            long epochs = Long.parseLong(arguments[1]);
+            for (long e = 0; epochs == 0 || e < epochs; e++) {
+                publisher.publish(loader.epoch(e));
+            }
+            System.out.println("published " + publisher.published());
+        }
+    }
+}

@@ -1,0 +1,250 @@
+"""Tests of larder.batches with a producer in Python, which is another implementation of the format.
+
+    python3 -W error -m unittest discover -s ops/python
+"""
+
+import fcntl
+import mmap
+import os
+import shutil
+import signal
+import struct
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+from test_larder import larder
+
+SLOTS, SLOT_BYTES, SLOTS_OFFSET = 3, 8192, 8192
+ARRAYS = ("image", "<f4"), ("label", "<i8"), ("box", "[('x', '<i2'), ('y', '<i2')]")
+
+
+class Producer:
+    """A ring of three slots, which waits for nobody unless it is asked to."""
+
+    def __init__(self, store, name="run1", seats=2):
+        self.folder = os.path.join(store, "rings", name)
+        os.makedirs(self.folder)
+        self.lock = os.open(os.path.join(self.folder, "producer.lock"), os.O_RDWR | os.O_CREAT)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        for seat in range(seats):
+            with open(self.page(seat), "wb") as page:
+                page.truncate(4096)
+        with open(os.path.join(self.folder, "ring"), "w+b") as file:
+            file.truncate(SLOTS_OFFSET + SLOTS * SLOT_BYTES)
+            self.ring = mmap.mmap(file.fileno(), 0)
+        self.published = 0
+        self.ring[:8] = b"LARDERRG"
+        struct.pack_into("<iiiiqqqqq", self.ring, 8, 1, len(ARRAYS), SLOTS, seats, SLOT_BYTES, SLOTS_OFFSET, len(self.ring),
+                         0, 0)
+        struct.pack_into("<i", self.ring, 192, 1)
+        at = 4096 + 16 * len(ARRAYS)
+        for i, (array, dtype) in enumerate(ARRAYS):
+            struct.pack_into("<4i", self.ring, 4096 + 16 * i, at, len(array), at + len(array), len(dtype))
+            text = (array + dtype).encode()
+            self.ring[at:at + len(text)] = text
+            at += len(text)
+
+    def page(self, seat):
+        return os.path.join(self.folder, f"consumer-{seat:02d}")
+
+    def finished(self, seat=0):
+        with open(self.page(seat), "rb") as page:
+            ticket, finished, check, _ = struct.unpack("<4q", page.read(32))
+        return finished if ticket and check == ~finished else None
+
+    def publish(self, epoch, number, *arrays):
+        slot = SLOTS_OFFSET + self.published % SLOTS * SLOT_BYTES
+        struct.pack_into("<q", self.ring, 64, self.published + 1)
+        struct.pack_into("<5q", self.ring, slot, 2 * self.published + 1, epoch, number, len(arrays[0]), 3)
+        at = 512
+        for i, array in enumerate(arrays):
+            struct.pack_into(f"<{3 + array.ndim}q", self.ring, slot + 64 + 128 * i, at, array.nbytes, array.ndim, *array.shape)
+            self.ring[slot + at:slot + at + array.nbytes] = array.tobytes()
+            at = at + array.nbytes + 63 & -64
+        struct.pack_into("<q", self.ring, slot, 2 * self.published + 2)
+        self.published += 1
+        struct.pack_into("<q", self.ring, 128, self.published)
+
+    def end(self, state=2, message=b""):
+        struct.pack_into("<i", self.ring, 196, len(message))
+        self.ring[200:200 + len(message)] = message
+        struct.pack_into("<i", self.ring, 192, state)
+
+    def drop(self, seat):
+        with open(self.page(seat), "rb") as page:
+            self.ring[2048 + 8 * seat:2056 + 8 * seat] = page.read(8)
+
+    def die(self):
+        os.close(self.lock)
+
+
+def sample(number, size=4):
+    boxes = np.zeros(size, [("x", "<i2"), ("y", "<i2")])
+    boxes["y"] = number
+    return np.full((size, number % 3, 5), number, "<f4"), np.arange(size) + number, boxes
+
+
+class BatchesTest(unittest.TestCase):
+    def setUp(self):
+        self.store = tempfile.mkdtemp(dir="/dev/shm", prefix="larder-python-")
+        self.addCleanup(shutil.rmtree, self.store)
+
+    def attach(self, **options):
+        return larder.batches("run1", self.store, **{"timeout": 10, **options})
+
+    def producer(self, batches=0, **options):
+        made = Producer(self.store, **options)
+        for number in range(batches):
+            made.publish(0, number, *sample(number))
+        return made
+
+    def test_batches_are_read_where_they_lie(self):
+        self.producer(2)
+        with self.attach() as batches:
+            first, second = next(batches), None
+            self.assertEqual((first.epoch, first.number, first.size, first.valid_size, list(first)), (0, 0, 4, 3, ["image", "label", "box"]))
+            second = next(batches)
+            self.assertEqual((second["image"].shape, second["label"].tolist()), ((4, 1, 5), [1, 2, 3, 4]))
+            self.assertEqual(second["box"]["y"].tolist(), [1] * 4)
+            self.assertFalse(any(array.flags.writeable or array.flags.owndata for array in second.values()))
+            self.assertRegex(repr(second), "<larder.Batch 1 of epoch 0: 4 samples of .*image")
+
+    def test_the_loop_ends_with_the_producer_and_gives_the_seat_back(self):
+        producer = self.producer(3)
+        producer.end()
+        self.assertEqual([batch.number for batch in self.attach()], [0, 1, 2])
+        self.assertIsNone(producer.finished())
+
+    def test_a_batch_is_given_back_when_the_loop_moves_on(self):
+        producer = self.producer(3)
+        batches = self.attach()
+        self.assertEqual(producer.finished(), 0)
+        next(batches)
+        self.assertEqual(producer.finished(), 0)
+        next(batches)
+        self.assertEqual(producer.finished(), 1)
+
+    def test_what_was_published_is_delivered_before_the_producers_death(self):
+        producer = self.producer(2)
+        batches = self.attach()
+        producer.die()
+        self.assertEqual([next(batches).number, next(batches).number], [0, 1])
+        with self.assertRaisesRegex(larder.Refused, "the producer died: ring=run1 batch=2; start it again"):
+            next(batches)
+
+    def test_a_failure_of_the_producer_is_told(self):
+        producer = self.producer(1)
+        batches = self.attach()
+        producer.end(3, "größer".encode())
+        next(batches)
+        with self.assertRaisesRegex(larder.LarderError, "the producer failed: ring=run1 batch=1 message=größer"):
+            next(batches)
+
+    def test_who_was_dropped_is_told(self):
+        producer = self.producer(1)
+        batches = self.attach()
+        next(batches)
+        producer.drop(0)
+        with self.assertRaisesRegex(larder.Refused, "dropped this consumer as too slow: ring=run1 batch=1 published=1"):
+            next(batches)
+
+    def test_who_was_overtaken_never_goes_on_with_wrong_data(self):
+        producer = self.producer(1)
+        batches = self.attach()
+        next(batches)
+        for number in range(1, 4):
+            producer.publish(0, number, *sample(number))
+        with self.assertRaisesRegex(larder.Refused, "a batch was overwritten while it was read: ring=run1 batch=0"):
+            next(batches)
+
+    def test_copies_last(self):
+        producer = self.producer(2)
+        producer.end()
+        kept = list(self.attach(copy=True))
+        self.assertEqual([batch["label"][0] for batch in kept], [0, 1])
+        self.assertTrue(kept[0]["label"].flags.owndata)
+
+    def test_views_outlive_their_batches(self):
+        self.producer(1)
+        label = next(self.attach())["label"]
+        self.assertEqual(label.tolist(), [0, 1, 2, 3])
+
+    def test_who_comes_late_begins_with_the_oldest_or_the_next_epoch(self):
+        producer = self.producer(5)
+        late, next_epoch = self.attach(), self.attach(next_epoch=True)
+        self.assertEqual(next(late).number, 2)
+        producer.publish(0, 5, *sample(5))
+        producer.publish(1, 0, *sample(0))
+        self.assertEqual((next(next_epoch).epoch, producer.finished(1)), (1, 6))
+
+    def test_waits_have_an_end_and_say_for_what(self):
+        with self.assertRaisesRegex(larder.NotFound, "no such ring: ring=run1 waited=0.05; start its producer; there are none"):
+            self.attach(timeout=0.05)
+        self.producer(1, seats=1)
+        batches = self.attach(timeout=0.05)
+        next(batches)
+        with self.assertRaisesRegex(larder.TimedOut, "no seat of the ring is free: ring=run1 timeout=0.05"):
+            self.attach(timeout=0.05)
+        with self.assertRaisesRegex(TimeoutError, "the producer publishes nothing: ring=run1 batch=1 timeout=0.05"):
+            next(batches)
+        batches.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            next(batches)
+
+    def test_a_batch_that_comes_later_is_waited_for(self):
+        producer = self.producer(0)
+        timer = threading.Timer(0.05, producer.publish, (0, 0, *sample(0)))
+        batches = self.attach()
+        timer.start()
+        self.assertEqual(next(batches).size, 4)
+        timer.join()
+
+    def test_a_child_leaves_its_parents_seat_alone(self):
+        producer = self.producer(1)
+        batches = self.attach()
+        child = os.fork()
+        if child == 0:
+            batches.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertEqual((producer.finished(), next(batches).number), (0, 0))
+
+    def test_a_consumer_that_is_killed_leaves_its_seat_free(self):
+        producer = self.producer(1)
+        child = os.fork()
+        if child == 0:
+            batches = self.attach()
+            next(batches)
+            signal.pause()
+        deadline = time.monotonic() + 10
+        while producer.finished() is None and time.monotonic() < deadline:
+            os.sched_yield()
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        with open(producer.page(0), "rb") as page:
+            fcntl.flock(page, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def test_a_thousand_consumers_leave_no_descriptor(self):
+        self.producer(1)
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(1000):
+            next(self.attach())
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_what_is_no_ring_is_refused(self):
+        producer = self.producer(1)
+        producer.ring[8:12] = struct.pack("<i", 9)
+        with self.assertRaisesRegex(larder.LarderError, "not a ring of this release: .*format=9"):
+            self.attach()
+        producer.ring[8:12] = struct.pack("<i", 1)
+        producer.ring[16:20] = struct.pack("<i", 1000)
+        with self.assertRaisesRegex(larder.LarderError, "header of a ring is damaged"):
+            self.attach()
+
+
+if __name__ == "__main__":
+    unittest.main()
