@@ -137,7 +137,8 @@ public class AugmentBenchmark {
         public void copy(Pictures pictures) {
             manager = NDManager.newBaseManager();
             ArrayView view = pictures.view;
-            NDArray images = manager.create(view.byteBuffer(0, view.rows()), new Shape(view.shape()), DataType.UINT8)
+            Shape shape = new Shape(view.rows(), pictures.height(), pictures.width(), pictures.channels());
+            NDArray images = manager.create(view.byteBuffer(0, view.rows()), shape, DataType.UINT8)
                     .duplicate();
             dataset = new PictureDataset(new PictureDataset.Builder(images)
                     .setSampling(BenchStore.BATCH, true)

@@ -31,10 +31,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
 class LarderDatasetTest {
     private final NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch");
     private final Shelf shelf = Shelf.ofSamples(10);

@@ -17,6 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,8 +29,8 @@ class CnnTrainerTest {
     private static final int TESTED = 2000;
 
     @Test
+    @EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
     void twoProcessesLearnAtOnceFromOneCopy() throws IOException {
-        assumeTrue(System.getProperty("os.arch").equals("amd64"), "DJL's PyTorch is here for amd64 alone");
         assumeTrue(Files.isDirectory(FASHION_MNIST), "dataset-fashion-mnist is not installed");
         try (StoreFixture store = fashion();
                 ChildJvm one = trainer(store, "1");
