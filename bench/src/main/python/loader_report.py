@@ -70,19 +70,23 @@ def epochs(figures):
 
 def augmented(figures):
     print("\n## uint8 to normalised float32, random crop (padding 4), random flip\n")
-    print("| shape | | samples/s, median | best | GB/s of input per core | of DJL, best | processor | wanted |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| shape | | samples/s, median | best | GB/s of input, best | per core | of DJL, best | processor | wanted |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for shape, size in (("28x28", 784), ("32x32x3", 3072)):
         djl = figures["AugmentBenchmark.djlPipeline", shape, "", ""]
         djl_us = djl.processor_us / ROWS
-        print(f"| {shape} | DJL pipeline, channels first | {djl.median:,.0f} | {djl.best:,.0f} | {size / djl_us / 1e3:.4f} | | | |")
+        print(
+            f"| {shape} | DJL pipeline, channels first | {djl.median:,.0f} | {djl.best:,.0f} | {djl.best * size / 1e9:.3f}"
+            f" | {size / djl_us / 1e3:.3f} | | | |"
+        )
         for threads, channels in itertools.product(("0", "default"), ("first", "last")):
             figure = figures["AugmentBenchmark.loader", shape, threads, channels]
             sample_us = figure.processor_us * PICTURE_BATCHES / PICTURES
-            per_core = size / sample_us / 1e3
+            whole = figure.best * size / 1e9
+            per_core = whole if threads == "0" else size / sample_us / 1e3
             ratio = figure.best / djl.best
             print(
-                f"| {shape} | loader, threads {threads}, channels {channels} | {figure.median:,.0f} | {figure.best:,.0f} | {per_core:.2f}"
+                f"| {shape} | loader, threads {threads}, channels {channels} | {figure.median:,.0f} | {figure.best:,.0f} | {whole:.2f} | {per_core:.2f}"
                 f" | {ratio:.0f}× | {djl_us / sample_us:.0f}×"
                 f" | ≥ 20×, {verdict(ratio >= 20)}; ≥ 1 GB/s, {verdict(per_core >= 1)} |"
             )
