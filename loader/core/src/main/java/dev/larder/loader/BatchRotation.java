@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -17,23 +18,19 @@ final class BatchRotation {
     static final int REST = 256;
 
     private final List<Batch> batches;
-    private int next;
-    private int open;
+
+    /** Those that are closed, the one that has rested longest first. */
+    private final ArrayDeque<Batch> resting;
 
     BatchRotation(Ring ring, Source source, States states, int depth) {
         batches = Stream.generate(() -> new Batch(ring, source, states))
                 .limit(REST + depth)
                 .toList();
+        resting = new ArrayDeque<>(batches);
     }
 
     Batch open(Slot slot) {
-        Batch batch = batches.get(next);
-        while (batch.isOpen()) { // at most as many as there are slots
-            next = (next + 1) % batches.size();
-            batch = batches.get(next);
-        }
-        next = (next + 1) % batches.size();
-        open++;
+        Batch batch = resting.removeFirst(); // at most as many are open as there are slots
         batch.open(slot);
         return batch;
     }
@@ -44,7 +41,7 @@ final class BatchRotation {
         if (!batch.isOpen()) {
             return null;
         }
-        open--;
+        resting.addLast(batch);
         return batch.invalidate();
     }
 
@@ -53,6 +50,6 @@ final class BatchRotation {
     }
 
     int openCount() {
-        return open;
+        return batches.size() - resting.size();
     }
 }

@@ -11,8 +11,21 @@ sealed interface Epochs {
     /** Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with. */
     Plan rest(long rows, long epoch, long consumed, long length);
 
+    /** Returns whether looking up rows runs code of the user, which may take any time. */
+    boolean runsUserCode();
+
+    private static boolean isOurs(Object sampler, String description) {
+        boolean isPart = sampler.getClass().getPackage() == Sampler.class.getPackage();
+        return isPart && !description.contains("custom"); // ours may be made of the user's
+    }
+
     /** Makes batches of so many samples of an order. */
     record OfSamples(Sampler sampler, SamplePlan.Batching batching) implements Epochs {
+        @Override
+        public boolean runsUserCode() {
+            return !isOurs(sampler, sampler.description());
+        }
+
         @Override
         public Plan whole(long rows, long epoch) {
             return SamplePlan.whole(epoch, sampler.order(rows, epoch), batching);
@@ -26,6 +39,11 @@ sealed interface Epochs {
 
     /** Takes batches as a sampler makes them. */
     record OfBatches(BatchSampler sampler, Shard shard) implements Epochs {
+        @Override
+        public boolean runsUserCode() {
+            return !isOurs(sampler, sampler.description());
+        }
+
         @Override
         public Plan whole(long rows, long epoch) {
             return WholeBatchPlan.whole(epoch, sampler.order(rows, epoch), shard);

@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.util.Objects;
@@ -41,6 +42,10 @@ final class Gather {
             }
         } catch (LarderException failure) {
             ring.failed(slot, failure);
+        } catch (
+                Throwable e) { // while a failure was put into words: memory ran out, or an exception cannot say what it
+            // is
+            ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
         }
     }
 
@@ -55,9 +60,8 @@ final class Gather {
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {
-            throw failure(slot, Stage.PLAN, e, "sampler failed")
-                    .with("position", slot.positions.length == 0 ? 0 : slot.positions[slot.laid])
-                    .exception();
+            Failure failure = failure(slot, Stage.PLAN, e, "sampler failed");
+            throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.laid])).exception();
         }
         for (int i = 0; i < slot.size; i++) {
             if (slot.rows[i] < 0 || slot.rows[i] >= source.rows()) {
@@ -152,6 +156,7 @@ final class Gather {
 
     /** Fails unless the sample may be left out. */
     private void giveUp(Slot slot, FieldReader field, int sample, Stage stage, Throwable e) {
+        requireWorthTrying(slot, field, e);
         if (policy.maxSkipped() > 0 && slot.plan().skip() <= policy.maxSkipped()) {
             slot.bad[sample] = true;
             skipped.increment();
@@ -186,15 +191,10 @@ final class Gather {
 
     /** Leaves samples out that could not be had, and fills the batch anew, as lengths may depend on them. */
     private void fillWithoutBad(Slot slot, Workspace workspace) {
-        slot.dropBad();
-        layOut(slot);
-        for (FieldReader field : fields) {
-            try {
-                field.fill(slot, 0, slot.size, workspace);
-            } catch (Throwable e) {
-                throw failed(slot, field, e).exception();
-            }
-        }
+        do {
+            slot.dropBad();
+            layOut(slot);
+        } while (fill(slot, 0, slot.size, workspace) > 0);
     }
 
     private void requireWorthTrying(Slot slot, FieldReader field, Throwable e) {

@@ -58,7 +58,8 @@ public final class Loader implements AutoCloseable {
                 .toList();
         Gather gather = new Gather(source, means.onFailure());
         int taskRows = taskRows(means.samples(), source.sampleByteSize());
-        Ring.Work work = new Ring.Work(taskRows, means.threads() == 0 || !source.runsUserCode());
+        Ring.Work work =
+                new Ring.Work(taskRows, means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()));
         this.ring = new Ring(source, gather, states, slots, work, means.timeout());
         this.threads = GatherThreads.start(source, gather, ring, means.threads());
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
@@ -85,6 +86,9 @@ public final class Loader implements AutoCloseable {
      * kept. Epochs may be visited in any order, and again.
      */
     public Epoch epoch(long number) {
+        if (number < 0) {
+            throw new IllegalArgumentException("epochs count from 0: epoch=" + number);
+        }
         return begin(number, () -> epochs.whole(source.rows(), number));
     }
 

@@ -21,6 +21,8 @@ public final class LoaderBuilder {
     /** What slots of batches of unknown size have room for at first. */
     private static final int USUAL_BATCH = 64;
 
+    private static final long USUAL_BATCH_BYTES = 16 << 20;
+
     private final Dataset dataset;
     private final List<Field> fields = new ArrayList<>();
     private Sampler sampler = Sampler.sequential();
@@ -172,7 +174,7 @@ public final class LoaderBuilder {
         requireOneWayToMakeBatches();
         long transformSeed = seed == null ? samplerSeed : seed;
         Source source = Source.of(dataset, List.copyOf(fields), transformSeed);
-        int samples = batchSampler == null ? batchSize : USUAL_BATCH;
+        int samples = batchSampler == null ? batchSize : usualBatch(source);
         for (OutputArray array : source.arrays()) {
             long bytes = Math.multiplyExact(array.rowByteSize(), samples);
             if (bytes > SlotArray.MAX_BYTES) {
@@ -187,6 +189,15 @@ public final class LoaderBuilder {
         States states = new States(dataset, description, transformSeed);
         Means means = new Means(samples, threads, depth, timeout, onFailure, progress);
         return new Loader(source, epochs(), states, means);
+    }
+
+    /** Returns how many samples slots have room for at first where batches are of any size. */
+    private static int usualBatch(Source source) {
+        long largest = source.arrays().stream()
+                .mapToLong(OutputArray::rowByteSize)
+                .max()
+                .orElse(1);
+        return (int) Math.max(1, Math.min(USUAL_BATCH, USUAL_BATCH_BYTES / Math.max(1, largest)));
     }
 
     private Epochs epochs() {

@@ -2,6 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.BytesColumn;
 import dev.larder.client.StringsColumn;
+import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import org.jspecify.annotations.Nullable;
 
@@ -93,8 +94,12 @@ abstract class RaggedRows {
     final long meanByteSize() {
         int some = (int) Math.min(64, rows);
         long sum = 0;
-        for (int i = 0; i < some; i++) {
-            sum += length(i);
+        try {
+            for (int i = 0; i < some; i++) {
+                sum += length(i);
+            }
+        } catch (LarderException unfit) { // who reads that row is told; here it is only about how long rows are
+            return itemByteSize;
         }
         return some == 0 ? 0 : sum / some * itemByteSize;
     }

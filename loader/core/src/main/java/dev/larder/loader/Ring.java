@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Gather threads park when there is no slot to fill and are woken when some are free again.
  *   <li>The consumer lends a hand with the batch it waits for, spins for some microseconds for the rest of it, then parks. So
  *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up. It leaves the user's
- *       own transforms to the gather threads, if there are any: one that hangs would take its deadline from it.
+ *       own transforms and samplers to the gather threads, if there are any: one that hangs would take its deadline from it.
  * </ul>
  *
  * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
@@ -56,6 +56,7 @@ final class Ring {
     /** The thread within {@link #take}; set under the lock, so that two exclude each other. */
     private volatile @Nullable Thread consumer;
 
+    private @Nullable Plan consumerPlan;
     private @Nullable Slot awaited;
     private boolean closed;
 
@@ -180,10 +181,14 @@ final class Ring {
         requireRunning(wanted);
         Thread other = consumer;
         if (other != null) {
-            throw new IllegalStateException("two threads take batches of one epoch: dataset="
-                    + source.dataset().name() + " threads=" + other.getName() + ","
-                    + Thread.currentThread().getName());
+            String what = consumerPlan == wanted
+                    ? "two threads take batches of one epoch"
+                    : "another thread has not yet left the epoch before";
+            throw new IllegalStateException(
+                    what + ": dataset=" + source.dataset().name() + " threads=" + other.getName() + ","
+                            + Thread.currentThread().getName());
         }
+        consumerPlan = wanted;
         if (before != null && !before.isKept()) {
             release(before);
         }
@@ -201,6 +206,8 @@ final class Ring {
         if (head == null) {
             if (consumerHelps) {
                 claimPlanning(consumerTask);
+            } else if (unplanned() > 0 && !free.isEmpty()) {
+                wakeGatherers(1); // where batches are kept, no slot that comes back may have woken one
             }
         } else if (head.hasUnclaimedRows() && consumerHelps) {
             consumerTask.gather(head, taskRows);

@@ -32,7 +32,7 @@ final class SamplePlan extends Plan {
     record Batching(int size, boolean dropLast, Shard shard) {
         /** Returns one that leaves out nothing of what is left of an epoch, as that is without what was left out. */
         Batching keepingAll() {
-            return new Batching(size, dropLast, keepingAll(shard));
+            return new Batching(size, false, keepingAll(shard));
         }
 
         static Shard keepingAll(Shard shard) {
@@ -79,7 +79,7 @@ final class SamplePlan extends Plan {
             slot.laid = i;
             slot.positions[i] = position;
             slot.rows[i] = order.row(position < orderLength ? position : position % orderLength);
-            slot.valid += position < orderLength ? 1 : 0;
+            slot.valid += position < Math.min(orderLength, length) ? 1 : 0;
         }
     }
 

@@ -3,12 +3,22 @@ package dev.larder.loader;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.column.RaggedBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -199,6 +209,50 @@ class FieldTest {
         assertThatThrownBy(() -> loader(4, Field.padded("words").filledWith(0.5)))
                 .hasMessageContaining("cannot pad with this number: filler=0.5 dtype=<i4");
         assertThatThrownBy(() -> Field.packed("words").left()).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void rowOfAnotherShapeFailsWhereItIsReadAndMayBeLeftOut() {
+        RaggedBuilder rows = new RaggedBuilder(Dtype.parse("|u1"), 2);
+        for (int row = 0; row < 20; row++) {
+            int width = row == 5 ? 3 : 2;
+            rows.add(ByteBuffer.allocateDirect(width), 1, width);
+        }
+        try (StoreFixture store = StoreFixture.create();
+                Larder larder = open(store, rows);
+                Dataset dataset = larder.dataset("odd")) {
+            try (Loader loader =
+                    Loader.over(dataset).fields(Field.padded("rows")).batch(10).build()) {
+                assertThatThrownBy(() -> loader.epoch(0).iterator().next())
+                        .hasMessageContaining("array=rows sample=5 position=5");
+            }
+            LoaderBuilder skipping =
+                    Loader.over(dataset).fields(Field.padded("rows")).onFailure(FailurePolicy.skip(1));
+            try (Loader loader = skipping.batch(10).build()) {
+                assertThat(loader.epoch(0).iterator().next().size()).isEqualTo(9);
+            }
+        }
+    }
+
+    private static Larder open(StoreFixture store, RaggedBuilder rows) {
+        store.publish("odd", rows.arrays("rows"));
+        return Larder.connect(store.store());
+    }
+
+    @Test
+    void batchesOfAnySizeTakeNoMoreMemoryThanTheyNeed() {
+        long rowBytes = 40L << 20; // 64 of them would be too long for one array of a batch
+        try (StoreFixture store = StoreFixture.create()) {
+            store.publishSparse("big", "volumes", NpyHeader.of(Dtype.parse("|u1"), Order.C, 4, rowBytes), Map.of());
+            try (Larder larder = Larder.connect(store.store());
+                    Dataset dataset = larder.dataset("big");
+                    Loader loader = Loader.over(dataset)
+                            .batches(BatchSampler.of(Sampler.sequential(), 1, false))
+                            .depth(1)
+                            .build()) {
+                assertThat(loader.epoch(0).iterator().next().array(0).shape()).containsExactly(1, rowBytes);
+            }
+        }
     }
 
     private void useScenesIndexedBelow(int scene) {

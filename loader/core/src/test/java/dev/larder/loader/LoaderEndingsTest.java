@@ -90,6 +90,22 @@ class LoaderEndingsTest {
     }
 
     @Test
+    void batchThatWasKeptForLongIsNotUsedAgainSoonAfterItIsClosed() {
+        try (Loader loader = builder().batch(1).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch kept = batches.next().keep();
+            for (int i = 0; i < 400; i++) {
+                batches.next();
+                if (i == BatchRotation.REST + 1) { // about when its turn would come again
+                    kept.close();
+                }
+                assertThat(kept.isOpen()).isEqualTo(i <= BatchRotation.REST);
+            }
+            kept.close(); // again: it is nobody else's by now
+        }
+    }
+
+    @Test
     void datasetThatIsReplacedAndUnlinkedMeanwhileIsReadToTheEnd() {
         try (Loader loader = builder().build();
                 Loader whole = builder().build()) {

@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.SampleFunction;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
@@ -16,6 +17,7 @@ import java.nio.FloatBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -145,6 +147,51 @@ class LoaderTransformTest {
                 .build()) {
             assertThat(Shelf.flat(Shelf.labels(loader.epoch(0)))).hasSize(ROWS);
             assertThat(failures).hasValue(0);
+        }
+    }
+
+    @Test
+    void sampleThatFailsForAMomentWhileABatchIsFilledAnewIsTriedAgain() {
+        AtomicInteger calls = new AtomicInteger();
+        SampleFunction onceMore = (values, shape, random) -> {
+            if (values[0] == pixel(45) && calls.incrementAndGet() == 2) { // when the batch is filled without row 42
+                throw new IllegalStateException("busy");
+            }
+        };
+        Transform transform =
+                failingOn(42, new AtomicInteger(Integer.MAX_VALUE)).map(onceMore);
+        try (Loader loader = Loader.over(shelf.dataset)
+                .arrays("images", "labels")
+                .transform(transform)
+                .sampler(Sampler.sequential().over(Subset.range(40, 10)))
+                .onFailure(FailurePolicy.retry(1).thenSkip(1))
+                .batch(10)
+                .build()) {
+            assertThat(Shelf.flat(Shelf.labels(loader.epoch(0)))).containsExactly(40, 41, 43, 44, 45, 46, 47, 48, 49);
+            assertThat(calls.get()).isGreaterThan(2);
+        }
+    }
+
+    private float pixel(int row) {
+        return shelf.dataset.array("images").getInt(row, 0, 0);
+    }
+
+    @Test
+    void keptBatchesLeaveASlotForTheNextWhereOnlyThreadsMayFillIt() {
+        Transform users = Transforms.toFloat().map((values, shape, random) -> {});
+        try (Loader loader = images(users)
+                .batch(10)
+                .threads(1)
+                .depth(4)
+                .timeout(Duration.ofSeconds(10))
+                .build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            batches.next();
+            for (int i = 1; i <= 3; i++) {
+                assertThat(batches.next().keep().number()).isEqualTo(i);
+            }
+
+            assertThat(batches.next().number()).isEqualTo(4);
         }
     }
 

@@ -81,6 +81,19 @@ class ResumeTest {
     }
 
     @Test
+    void ranksThatDoNotDivideWhatIsLeftVisitAllOfIt() {
+        Ranks four = new Ranks(Sampler.random(1), Shard.Tail.PAD, true, 4, 8); // 96 of 97 rows, the last one is dropped
+        Ranks three = new Ranks(Sampler.random(1), Shard.Tail.PAD, true, 3, 8);
+        List<Long> whole = four.read(0, Long.MAX_VALUE).samples;
+        Part stopped = four.read(0, 1);
+
+        List<Long> rest = three.resume(Objects.requireNonNull(stopped.state));
+
+        assertThat(rest).startsWith(whole.subList(32, 96).toArray(Long[]::new));
+        assertThat(rest.size()).isBetween(64, 66);
+    }
+
+    @Test
     void stateIsASmallReadableLineAndComesBack() {
         try (Loader loader = Loader.over(shelf.dataset).shuffle(42).batch(10).build()) {
             Iterator<Batch> batches = loader.epoch(3).iterator();
