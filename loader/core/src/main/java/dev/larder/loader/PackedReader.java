@@ -5,30 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Lays rows of different lengths one after the other, and says where each begins and the last ends. */
-final class PackedReader extends FieldReader {
-    static final Dtype OFFSETS = Dtype.parse("<i8");
-
-    private final RaggedRows rows;
+final class PackedReader extends RaggedReader {
+    private static final Dtype OFFSETS = Dtype.parse("<i8");
 
     PackedReader(RaggedRows rows, String name, @Nullable RowLookup lookup, Place place) {
         super(
-                rows.column(),
+                rows,
                 List.of(
                         new OutputArray(name, rows.dtype(), rows.rowShape()),
                         new OutputArray(name + ".offsets", OFFSETS)),
                 lookup,
                 place);
-        this.rows = rows;
-    }
-
-    @Override
-    long sampleByteSize() {
-        return rows.meanByteSize();
-    }
-
-    @Override
-    boolean isOpen() {
-        return rows.isOpen();
     }
 
     @Override
@@ -45,11 +32,6 @@ final class PackedReader extends FieldReader {
     }
 
     @Override
-    void checkRow(long row) {
-        rows.length(row);
-    }
-
-    @Override
     void fill(Slot slot, int first, int count, Workspace workspace) {
         SlotArray values = array(slot, 0);
         SlotArray offsets = array(slot, 1);
@@ -58,16 +40,5 @@ final class PackedReader extends FieldReader {
             long begin = offsets.memory().getLong(i * Long.BYTES, OFFSETS.byteOrder());
             rows.copy(wanted[i], values, (int) begin, workspace.scratch(field()));
         }
-    }
-
-    @Override
-    boolean isTransforming() {
-        return rows.isTransforming();
-    }
-
-    @Override
-    @Nullable
-    Object newScratch() {
-        return rows.newScratch();
     }
 }

@@ -7,17 +7,15 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Makes rows of different lengths equally long, and says what of them is padding. */
-final class PaddedReader extends FieldReader {
+final class PaddedReader extends RaggedReader {
     private static final Dtype MASK = Dtype.parse("|b1");
 
-    private final RaggedRows rows;
     private final boolean left;
     private final long multiple;
     private final byte[] filler;
 
     PaddedReader(RaggedRows rows, Field field, @Nullable RowLookup lookup, Place place) {
-        super(rows.column(), outputs(rows, field.name()), lookup, place);
-        this.rows = rows;
+        super(rows, outputs(rows, field.name()), lookup, place);
         this.left = field.isPaddedLeft();
         this.multiple = field.multiple();
         this.filler = Filler.of(rows.dtype(), field.filler());
@@ -27,16 +25,6 @@ final class PaddedReader extends FieldReader {
         long[] shape = LongStream.concat(LongStream.of(0), LongStream.of(rows.rowShape()))
                 .toArray();
         return List.of(new OutputArray(name, rows.dtype(), shape), new OutputArray(name + ".mask", MASK, 0));
-    }
-
-    @Override
-    long sampleByteSize() {
-        return rows.meanByteSize();
-    }
-
-    @Override
-    boolean isOpen() {
-        return rows.isOpen();
     }
 
     @Override
@@ -50,11 +38,6 @@ final class PaddedReader extends FieldReader {
             array(slot, place).shape[1] = length;
             array(slot, place).resize(slot.size);
         }
-    }
-
-    @Override
-    void checkRow(long row) {
-        rows.length(row);
     }
 
     @Override
@@ -73,16 +56,5 @@ final class PaddedReader extends FieldReader {
             mask.setMemory(start, own, (byte) 1);
             mask.setMemory(padding, length - own, (byte) 0);
         }
-    }
-
-    @Override
-    boolean isTransforming() {
-        return rows.isTransforming();
-    }
-
-    @Override
-    @Nullable
-    Object newScratch() {
-        return rows.newScratch();
     }
 }
