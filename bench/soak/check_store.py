@@ -21,7 +21,7 @@ try:
 except ImportError:
     np = None
 
-TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming"}
+TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings"}
 OWN_FILES = {"manifest.json", "index", "lease", "pinned"}
 INDEX_CRC_OFFSET = 120
 INDEX_MAGIC = b"LARDERIX"

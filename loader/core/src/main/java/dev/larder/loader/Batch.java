@@ -61,7 +61,7 @@ public final class Batch implements AutoCloseable {
 
     /**
      * Returns how far training has come when it has consumed this batch, and all ranks theirs of the same number:
-     * {@link Loader#resume} goes on from there.
+     * {@link Loader#resume} goes on from there. Fails for a loader whose batches come in any order.
      */
     public LoaderState stateAfter() {
         Slot current = slot();

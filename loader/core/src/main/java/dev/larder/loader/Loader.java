@@ -58,8 +58,8 @@ public final class Loader implements AutoCloseable {
                 .toList();
         Gather gather = new Gather(source, means.onFailure());
         int taskRows = taskRows(means.samples(), source.sampleByteSize());
-        Ring.Work work =
-                new Ring.Work(taskRows, means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()));
+        Ring.Work work = new Ring.Work(
+                taskRows, means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()), means.inOrder());
         this.ring = new Ring(source, gather, states, slots, work, means.timeout());
         this.threads = GatherThreads.start(source, gather, ring, means.threads());
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));

@@ -36,6 +36,7 @@ public final class LoaderBuilder {
     private int threads = Math.max(1, Math.min(8, Runtime.getRuntime().availableProcessors() - 1));
     private int depth = 4;
     private Duration timeout = Duration.ofSeconds(30);
+    private boolean inOrder = true;
     private @Nullable PrintStream progress;
 
     LoaderBuilder(Dataset dataset) {
@@ -144,6 +145,16 @@ public final class LoaderBuilder {
         return this;
     }
 
+    /**
+     * Delivers batches as they are ready, where some take much longer than others, instead of in their order. What each of them
+     * holds stays the same, and {@link Batch#number} says which one it is; {@link Batch#stateAfter} is not to be had, as no place
+     * in the epoch stands for what was consumed.
+     */
+    public LoaderBuilder inAnyOrder() {
+        inOrder = false;
+        return this;
+    }
+
     /** Sets how long the consumer waits for one batch; 30 s by default. */
     public LoaderBuilder timeout(Duration perBatch) {
         if (perBatch.isNegative() || perBatch.isZero()) {
@@ -186,8 +197,8 @@ public final class LoaderBuilder {
             }
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
-        States states = new States(dataset, description, transformSeed);
-        Means means = new Means(samples, threads, depth, timeout, onFailure, progress);
+        States states = new States(dataset, description, transformSeed, inOrder);
+        Means means = new Means(samples, threads, depth, timeout, inOrder, onFailure, progress);
         return new Loader(source, epochs(), states, means);
     }
 
@@ -226,6 +237,7 @@ public final class LoaderBuilder {
             int threads,
             int depth,
             Duration timeout,
+            boolean inOrder,
             FailurePolicy onFailure,
             @Nullable PrintStream progress) {}
 }

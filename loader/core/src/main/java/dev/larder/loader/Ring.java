@@ -36,7 +36,7 @@ final class Ring {
     private final long timeoutNanos;
     private final int depth;
     private final int taskRows;
-    private final boolean consumerHelps;
+    private final Work work;
 
     /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
     private final ArrayDeque<Slot> free;
@@ -72,8 +72,8 @@ final class Ring {
         this.consumerTask = new Task(new Workspace(source.fields(), new Stopwatch()));
         this.timeoutNanos = timeout.toNanos();
         this.depth = slots.size();
+        this.work = work;
         this.taskRows = work.taskRows();
-        this.consumerHelps = work.consumerHelps();
         this.slots = slots;
         this.free = new ArrayDeque<>(slots);
         this.line = new ArrayDeque<>(depth + 1);
@@ -81,8 +81,8 @@ final class Ring {
         this.batches = new BatchRotation(this, source, states, depth);
     }
 
-    /** How batches are cut into tasks, and whether the consumer does some of them. */
-    record Work(int taskRows, boolean consumerHelps) {}
+    /** How batches are cut into tasks, whether the consumer does some of them, and whether it gets batches in their order. */
+    record Work(int taskRows, boolean consumerHelps, boolean inOrder) {}
 
     // ---- for epochs
 
@@ -201,18 +201,18 @@ final class Ring {
     private synchronized @Nullable Batch poll(Plan wanted) {
         requireRunning(wanted);
         consumerTask.clear();
-        Slot head = line.peekFirst();
+        Slot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
         awaited = head;
         if (head == null) {
-            if (consumerHelps) {
+            if (work.consumerHelps()) {
                 claimPlanning(consumerTask);
             } else if (unplanned() > 0 && !free.isEmpty()) {
                 wakeGatherers(1); // where batches are kept, no slot that comes back may have woken one
             }
-        } else if (head.hasUnclaimedRows() && consumerHelps) {
+        } else if (head.hasUnclaimedRows() && work.consumerHelps()) {
             consumerTask.gather(head, taskRows);
         } else if (head.ready) {
-            line.removeFirst();
+            line.remove(head); // mostly the first
             if (head.failure != null) {
                 failure = head.failure;
                 free.addFirst(head);
@@ -221,6 +221,16 @@ final class Ring {
             return deliver(head);
         }
         return null;
+    }
+
+    private @Nullable Slot firstReadyElseHead() {
+        for (int i = 0; i < depth; i++) {
+            Slot slot = slots.get(i);
+            if (slot.ready && line.contains(slot)) {
+                return slot;
+            }
+        }
+        return line.peekFirst();
     }
 
     private Batch deliver(Slot slot) {
@@ -423,7 +433,7 @@ final class Ring {
             recycle(slot);
         } else if (slot.busy == 0 && slot.unclaimed == slot.size) {
             slot.ready = true;
-            if (line.peekFirst() == slot) {
+            if (line.peekFirst() == slot || !work.inOrder()) {
                 LockSupport.unpark(consumer);
             }
         }

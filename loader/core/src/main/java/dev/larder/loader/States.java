@@ -5,8 +5,12 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 
 /** Makes and checks the states of one loader. */
-record States(Dataset dataset, String sampler, long seed) {
+record States(Dataset dataset, String sampler, long seed, boolean inOrder) {
     LoaderState after(Plan plan, long batch) {
+        if (!inOrder) {
+            throw new IllegalStateException(
+                    "batches come in any order, so none says how far training has come; leave inAnyOrder() out");
+        }
         return new LoaderState(
                 dataset.name(),
                 dataset.digest(),

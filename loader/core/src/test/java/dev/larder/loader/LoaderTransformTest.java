@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -192,6 +193,47 @@ class LoaderTransformTest {
             }
 
             assertThat(batches.next().number()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void batchesInAnyOrderAreTheSameBatchesAndASlowOneHoldsUpNoOther() {
+        CountDownLatch others = new CountDownLatch(3);
+        Transform slow = Transforms.toFloat().map((values, shape, random) -> {
+            boolean isFirst = true;
+            for (int i = 0; i < 8; i++) {
+                isFirst &= values[i] == shelf.dataset.array("images").getInt(0, 0, i) / 255f;
+            }
+            if (isFirst && others.getCount() > 0) {
+                awaitUninterruptibly(others); // until others were delivered
+            }
+        });
+        Sampler few = Sampler.sequential().over(Subset.range(0, 60));
+        try (Loader loader = images(slow)
+                .sampler(few)
+                .batch(10)
+                .threads(2)
+                .depth(4)
+                .inAnyOrder()
+                .build()) {
+            Map<Long, List<Integer>> seen = new TreeMap<>();
+            for (Batch batch : loader.epoch(0)) {
+                seen.put(batch.number(), Shelf.labels(batch));
+                others.countDown();
+                assertThatThrownBy(batch::stateAfter).hasMessageContaining("in any order");
+            }
+
+            assertThat(List.copyOf(seen.values())).isEqualTo(labelsInOrder(few));
+        }
+    }
+
+    private List<List<Integer>> labelsInOrder(Sampler sampler) {
+        try (Loader loader = Loader.over(shelf.dataset)
+                .arrays("labels")
+                .sampler(sampler)
+                .batch(10)
+                .build()) {
+            return Shelf.labels(loader.epoch(0));
         }
     }
 
