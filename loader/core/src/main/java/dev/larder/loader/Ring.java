@@ -206,8 +206,6 @@ final class Ring {
         if (head == null) {
             if (work.consumerHelps()) {
                 claimPlanning(consumerTask);
-            } else if (unplanned() > 0 && !free.isEmpty()) {
-                wakeGatherers(1); // where batches are kept, no slot that comes back may have woken one
             }
         } else if (head.hasUnclaimedRows() && work.consumerHelps()) {
             consumerTask.gather(head, taskRows);
@@ -220,17 +218,21 @@ final class Ring {
             }
             return deliver(head);
         }
+        if (consumerTask.slot == null && unplanned() > 0 && !free.isEmpty()) {
+            wakeGatherers(1); // where batches are kept or come in any order, no slot that came back may have woken one
+        }
         return null;
     }
 
     private @Nullable Slot firstReadyElseHead() {
+        Slot first = null;
         for (int i = 0; i < depth; i++) {
             Slot slot = slots.get(i);
-            if (slot.ready && line.contains(slot)) {
-                return slot;
+            if (slot.ready && (first == null || slot.batch < first.batch) && line.contains(slot)) {
+                first = slot;
             }
         }
-        return line.peekFirst();
+        return first == null ? line.peekFirst() : first;
     }
 
     private Batch deliver(Slot slot) {

@@ -199,15 +199,7 @@ class LoaderTransformTest {
     @Test
     void batchesInAnyOrderAreTheSameBatchesAndASlowOneHoldsUpNoOther() {
         CountDownLatch others = new CountDownLatch(3);
-        Transform slow = Transforms.toFloat().map((values, shape, random) -> {
-            boolean isFirst = true;
-            for (int i = 0; i < 8; i++) {
-                isFirst &= values[i] == shelf.dataset.array("images").getInt(0, 0, i) / 255f;
-            }
-            if (isFirst && others.getCount() > 0) {
-                awaitUninterruptibly(others); // until others were delivered
-            }
-        });
+        Transform slow = waitingWithTheFirst(others);
         Sampler few = Sampler.sequential().over(Subset.range(0, 60));
         try (Loader loader = images(slow)
                 .sampler(few)
@@ -225,6 +217,42 @@ class LoaderTransformTest {
 
             assertThat(List.copyOf(seen.values())).isEqualTo(labelsInOrder(few));
         }
+    }
+
+    @Test
+    void keptBatchesDoNotMakeBatchesInAnyOrderWaitForASlowOne() {
+        CountDownLatch others = new CountDownLatch(4);
+        try (Loader loader = images(waitingWithTheFirst(others))
+                .sampler(Sampler.sequential().over(Subset.range(0, 60)))
+                .batch(10)
+                .threads(2)
+                .depth(4)
+                .timeout(Duration.ofSeconds(10))
+                .inAnyOrder()
+                .build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            for (int i = 1; i <= 4; i++) { // two are kept, batch 0 is slow: one slot is left for the others
+                Batch batch = batches.next();
+                assertThat(batch.number()).isNotZero();
+                if (i == 2 || i == 3) {
+                    batch.keep();
+                }
+                others.countDown();
+            }
+        }
+    }
+
+    /** Holds up the first sample until enough was counted. */
+    private Transform waitingWithTheFirst(CountDownLatch others) {
+        return Transforms.toFloat().map((values, shape, random) -> {
+            boolean isFirst = true;
+            for (int i = 0; i < 8; i++) {
+                isFirst &= values[i] == shelf.dataset.array("images").getInt(0, 0, i) / 255f;
+            }
+            if (isFirst) {
+                awaitUninterruptibly(others);
+            }
+        });
     }
 
     private List<List<Integer>> labelsInOrder(Sampler sampler) {
