@@ -66,6 +66,14 @@ public final class SampleTransform {
         return program.isRandom();
     }
 
+    /** Returns whether samples come out as they are stored. */
+    public boolean isIdentity() {
+        return passes.length == 1
+                && passes[0] instanceof Pass.Picked picked
+                && picked.mover() == null
+                && picked.elements() instanceof Elements.Same;
+    }
+
     /** Returns whether {@link #applyElements} can be used. */
     public boolean isElementwise() {
         return program.elements() != null;

@@ -1,0 +1,54 @@
+package dev.larder.loader.device;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where batches are wanted.
+ *
+ * <pre>{@code
+ * Device.auto()                          // a GPU, the one for $LARDER_DEVICE or $LOCAL_RANK; else the host
+ * Device.opencl().named("H200")          // by a part of its name, or .index(1); fails if there is none
+ * Device.opencl().orHost()               // or the host, with a warning
+ * Device.host()
+ * }</pre>
+ *
+ * <p>The module {@code larder-loader-opencl} has a device for a context and queue of one's own.
+ */
+public interface Device {
+    /** Opens the device; nothing stands for the host's own memory. The caller closes it. */
+    @Nullable
+    DeviceBackend open();
+
+    /** Tells whether batches may stay in memory of the host where the device cannot be had, or has too little memory. */
+    boolean fallsBackToHost();
+
+    /** Takes a GPU, as {@link DeviceChoice} says which; where there is none, batches stay in memory of the host. */
+    static DeviceChoice auto() {
+        return DeviceChoice.auto();
+    }
+
+    /** Takes an OpenCL device, of the kind that comes first: GPU, accelerator, CPU. */
+    static DeviceChoice opencl() {
+        return DeviceChoice.of("opencl");
+    }
+
+    /** Leaves batches in memory of the host: the reference for all others. */
+    static Device host() {
+        return new Device() {
+            @Override
+            public @Nullable DeviceBackend open() {
+                return null;
+            }
+
+            @Override
+            public boolean fallsBackToHost() {
+                return true;
+            }
+
+            @Override
+            public String toString() {
+                return "host";
+            }
+        };
+    }
+}

@@ -1,0 +1,82 @@
+package dev.larder.loader.device;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A point in the work of a queue, passed when everything before it is done. From any thread.
+ *
+ * <p>A fence stays usable when what it stands for was used again: it then says that it was passed.
+ */
+public abstract class Fence implements AutoCloseable {
+    private static final long SHORTEST_PAUSE_NS = 20_000;
+    private static final long LONGEST_PAUSE_NS = 1_000_000;
+
+    private static final Fence PASSED = new Fence() {
+        @Override
+        public boolean isPassed() {
+            return true;
+        }
+
+        @Override
+        public @Nullable Object nativeObject() {
+            return null;
+        }
+
+        @Override
+        public void close() {}
+    };
+
+    /** For backends. */
+    protected Fence() {}
+
+    /** Returns a fence that is passed. */
+    public static Fence passed() {
+        return PASSED;
+    }
+
+    /** Tells whether all is done; fails with {@code UNEXPECTED} and the device's name for it if an operation before it failed. */
+    public abstract boolean isPassed();
+
+    /** Returns what Java libraries call it: JOCL's {@code cl_event}, which stays the fence's; nothing where there is no such object. */
+    public abstract @Nullable Object nativeObject();
+
+    /** Gives back what the device holds for it; it counts as passed from then on. Idempotent. */
+    @Override
+    public abstract void close();
+
+    /**
+     * Waits without keeping a processor busy: drivers spin where they are asked to wait. Fails as {@link #isPassed} does, with
+     * {@code DEADLINE} or, where the thread is interrupted, with {@code INTERRUPTED}.
+     */
+    public final void await(Duration timeout) {
+        if (isPassed()) {
+            return;
+        }
+        long start = System.nanoTime();
+        long waited = 0;
+        while (!isPassed()) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for a device")
+                        .with("waited", Duration.ofNanos(waited).toMillis() + "ms")
+                        .exception();
+            }
+            if (waited > timeout.toNanos()) {
+                throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
+                        .with("fence", this)
+                        .with("timeout", timeout.toMillis() + "ms")
+                        .remedy("see whether the device is busy or hangs, or what its queue waits for");
+            }
+            pause(waited);
+            waited = System.nanoTime() - start;
+        }
+    }
+
+    /** Waits between two looks: longer, the longer it has taken. */
+    public static void pause(long waitedNanos) {
+        LockSupport.parkNanos(Math.min(LONGEST_PAUSE_NS, Math.max(SHORTEST_PAUSE_NS, waitedNanos / 8)));
+    }
+}

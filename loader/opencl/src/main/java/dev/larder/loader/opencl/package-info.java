@@ -1,0 +1,9 @@
+/**
+ * Batches on OpenCL devices, through JOCL: {@link dev.larder.loader.device.Device#opencl} finds them here.
+ *
+ * <p>The only package that calls JOCL.
+ */
+@NullMarked
+package dev.larder.loader.opencl;
+
+import org.jspecify.annotations.NullMarked;
