@@ -5,9 +5,9 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +44,7 @@ public final class Loader implements AutoCloseable {
     private final Epochs epochs;
     private final States states;
     private final LoaderBuilder.Means means;
+    private final List<Slot> slots;
     private final Ring ring;
     private final GatherThreads threads;
     private final Cleaner.Cleanable leakGuard;
@@ -53,16 +54,32 @@ public final class Loader implements AutoCloseable {
         this.epochs = epochs;
         this.states = states;
         this.means = means;
-        List<Slot> slots = Stream.generate(() -> new Slot(source.fields(), means.samples()))
-                .limit(means.depth())
-                .toList();
+        this.slots = allocate(source, means);
         Gather gather = new Gather(source, means.onFailure());
         int taskRows = taskRows(means.samples(), source.sampleByteSize());
         Ring.Work work = new Ring.Work(
                 taskRows, means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()), means.inOrder());
         this.ring = new Ring(source, gather, states, slots, work, means.timeout());
-        this.threads = GatherThreads.start(source, gather, ring, means.threads());
+        try {
+            this.threads = GatherThreads.start(source, gather, ring, means.threads());
+        } catch (Throwable e) {
+            slots.forEach(Slot::closeMemory);
+            throw e;
+        }
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
+    }
+
+    private static List<Slot> allocate(Source source, LoaderBuilder.Means means) {
+        List<Slot> slots = new ArrayList<>();
+        try {
+            for (int i = 0; i < means.depth(); i++) {
+                slots.add(new Slot(source.fields(), means.samples(), means.allocator()));
+            }
+        } catch (Throwable e) {
+            slots.forEach(Slot::closeMemory);
+            throw e;
+        }
+        return slots;
     }
 
     /** Begins to describe a loader over a dataset, which must stay open for as long as the loader. */
@@ -140,6 +157,7 @@ public final class Loader implements AutoCloseable {
                     .with("threads", held)
                     .remedy("see in a thread dump where the sampler or the transform waits");
         }
+        slots.forEach(Slot::closeMemory);
     }
 
     @Override

@@ -3,6 +3,8 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
@@ -38,6 +40,7 @@ public final class LoaderBuilder {
     private Duration timeout = Duration.ofSeconds(30);
     private boolean inOrder = true;
     private @Nullable PrintStream progress;
+    private HostAllocator allocator = HostMemory::allocate;
 
     LoaderBuilder(Dataset dataset) {
         this.dataset = dataset;
@@ -198,7 +201,7 @@ public final class LoaderBuilder {
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
         States states = new States(dataset, description, transformSeed, inOrder);
-        Means means = new Means(samples, threads, depth, timeout, inOrder, onFailure, progress);
+        Means means = new Means(samples, threads, depth, timeout, inOrder, onFailure, progress, allocator);
         return new Loader(source, epochs(), states, means);
     }
 
@@ -239,5 +242,6 @@ public final class LoaderBuilder {
             Duration timeout,
             boolean inOrder,
             FailurePolicy onFailure,
-            @Nullable PrintStream progress) {}
+            @Nullable PrintStream progress,
+            HostAllocator allocator) {}
 }
