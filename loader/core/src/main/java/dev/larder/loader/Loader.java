@@ -63,7 +63,7 @@ public final class Loader implements AutoCloseable {
         try {
             this.threads = GatherThreads.start(source, gather, ring, means.threads());
         } catch (Throwable e) {
-            slots.forEach(Slot::closeMemory);
+            Slot.closeMemory(slots);
             throw e;
         }
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
@@ -76,7 +76,7 @@ public final class Loader implements AutoCloseable {
                 slots.add(new Slot(source.fields(), means.samples(), means.allocator()));
             }
         } catch (Throwable e) {
-            slots.forEach(Slot::closeMemory);
+            Slot.closeMemory(slots);
             throw e;
         }
         return slots;
@@ -157,7 +157,7 @@ public final class Loader implements AutoCloseable {
                     .with("threads", held)
                     .remedy("see in a thread dump where the sampler or the transform waits");
         }
-        slots.forEach(Slot::closeMemory);
+        Slot.closeMemory(slots);
     }
 
     @Override
