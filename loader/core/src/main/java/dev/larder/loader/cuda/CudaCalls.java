@@ -30,10 +30,17 @@ final class CudaCalls {
     }
 
     static LarderException failure(CudaDriver driver, String call, int result) {
+        return begin(driver, call, result).remedy(remedy(result));
+    }
+
+    static LarderException failure(CudaDriver driver, String call, int result, long byteSize) {
+        return begin(driver, call, result).with("bytes", byteSize).remedy(remedy(result));
+    }
+
+    private static Failure begin(CudaDriver driver, String call, int result) {
         return Failure.of(code(result), "CUDA driver refused")
                 .with("call", call)
-                .with("error", result + " " + driver.nameOf(result))
-                .remedy(remedy(result));
+                .with("error", result + " " + driver.nameOf(result));
     }
 
     private static ErrorCode code(int result) {

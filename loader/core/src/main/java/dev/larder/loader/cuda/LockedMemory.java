@@ -36,7 +36,10 @@ final class LockedMemory implements HostMemory {
         try {
             for (long at = begin; at < end; at += chunkBytes) {
                 long length = Math.min(chunkBytes, end - at);
-                CudaCalls.require(driver, "cuMemHostRegister", driver.lockPages(at, length, PageLocking.PORTABLE));
+                int result = driver.lockPages(at, length, PageLocking.PORTABLE);
+                if (result != 0) {
+                    throw CudaCalls.failure(driver, "cuMemHostRegister", result, byteSize());
+                }
                 chunks.push(at);
             }
         } catch (LarderException e) {
