@@ -22,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
         })
 final class Devices implements Callable<Integer> {
     private static final List<String> HEADINGS =
-            List.of("", ">INDEX", "BACKEND", "KIND", "NAME", ">MEMORY", ">LARGEST", ">UNITS", "PLATFORM", "DRIVER");
+            List.of("", ">INDEX", "BACKEND", "KIND", "NAME", ">MEMORY", ">LARGEST", ">UNITS", "DRIVER", "PLATFORM");
 
     @ParentCommand
     LarderCommand larder;
@@ -88,8 +88,8 @@ final class Devices implements Callable<Integer> {
                     Units.size(device.memoryBytes()),
                     Units.size(device.maxAllocationBytes()),
                     Integer.toString(device.computeUnits()),
-                    device.platform(),
-                    device.driver()));
+                    device.driver(),
+                    device.platform()));
         }
         return table.lines();
     }

@@ -9,6 +9,7 @@ final class OpenClCheck implements Check {
     private static final String LIBRARY = "libOpenCL.so.1";
     private static final String NVIDIA = "libnvidia-opencl.so.1";
     private static final String VENDORS = "/etc/OpenCL/vendors";
+    private static final String END = ".icd";
     private static final String CHOSEN_DRIVER = "OCL_ICD_VENDORS";
 
     @Override
@@ -27,7 +28,8 @@ final class OpenClCheck implements Check {
             return Finding.warning(
                     name(),
                     found + " broken=" + drivers.broken(),
-                    "install the library that each names, or remove its file from " + VENDORS);
+                    "install the library that each names, or remove its file from " + VENDORS + " (or unset "
+                            + CHOSEN_DRIVER + ")");
         } else if (machine.probes().hasLibrary(NVIDIA) && !drivers.haveNvidia()) {
             return Finding.warning(
                     name(),
@@ -43,7 +45,7 @@ final class OpenClCheck implements Check {
     }
 
     private Finding withoutLibrary(Drivers drivers, String found) {
-        if (drivers.areNone()) {
+        if (drivers.registered().isEmpty()) {
             return Finding.info(
                     name(),
                     found + ": batches stay in host memory",
@@ -77,35 +79,37 @@ final class OpenClCheck implements Check {
     /**
      * The drivers that libOpenCL would load.
      *
-     * @param registered the files that name them
+     * @param registered what names them
      * @param working those whose library is there
      * @param broken those whose library is not
      */
     private record Drivers(List<String> registered, List<String> working, List<String> broken) {
         static Drivers of(Machine machine) {
+            Drivers drivers = new Drivers(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
             String chosen = machine.probes().variable(CHOSEN_DRIVER);
-            if (!chosen.isEmpty() && !chosen.endsWith(".icd") && !machine.has("/" + chosen)) {
-                boolean isThere = machine.probes().hasLibrary(chosen);
-                List<String> one = List.of(CHOSEN_DRIVER + "=" + chosen);
-                return new Drivers(one, isThere ? List.of(chosen) : List.of(), isThere ? List.of() : one);
+            if (chosen.isEmpty() || machine.isFolder(chosen)) {
+                String folder = chosen.isEmpty() ? VENDORS : chosen;
+                machine.names(folder, END).forEach(file -> drivers.addFile(machine, folder, file));
+            } else if (chosen.endsWith(END)) {
+                int slash = chosen.lastIndexOf('/');
+                drivers.addFile(machine, slash < 0 ? VENDORS : chosen.substring(0, slash), chosen.substring(slash + 1));
+            } else {
+                drivers.add(machine, CHOSEN_DRIVER, chosen);
             }
-            List<String> registered = machine.names(VENDORS, ".icd");
-            List<String> working = new ArrayList<>();
-            List<String> broken = new ArrayList<>();
-            for (String vendor : registered) {
-                String driver = machine.text(VENDORS + "/" + vendor).orElse("");
-                boolean isThere = !driver.isEmpty() && machine.probes().hasLibrary(driver);
-                if (isThere) {
-                    working.add(driver);
-                } else {
-                    broken.add(vendor + "=" + driver);
-                }
-            }
-            return new Drivers(registered, working, broken);
+            return drivers;
         }
 
-        boolean areNone() {
-            return registered.isEmpty();
+        private void addFile(Machine machine, String folder, String file) {
+            add(machine, file, machine.text(folder + "/" + file).orElse(""));
+        }
+
+        private void add(Machine machine, String place, String library) {
+            registered.add(place);
+            if (!library.isEmpty() && machine.probes().hasLibrary(library)) {
+                working.add(library);
+            } else {
+                broken.add(place + "=" + library);
+            }
         }
 
         boolean haveNvidia() {

@@ -285,9 +285,21 @@ class ExaminationTest {
 
         fake.variable("OCL_ICD_VENDORS", "").file("/etc/OpenCL/vendors/nvidia.icd", "libnvidia-opencl.so.1\n");
         requireFound("opencl", Severity.OK, "libnvidia-opencl.so.1, libpocl.so]", "");
+    }
 
-        fake.variable("OCL_ICD_VENDORS", "/opt/libgone.so");
-        requireFound("opencl", Severity.WARNING, "broken=[OCL_ICD_VENDORS=/opt/libgone.so]", "install the library");
+    @ParameterizedTest
+    @CsvSource({
+        "/opt/libgone.so, WARNING, broken=[OCL_ICD_VENDORS=/opt/libgone.so]",
+        "/opt/vendors, OK, platforms=[libpocl.so]",
+        "/opt/vendors/mine.icd, OK, platforms=[libpocl.so]",
+        "pocl.icd, OK, platforms=[libpocl.so]",
+        "libpocl.so, OK, platforms=[libpocl.so]",
+        "/opt/none, WARNING, broken=[OCL_ICD_VENDORS=/opt/none]"
+    })
+    void theDriversAreThoseThatTheEnvironmentNames(String chosen, Severity severity, String found) {
+        fake.file("/opt/vendors/mine.icd", "libpocl.so\n").variable("OCL_ICD_VENDORS", chosen);
+
+        requireFound("opencl", severity, found, severity == Severity.OK ? "" : "unset OCL_ICD_VENDORS");
     }
 
     @ParameterizedTest
