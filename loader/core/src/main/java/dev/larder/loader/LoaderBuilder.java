@@ -4,6 +4,7 @@ import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.loader.cuda.PageLocking;
+import dev.larder.loader.device.Device;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.sample.BatchSampler;
@@ -164,6 +165,7 @@ public final class LoaderBuilder {
      * Locks the pages of the slots with the CUDA driver, so that a trainer's own upload of a batch to a GPU runs at the speed of
      * the link. Asks for {@code libcuda} and a device: without them, {@link #build} fails with {@code NOT_FOUND} and the remedy.
      * Unlocked when the loader is closed; buffers of its batches that somebody holds can still be read then, but copy slowly.
+     * With {@link #device} it counts only where batches stay on the host: the device has locked memory of its own.
      */
     public LoaderBuilder pinMemory() {
         return slotMemory(PageLocking::open);
@@ -193,7 +195,12 @@ public final class LoaderBuilder {
         return this;
     }
 
-    private static int require(int value, int min, int max, String what) {
+    /** Brings batches to a device; what was said so far holds there too. With several devices, each gets its part of every batch. */
+    public DeviceLoaderBuilder device(Device... devices) {
+        return new DeviceLoaderBuilder(this, List.of(devices));
+    }
+
+    static int require(int value, int min, int max, String what) {
         if (value < min || value > max) {
             throw new IllegalArgumentException(what + " must be " + min + " to " + max + ": " + value);
         }
@@ -202,10 +209,49 @@ public final class LoaderBuilder {
 
     /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
+        return build(source(FieldOpener.RowsForm.finished(transformSeed())), allocator(), depth);
+    }
+
+    /** Opens what the fields name. */
+    Source source(FieldOpener.RowsForm rowsForm) {
         requireOneWayToMakeBatches();
-        long transformSeed = seed == null ? samplerSeed : seed;
-        Source source = Source.of(dataset, List.copyOf(fields), transformSeed);
-        int samples = batchSampler == null ? batchSize : usualBatch(source);
+        return Source.of(dataset, List.copyOf(fields), rowsForm);
+    }
+
+    Dataset dataset() {
+        return dataset;
+    }
+
+    List<Field> fields() {
+        return List.copyOf(fields);
+    }
+
+    /** Opens what the slots take their memory from. */
+    HostAllocator allocator() {
+        return allocator.get();
+    }
+
+    int depth() {
+        return depth;
+    }
+
+    Duration timeout() {
+        return timeout;
+    }
+
+    /** Returns what random transforms draw from. */
+    long transformSeed() {
+        return seed == null ? samplerSeed : seed;
+    }
+
+    /** Returns how many samples slots have room for, at first at least. */
+    int samples(Source source) {
+        return batchSampler == null ? batchSize : usualBatch(source);
+    }
+
+    /** Checks that batches are not too long, allocates the slots and starts the threads. */
+    Loader build(Source source, HostAllocator memory, int slots) {
+        int samples = samples(source);
         for (OutputArray array : source.arrays()) {
             long bytes = Math.multiplyExact(array.rowByteSize(), samples);
             if (bytes > SlotArray.MAX_BYTES) {
@@ -217,8 +263,8 @@ public final class LoaderBuilder {
             }
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
-        States states = new States(dataset, description, transformSeed, inOrder);
-        Means means = new Means(samples, threads, depth, timeout, inOrder, onFailure, progress, allocator.get());
+        States states = new States(dataset, description, transformSeed(), inOrder);
+        Means means = new Means(samples, threads, slots, timeout, inOrder, onFailure, progress, memory);
         return new Loader(source, epochs(), states, means);
     }
 
