@@ -23,8 +23,8 @@ final class KernelFunctions {
             }
             float larder_from_half(uint bits) {
               const uint exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff, sign = (bits & 0x8000) << 16;
-              if (exponent == 0) return as_float(as_uint(fraction * 0x1.0p-24f) | sign);
-              return as_float(sign | (exponent == 0x1f ? 0x7f800000 : (exponent + 112) << 23) | (fraction << 13));
+              const uint tiny = as_uint(fraction * 0x1.0p-24f), wide = exponent == 0x1f ? 0x7f800000 : (exponent + 112) << 23;
+              return as_float(sign | (exponent == 0 ? tiny : wide | (fraction << 13)));
             }
             uint larder_to_half(float value) {
               const uint bits = as_uint(value), sign = (bits >> 16) & 0x8000, size = bits & 0x7fffffff;
