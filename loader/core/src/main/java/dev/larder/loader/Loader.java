@@ -5,9 +5,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,7 @@ public final class Loader implements AutoCloseable {
     private final Epochs epochs;
     private final States states;
     private final LoaderBuilder.Means means;
+    private final List<Slot> slots;
     private final Ring ring;
     private final GatherThreads threads;
     private final Cleaner.Cleanable leakGuard;
@@ -53,16 +55,32 @@ public final class Loader implements AutoCloseable {
         this.epochs = epochs;
         this.states = states;
         this.means = means;
-        List<Slot> slots = Stream.generate(() -> new Slot(source.fields(), means.samples()))
-                .limit(means.depth())
-                .toList();
+        this.slots = allocate(source, means);
         Gather gather = new Gather(source, means.onFailure());
         int taskRows = taskRows(means.samples(), source.sampleByteSize());
         Ring.Work work = new Ring.Work(
                 taskRows, means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()), means.inOrder());
         this.ring = new Ring(source, gather, states, slots, work, means.timeout());
-        this.threads = GatherThreads.start(source, gather, ring, means.threads());
+        try {
+            this.threads = GatherThreads.start(source, gather, ring, means.threads());
+        } catch (Throwable e) {
+            slots.forEach(Slot::closeMemory);
+            throw e;
+        }
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
+    }
+
+    private static List<Slot> allocate(Source source, LoaderBuilder.Means means) {
+        List<Slot> slots = new ArrayList<>();
+        try {
+            for (int i = 0; i < means.depth(); i++) {
+                slots.add(new Slot(source.fields(), means.samples(), means.allocator()));
+            }
+        } catch (Throwable e) {
+            slots.forEach(Slot::closeMemory);
+            throw e;
+        }
+        return slots;
     }
 
     /** Begins to describe a loader over a dataset, which must stay open for as long as the loader. */
@@ -74,6 +92,18 @@ public final class Loader implements AutoCloseable {
     private static int taskRows(int batchSize, long sampleBytes) {
         long tasks = Math.max(1, Math.min(batchSize, batchSize * sampleBytes / TASK_BYTES));
         return (int) ((batchSize + tasks - 1) / tasks);
+    }
+
+    States states() {
+        return states;
+    }
+
+    /** Returns how many bytes its slots have now. */
+    long slotBytes() {
+        return slots.stream()
+                .flatMap(slot -> Arrays.stream(slot.arrays))
+                .mapToLong(array -> array.memory().capacity())
+                .sum();
     }
 
     /** Returns how many samples the dataset has: rows of its arrays. */
@@ -132,6 +162,11 @@ public final class Loader implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(true);
+    }
+
+    /** Closes; the slots' memory stays as it is where a device may still read it. */
+    void close(boolean freesMemory) {
         ring.close();
         leakGuard.clean();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
@@ -139,6 +174,9 @@ public final class Loader implements AutoCloseable {
             throw source.failure(ErrorCode.DEADLINE, "loader did not end in time")
                     .with("threads", held)
                     .remedy("see in a thread dump where the sampler or the transform waits");
+        }
+        if (freesMemory) {
+            slots.forEach(Slot::closeMemory);
         }
     }
 

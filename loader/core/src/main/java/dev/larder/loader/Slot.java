@@ -1,6 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.error.LarderException;
+import dev.larder.loader.device.HostAllocator;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -62,16 +63,32 @@ final class Slot {
     /** Written under the ring's lock, read also by a spinning consumer. */
     volatile boolean ready;
 
-    /** Takes memory for batches of so many samples. */
-    Slot(List<FieldReader> fields, int samples) {
+    /** Takes memory for batches of so many samples, which is the slot's then. */
+    Slot(List<FieldReader> fields, int samples, HostAllocator allocator) {
         this.rows = new long[samples];
         this.positions = new long[samples];
         this.bad = new boolean[samples];
         this.lookedUp = new long[fields.size()][];
-        this.arrays = fields.stream()
-                .flatMap(field ->
-                        field.outputs().stream().map(output -> new SlotArray(output, output.rowByteSize() * samples)))
-                .toArray(SlotArray[]::new);
+        OutputArray[] outputs =
+                fields.stream().flatMap(field -> field.outputs().stream()).toArray(OutputArray[]::new);
+        this.arrays = new SlotArray[outputs.length];
+        try {
+            for (int i = 0; i < outputs.length; i++) {
+                arrays[i] = new SlotArray(outputs[i], outputs[i].rowByteSize() * samples, allocator);
+            }
+        } catch (Throwable e) {
+            closeMemory();
+            throw e;
+        }
+    }
+
+    /** Gives the memory back: when no thread can use it any more. */
+    void closeMemory() {
+        for (SlotArray array : arrays) {
+            if (array != null) { // memory ran out before it
+                array.owned().close();
+            }
+        }
     }
 
     /** Takes the slot for a batch that is to be planned. */

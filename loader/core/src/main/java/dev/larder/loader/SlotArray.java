@@ -2,19 +2,19 @@ package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.Output;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Memory for one array of one batch; page-aligned, and as long as the longest batch that it had to hold. */
 final class SlotArray {
-    /** Device uploads and {@code CL_MEM_USE_HOST_PTR} want pages. */
-    private static final int ALIGNMENT = 4096;
-
     /** How long one array's part of a batch may be. */
-    static final long MAX_BYTES = Integer.MAX_VALUE - 2L * ALIGNMENT;
+    static final long MAX_BYTES = Integer.MAX_VALUE - 2L * HostMemory.ALIGNMENT;
 
     private final OutputArray description;
+    private final HostAllocator allocator;
 
     /** The batch's dimensions. */
     final long[] shape;
@@ -22,27 +22,19 @@ final class SlotArray {
     /** The part of the memory that this batch fills. */
     final UnsafeBuffer filled;
 
-    private ByteBuffer bytes;
+    private HostMemory owned;
     private UnsafeBuffer memory;
     private Output output;
 
-    SlotArray(OutputArray description, long byteSize) {
+    SlotArray(OutputArray description, long byteSize, HostAllocator allocator) {
         this.description = description;
+        this.allocator = allocator;
         this.shape = new long[1 + description.rowShape().length];
         System.arraycopy(description.rowShape(), 0, shape, 1, shape.length - 1);
-        this.bytes = allocate(byteSize);
-        this.memory = new UnsafeBuffer(bytes);
-        this.output = Output.of(bytes);
+        this.owned = allocator.allocate(byteSize);
+        this.memory = new UnsafeBuffer(bytes());
+        this.output = Output.of(bytes());
         this.filled = new UnsafeBuffer(memory);
-    }
-
-    /** Returns zeroed memory on whole pages; touching it here keeps page faults out of the first batches. */
-    private static ByteBuffer allocate(long byteSize) {
-        int length = (int) byteSize;
-        int pages = (length + ALIGNMENT - 1) & -ALIGNMENT;
-        return ByteBuffer.allocateDirect(pages + ALIGNMENT)
-                .alignedSlice(ALIGNMENT)
-                .slice(0, length);
     }
 
     OutputArray description() {
@@ -56,7 +48,12 @@ final class SlotArray {
 
     /** Returns all of the memory; its position and limit are never changed. */
     ByteBuffer bytes() {
-        return bytes;
+        return owned.bytes();
+    }
+
+    /** Returns what the memory is for a device; another one after it has grown. */
+    HostMemory owned() {
+        return owned;
     }
 
     /** Returns all of the memory, for transforms to write. */
@@ -73,9 +70,11 @@ final class SlotArray {
         }
         if (length > memory.capacity()) {
             requireFits(length, description.name());
-            bytes = allocate(Math.min(MAX_BYTES, length + length / 4));
-            memory = new UnsafeBuffer(bytes);
-            output = Output.of(bytes);
+            HostMemory longer = allocator.allocate(Math.min(MAX_BYTES, length + length / 4));
+            owned.close();
+            owned = longer;
+            memory = new UnsafeBuffer(bytes());
+            output = Output.of(bytes());
         }
         if (filled.capacity() != length || filled.addressOffset() != memory.addressOffset()) {
             filled.wrap(memory, 0, (int) length);
