@@ -5,6 +5,7 @@ import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.Sizeof;
 import org.jocl.cl_command_queue;
+import org.jocl.cl_event;
 import org.jocl.cl_kernel;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +81,8 @@ final class KernelCall implements DeviceKernel.Call {
         }
     }
 
-    synchronized void launch(Session queueSession, cl_command_queue queue, int samples) {
+    /** Runs after some events; returns its own, with a reference for the caller; nothing where there is nothing to do. */
+    synchronized @Nullable cl_event launch(Session queueSession, cl_command_queue queue, WaitList waits, int samples) {
         if (closed) {
             throw new IllegalStateException("closed: kernel of device=" + session.info());
         }
@@ -92,21 +94,23 @@ final class KernelCall implements DeviceKernel.Call {
         }
         arguments.requireOpen();
         if (samples == 0) {
-            return;
+            return null;
         }
         if (samples != samplesSet) {
             set(0, Sizeof.cl_uint, Pointer.to(new int[] {samples}));
             samplesSet = samples;
         }
         globalItems[1] = roundUp(samples, localItems[1]);
-        int code = Jocl.code(
-                () -> CL.clEnqueueNDRangeKernel(queue, function, 2, null, globalItems, localItems, 0, null, null));
+        cl_event event = new cl_event();
+        int code = Jocl.code(() -> CL.clEnqueueNDRangeKernel(
+                queue, function, 2, null, globalItems, localItems, waits.count(), waits.events(), event));
         if (code != CL.CL_SUCCESS) {
             throw session.health()
                     .failed("clEnqueueNDRangeKernel", code)
                     .with("samples", samples)
                     .exception();
         }
+        return event;
     }
 
     @Override

@@ -39,7 +39,7 @@ final class OpenClBackend implements DeviceBackend {
         consumersQueue.ifPresent(queues::add);
         try {
             while (queues.size() < 3) {
-                queues.add(session.createQueue());
+                queues.add(session.createQueue(queues.isEmpty()));
             }
             return new OpenClBackend(session, List.copyOf(queues), consumersQueue.isPresent());
         } catch (Throwable e) {
@@ -110,7 +110,7 @@ final class OpenClBackend implements DeviceBackend {
      */
     @Override
     public void close() {
-        if (!session.closed().compareAndSet(false, true)) {
+        if (!session.state().compareAndSet(Session.State.OPEN, Session.State.CLOSED)) {
             return;
         }
         long deadline = System.nanoTime() + longestClose().toNanos();
@@ -119,6 +119,7 @@ final class OpenClBackend implements DeviceBackend {
             drained &= queue.drain(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         }
         if (!drained) {
+            session.state().set(Session.State.STUCK);
             LOG.warn("device does not get its work done, its memory stays allocated: device={}", session.info());
             return;
         }
