@@ -27,6 +27,9 @@ final class Events {
     }
 
     private void hold(long event) {
+        if (count == held.length && status(held[first], status) <= CL.CL_COMPLETE) {
+            releaseFirst();
+        }
         if (count == held.length) {
             long[] larger = new long[2 * count];
             for (int i = 0; i < count; i++) {
@@ -38,20 +41,23 @@ final class Events {
         held[(first + count++) % held.length] = event;
     }
 
-    /** Commands end in their order. What failed is kept: the driver may still be at it. */
+    /** Commands end in their order. What failed is kept for a while: the driver may still be at it. */
     private void releaseFinished() {
         while (count > 0 && status(held[first], status) == CL.CL_COMPLETE) {
-            release(held[first]);
-            first = (first + 1) % held.length;
-            count--;
+            releaseFirst();
         }
+    }
+
+    private void releaseFirst() {
+        release(held[first]);
+        first = (first + 1) % held.length;
+        count--;
     }
 
     /** Gives up all. */
     void clear() {
-        for (; count > 0; count--) {
-            release(held[first]);
-            first = (first + 1) % held.length;
+        while (count > 0) {
+            releaseFirst();
         }
         if (last != 0) {
             release(last);

@@ -12,11 +12,13 @@ import org.jspecify.annotations.Nullable;
 /** A kernel object of its own, whose arguments stay set: setting them is not safe from several threads. */
 final class KernelCall implements DeviceKernel.Call {
     private static final int MAX_GROUP_ITEMS = 256;
+    private static final int MOST_GROUPS = 0xffff;
     private static final int FIRST_SOURCE = 3;
 
     private final Session session;
     private final cl_kernel function;
     private final OpenClKernel.Arguments arguments;
+    private final long[] firstItems = {0, 0};
     private final long[] localItems;
     private final long[] globalItems;
     private int samplesSet = -1;
@@ -81,8 +83,8 @@ final class KernelCall implements DeviceKernel.Call {
         }
     }
 
-    /** Runs after some events; returns its own, with a reference for the caller; nothing where there is nothing to do. */
-    synchronized @Nullable cl_event launch(Session queueSession, cl_command_queue queue, WaitList waits, int samples) {
+    /** Checks that the kernel can run for so many samples, and tells it how many. */
+    synchronized void prepare(Session queueSession, int samples) {
         if (closed) {
             throw new IllegalStateException("closed: kernel of device=" + session.info());
         }
@@ -93,17 +95,24 @@ final class KernelCall implements DeviceKernel.Call {
             throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
         }
         arguments.requireOpen();
-        if (samples == 0) {
-            return null;
-        }
-        if (samples != samplesSet) {
+        if (samples > 0 && samples != samplesSet) {
             set(0, Sizeof.cl_uint, Pointer.to(new int[] {samples}));
             samplesSet = samples;
         }
-        globalItems[1] = roundUp(samples, localItems[1]);
+    }
+
+    /** Returns how many samples one launch does: the most groups in dimension 1 that all devices take. */
+    int mostSamplesAtOnce() {
+        return (int) localItems[1] * MOST_GROUPS;
+    }
+
+    /** Runs after some events, from a sample on; returns the event of its own, with a reference for the caller. */
+    synchronized cl_event launch(cl_command_queue queue, WaitList waits, long first, int samples) {
+        firstItems[1] = first;
+        globalItems[1] = roundUp(Math.min(samples - first, mostSamplesAtOnce()), localItems[1]);
         cl_event event = new cl_event();
         int code = Jocl.code(() -> CL.clEnqueueNDRangeKernel(
-                queue, function, 2, null, globalItems, localItems, waits.count(), waits.events(), event));
+                queue, function, 2, firstItems, globalItems, localItems, waits.count(), waits.events(), event));
         if (code != CL.CL_SUCCESS) {
             throw session.health()
                     .failed("clEnqueueNDRangeKernel", code)

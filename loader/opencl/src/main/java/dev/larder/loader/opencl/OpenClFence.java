@@ -1,6 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.loader.device.Fence;
+import java.time.Duration;
 import org.jocl.CL;
 import org.jocl.cl_context;
 import org.jocl.cl_event;
@@ -41,6 +42,25 @@ final class OpenClFence extends Fence {
             if (status == CL.CL_COMPLETE) {
                 // a look at the state promises nothing about memory; this does, and returns at once
                 Jocl.code(() -> CL.clWaitForEvents(1, new cl_event[] {waited}));
+            }
+        }
+    }
+
+    /** Waits although the thread may be interrupted, which it stays; tells whether this is passed by then. */
+    boolean awaitUninterruptibly(Duration timeout) {
+        boolean interrupted = false;
+        long start = System.nanoTime();
+        long waited = 0;
+        try {
+            while (!isPassed() && waited <= timeout.toNanos()) {
+                interrupted |= Thread.interrupted();
+                pause(waited);
+                waited = System.nanoTime() - start;
+            }
+            return isPassed();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
     }

@@ -1,6 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
@@ -98,8 +99,9 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         if (!(call instanceof KernelCall own)) {
             throw new IllegalArgumentException("a call of another backend: " + call);
         }
-        cl_event event = own.launch(session, queue, waits, samples);
-        if (event != null) {
+        own.prepare(session, samples);
+        for (long first = 0; first < samples; first += own.mostSamplesAtOnce()) {
+            cl_event event = own.launch(queue, waits, first, samples);
             given(event.getNativePointer(), event);
         }
     }
@@ -135,7 +137,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     }
 
     /** Returns a fence after the last command: its event, or that of a marker. */
-    private Fence mark() {
+    private OpenClFence mark() {
         cl_event event = last;
         if (event == null || shared || waits.count() > 0) {
             event = marker();
@@ -241,8 +243,14 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     }
 
     private void finish() {
-        try (Fence done = mark()) {
-            done.await(session.options().patience());
+        Duration patience = session.options().patience();
+        try (OpenClFence done = mark()) {
+            if (!done.awaitUninterruptibly(patience)) {
+                throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
+                        .with("device", session.info())
+                        .with("timeout", patience.toMillis() + "ms")
+                        .remedy("see whether the device is busy or hangs");
+            }
         }
     }
 
@@ -267,12 +275,11 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         if (closed || session.health().isLost()) {
             return true;
         }
-        try (Fence done = mark()) {
-            done.await(timeout);
-            return true;
+        try (OpenClFence done = mark()) {
+            return done.awaitUninterruptibly(timeout);
         } catch (LarderException e) {
-            LOG.debug("queue not drained: device={} reason={}", session.info(), e.getMessage());
-            return e.code() == ErrorCode.UNEXPECTED;
+            LOG.debug("work failed before the end: device={} reason={}", session.info(), e.getMessage());
+            return true;
         }
     }
 

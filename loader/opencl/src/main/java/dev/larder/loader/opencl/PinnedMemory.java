@@ -92,7 +92,7 @@ final class PinnedMemory implements HostMemory {
             return;
         }
         LiveObjects.removed(LiveObjects.Kind.MAPPING);
-        if (state == Session.State.OPEN) {
+        if (state == Session.State.OPEN && !session.health().isLost()) {
             unmap();
         }
         Jocl.code(() -> CL.clReleaseMemObject(buffer));

@@ -65,6 +65,18 @@ class OpenClLifetimeTest {
     }
 
     @Test
+    void anInterruptedThreadClosesAllTheSame() {
+        Rig rig = Rig.open();
+        rig.submit(Rig.random(rig.byteSize, 1)).close();
+        Thread.currentThread().interrupt();
+
+        rig.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(LiveObjects.count()).isEmpty();
+    }
+
+    @Test
     void aThousandUploadsStartNoThread() {
         try (Rig rig = Rig.open()) {
             byte[] rows = Rig.random(rig.byteSize, 1);

@@ -75,6 +75,27 @@ class OpenClRoundTripTest {
     }
 
     @Test
+    void moreSamplesThanOneLaunchTakesAreDoneInSeveral() {
+        int rowBytes = 256;
+        int samples = 65_535 + 100;
+        byte[] rows = Rig.random(samples * rowBytes, 4);
+        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+                HostMemory staging = backend.allocate(rows.length);
+                DeviceMemory stored = backend.allocateDevice(rows.length);
+                DeviceMemory target = backend.allocateDevice(rows.length);
+                DeviceKernel.Call call = backend.compile(Rig.copy(rowBytes, Rows.staged()))
+                        .bind(null, target, List.of(stored))) {
+            staging.bytes().put(0, rows);
+            backend.uploads().upload(staging, 0, stored, 0, rows.length);
+            Rig.pass(backend.uploads(), backend.kernels());
+            backend.kernels().launch(call, samples);
+            Rig.pass(backend.kernels(), backend.consumer());
+
+            assertThat(Arrays.equals(Rig.read(backend, target), rows)).isTrue();
+        }
+    }
+
+    @Test
     void partsAreUploadedFromAndToTheirOffsets() {
         try (Rig rig = Rig.open()) {
             byte[] rows = Rig.random(rig.byteSize, 6);
