@@ -1,5 +1,7 @@
 package dev.larder.loader;
 
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -15,6 +17,19 @@ public final class BatchChecksum {
     public void update(Batch batch) {
         for (BatchArray array : batch.arrays()) {
             crc.update(array.byteBuffer());
+        }
+    }
+
+    /** Adds the next batch, wherever it lies: it is read back, and makes the same sum as on the host. */
+    public void update(DeviceBatch batch) {
+        List<DevicePart> parts = batch.parts();
+        for (int i = 0; i < parts.get(0).arrays().size(); i++) {
+            for (DevicePart part : parts) {
+                DeviceArray array = part.arrays().get(i);
+                ByteBuffer bytes = ByteBuffer.allocateDirect(Math.toIntExact(array.byteSize()));
+                array.read(bytes);
+                crc.update(bytes.flip());
+            }
         }
     }
 

@@ -26,6 +26,10 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
         this.progress = progress == null ? null : new EpochProgress(plan, progress);
     }
 
+    Plan plan() {
+        return plan;
+    }
+
     /** Returns the number of the epoch. */
     public long number() {
         return plan.epoch();

@@ -10,15 +10,28 @@ import org.jspecify.annotations.Nullable;
 /** Opens what fields name, and sees that all have a row for each sample. */
 final class FieldOpener {
     private final Dataset dataset;
-    private final long seed;
+    private final RowsForm rowsForm;
     private @Nullable String firstName;
     private long rows;
     private int fields;
     private int arrays;
 
-    FieldOpener(Dataset dataset, long seed) {
+    FieldOpener(Dataset dataset, RowsForm rowsForm) {
         this.dataset = dataset;
-        this.seed = seed;
+        this.rowsForm = rowsForm;
+    }
+
+    /** How slots hold rows of an array. */
+    @FunctionalInterface
+    interface RowsForm {
+        FieldReader open(ArrayView array, Field field, @Nullable RowLookup lookup, FieldReader.Place place);
+
+        /** Holds rows as batches have them; random transforms draw from a seed. */
+        static RowsForm finished(long seed) {
+            return (array, field, lookup, place) -> field.transform() == null
+                    ? new RowsReader(array, field.name(), lookup, place)
+                    : new TransformedReader(array, field, seed, lookup, place);
+        }
     }
 
     /** Returns how many samples there are. */
@@ -38,9 +51,7 @@ final class FieldOpener {
         if (field.form() == Field.Form.ROWS) {
             ArrayView array = withRows(dataset.array(field.column()));
             requireRows(lookup, array.name(), array.rows());
-            return field.transform() == null
-                    ? new RowsReader(array, field.name(), lookup, place)
-                    : new TransformedReader(array, field, seed, lookup, place);
+            return rowsForm.open(array, field, lookup, place);
         }
         RaggedRows ragged = switch (field.form()) {
             case TEXTS -> RaggedRows.of(dataset.strings(field.column()));

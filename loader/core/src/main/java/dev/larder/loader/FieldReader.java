@@ -40,6 +40,11 @@ abstract class FieldReader {
         return field;
     }
 
+    /** Returns which of the slot's arrays is the first of this field. */
+    final int firstArray() {
+        return firstArray;
+    }
+
     /** Returns whether what is read is also changed. */
     boolean isTransforming() {
         return false;

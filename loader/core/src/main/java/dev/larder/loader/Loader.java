@@ -6,6 +6,7 @@ import dev.larder.error.LarderException;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -93,6 +94,18 @@ public final class Loader implements AutoCloseable {
         return (int) ((batchSize + tasks - 1) / tasks);
     }
 
+    States states() {
+        return states;
+    }
+
+    /** Returns how many bytes its slots have now. */
+    long slotBytes() {
+        return slots.stream()
+                .flatMap(slot -> Arrays.stream(slot.arrays))
+                .mapToLong(array -> array.memory().capacity())
+                .sum();
+    }
+
     /** Returns how many samples the dataset has: rows of its arrays. */
     public long rows() {
         return source.rows();
@@ -149,6 +162,11 @@ public final class Loader implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(true);
+    }
+
+    /** Closes; the slots' memory stays as it is where a device may still read it. */
+    void close(boolean freesMemory) {
         ring.close();
         leakGuard.clean();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
@@ -157,7 +175,9 @@ public final class Loader implements AutoCloseable {
                     .with("threads", held)
                     .remedy("see in a thread dump where the sampler or the transform waits");
         }
-        slots.forEach(Slot::closeMemory);
+        if (freesMemory) {
+            slots.forEach(Slot::closeMemory);
+        }
     }
 
     @Override

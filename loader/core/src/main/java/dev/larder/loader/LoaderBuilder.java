@@ -3,6 +3,7 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.loader.device.Device;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.sample.BatchSampler;
@@ -176,7 +177,12 @@ public final class LoaderBuilder {
         return this;
     }
 
-    private static int require(int value, int min, int max, String what) {
+    /** Brings batches to a device; what was said so far holds there too. With several devices, each gets its part of every batch. */
+    public DeviceLoaderBuilder device(Device... devices) {
+        return new DeviceLoaderBuilder(this, List.of(devices));
+    }
+
+    static int require(int value, int min, int max, String what) {
         if (value < min || value > max) {
             throw new IllegalArgumentException(what + " must be " + min + " to " + max + ": " + value);
         }
@@ -185,10 +191,48 @@ public final class LoaderBuilder {
 
     /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
+        return build(source(FieldOpener.RowsForm.finished(transformSeed())), allocator, depth);
+    }
+
+    /** Opens what the fields name. */
+    Source source(FieldOpener.RowsForm rowsForm) {
         requireOneWayToMakeBatches();
-        long transformSeed = seed == null ? samplerSeed : seed;
-        Source source = Source.of(dataset, List.copyOf(fields), transformSeed);
-        int samples = batchSampler == null ? batchSize : usualBatch(source);
+        return Source.of(dataset, List.copyOf(fields), rowsForm);
+    }
+
+    Dataset dataset() {
+        return dataset;
+    }
+
+    List<Field> fields() {
+        return List.copyOf(fields);
+    }
+
+    HostAllocator allocator() {
+        return allocator;
+    }
+
+    int depth() {
+        return depth;
+    }
+
+    Duration timeout() {
+        return timeout;
+    }
+
+    /** Returns what random transforms draw from. */
+    long transformSeed() {
+        return seed == null ? samplerSeed : seed;
+    }
+
+    /** Returns how many samples slots have room for, at first at least. */
+    int samples(Source source) {
+        return batchSampler == null ? batchSize : usualBatch(source);
+    }
+
+    /** Checks that batches are not too long, allocates the slots and starts the threads. */
+    Loader build(Source source, HostAllocator memory, int slots) {
+        int samples = samples(source);
         for (OutputArray array : source.arrays()) {
             long bytes = Math.multiplyExact(array.rowByteSize(), samples);
             if (bytes > SlotArray.MAX_BYTES) {
@@ -200,8 +244,8 @@ public final class LoaderBuilder {
             }
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
-        States states = new States(dataset, description, transformSeed, inOrder);
-        Means means = new Means(samples, threads, depth, timeout, inOrder, onFailure, progress, allocator);
+        States states = new States(dataset, description, transformSeed(), inOrder);
+        Means means = new Means(samples, threads, slots, timeout, inOrder, onFailure, progress, memory);
         return new Loader(source, epochs(), states, means);
     }
 

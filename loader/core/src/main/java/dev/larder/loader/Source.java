@@ -13,15 +13,14 @@ import org.jspecify.annotations.Nullable;
 /** Where batches come from: fields of one version of a dataset whose rows belong together. */
 record Source(Dataset dataset, List<FieldReader> fields, long rows) {
     /** Takes some fields, or the rows of every array where none is named. */
-    static Source of(Dataset dataset, List<Field> named, long seed) {
-        List<Field> wanted =
-                named.isEmpty() ? dataset.arrayNames().stream().map(Field::rows).toList() : named;
+    static Source of(Dataset dataset, List<Field> named, FieldOpener.RowsForm rowsForm) {
+        List<Field> wanted = wanted(dataset, named);
         if (wanted.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset has no arrays")
                     .with("dataset", dataset.name())
                     .exception();
         }
-        FieldOpener opener = new FieldOpener(dataset, seed);
+        FieldOpener opener = new FieldOpener(dataset, rowsForm);
         List<FieldReader> readers = new ArrayList<>();
         for (Field field : wanted) {
             readers.add(opener.open(field));
@@ -29,6 +28,11 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
         Source source = new Source(dataset, List.copyOf(readers), opener.rows());
         source.requireDifferentNames();
         return source;
+    }
+
+    /** Returns the fields that are named, else one for every array. */
+    static List<Field> wanted(Dataset dataset, List<Field> named) {
+        return named.isEmpty() ? dataset.arrayNames().stream().map(Field::rows).toList() : named;
     }
 
     private void requireDifferentNames() {

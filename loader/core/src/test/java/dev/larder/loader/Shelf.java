@@ -81,6 +81,13 @@ final class Shelf implements AutoCloseable {
                 .count();
     }
 
+    /** Returns how many threads for devices live in this JVM. */
+    static long deviceThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("larder-(upload|retire|fake-.*)"))
+                .count();
+    }
+
     static Map<String, FixtureArray> arrays(String name, FixtureArray array) {
         return new HashMap<>(Map.of(name, array));
     }

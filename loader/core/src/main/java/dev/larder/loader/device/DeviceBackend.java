@@ -38,8 +38,14 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
     /** Returns the queue for kernels. */
     DeviceQueue kernels();
 
-    /** Returns the queue that the consumer gives its own work to. */
+    /**
+     * Returns the queue that the consumer gives its own work to, past this object as well: what waits for a fence here, and what a
+     * fence stands for, includes that.
+     */
     DeviceQueue consumer();
+
+    /** Tells whether queues can wait for a fence. */
+    boolean accepts(Fence fence);
 
     /** Ends the device's part in this process: bounded, also if work is under way. Idempotent. */
     @Override

@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 final class Compilation {
     private static final Dtype FLOAT32 = Dtype.parse("<f4");
 
-    /** How long a sample may be, in bytes: arrays of Java have int indices. */
-    private static final long MAX_BYTES = 1 << 30;
-
     private final Dtype stored;
     private final long[] storedShape;
     private final List<Pass> passes = new ArrayList<>();
@@ -288,9 +285,11 @@ final class Compilation {
     private int requireByteSize() {
         long bytes = Math.max(1, dtype.itemSize());
         for (long dimension : shape) {
-            bytes = dimension > MAX_BYTES || bytes * dimension > MAX_BYTES ? MAX_BYTES + 1 : bytes * dimension;
+            bytes = dimension > SampleTransform.MAX_SAMPLE_BYTES || bytes * dimension > SampleTransform.MAX_SAMPLE_BYTES
+                    ? SampleTransform.MAX_SAMPLE_BYTES + 1
+                    : bytes * dimension;
         }
-        if (bytes > MAX_BYTES) {
+        if (bytes > SampleTransform.MAX_SAMPLE_BYTES) {
             throw unfit("a sample would be larger than 1 GiB").remedy("use smaller samples");
         }
         return (int) elementCount() * dtype.itemSize();

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
+import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
@@ -117,6 +118,14 @@ public final class SampleKernel {
             long row, long seed, long epoch, long position, Scratch scratch, MutableDirectBuffer target, int sample) {
         target.putLong(sample * controlInts() * Integer.BYTES, row, ByteOrder.nativeOrder());
     }
+
+    /** Returns whether stored rows are to be checked before a kernel sees them: it cannot fail for one. */
+    public boolean checksRows() {
+        return false;
+    }
+
+    /** Fails, as the transform does, if a stored row is one that it refuses. Nothing is allocated. */
+    public void check(DirectBuffer stored, int offset) {}
 
     /** Does in Java what the kernel does: for devices that are none. */
     public void run(int samples, ByteBuffer control, ByteBuffer target, List<ByteBuffer> sources) {

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * number of threads, each with a {@link Scratch} of its own.
  */
 public final class SampleTransform {
+    /** How long a sample may be, in bytes: arrays of Java have int indices. */
+    public static final long MAX_SAMPLE_BYTES = 1 << 30;
+
     private final Program program;
     private final Pass[] passes;
     private final Move.Drawn[] draws;

@@ -1,0 +1,64 @@
+package dev.larder.loader;
+
+import dev.larder.client.ArrayView;
+import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides who does what for rows of an array: the host gathers and a kernel transforms, or a kernel does both, or, where a
+ * transform is not for kernels, the host does both and the result is uploaded.
+ */
+final class DeviceFields implements FieldOpener.RowsForm {
+    private final FieldOpener.RowsForm onHost;
+    private final long seed;
+    private final boolean doubles;
+    private final Function<ArrayView, Optional<SampleKernel.Rows>> residence;
+
+    /**
+     * @param doubles whether the devices compute with 64-bit floats
+     * @param residence says how an array lies on the devices; nothing for one that is streamed
+     */
+    DeviceFields(long seed, boolean doubles, Function<ArrayView, Optional<SampleKernel.Rows>> residence) {
+        this.onHost = FieldOpener.RowsForm.finished(seed);
+        this.seed = seed;
+        this.doubles = doubles;
+        this.residence = residence;
+    }
+
+    @Override
+    public FieldReader open(ArrayView array, Field field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        SampleKernel kernel = kernel(array, field);
+        return kernel == null
+                ? onHost.open(array, field, lookup, place)
+                : new DeviceReader(array, field.name(), kernel, seed, lookup, place);
+    }
+
+    private @Nullable SampleKernel kernel(ArrayView array, Field field) {
+        Transform declared = field.transform() == null ? Transforms.none() : field.transform();
+        if (array.byteSize() == 0) {
+            return null; // nothing to compute
+        }
+        if (array.rowByteSize() > SampleTransform.MAX_SAMPLE_BYTES
+                && declared.steps().isEmpty()) {
+            return null; // too long for a kernel's arithmetic; uploaded as it is
+        }
+        long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.rank());
+        SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
+        Optional<SampleKernel.Rows> resident = residence.apply(array);
+        if (resident.isEmpty() && transform.isIdentity()) {
+            return null; // uploaded to where the consumer reads it
+        }
+        if (transform.rowByteSize() == 0) {
+            return null; // nothing to compute
+        }
+        return SampleKernel.of(transform, resident.orElse(SampleKernel.Rows.staged()))
+                .filter(kernel -> doubles || !kernel.needsDoubles())
+                .orElse(null);
+    }
+}

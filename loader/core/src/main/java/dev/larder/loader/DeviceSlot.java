@@ -1,0 +1,92 @@
+package dev.larder.loader;
+
+import dev.larder.loader.device.Fence;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory for a batch on one device or several, with one part for each; used again and again.
+ *
+ * <pre>
+ *   free → submitting → in line → lent (in a DeviceBatch) → free, with the consumer's fence, which the next upload waits for
+ * </pre>
+ *
+ * <p>Guarded by the {@link DeviceRing}, but for what the uploading thread does between taking a free slot and putting it in line.
+ */
+final class DeviceSlot implements AutoCloseable {
+    final List<SlotPart> parts;
+
+    /** The row of the dataset that each sample is. */
+    long[] rows;
+
+    int size;
+    int valid;
+    long number;
+    private @Nullable Plan plan;
+    private @Nullable Flight flight;
+
+    DeviceSlot(List<SlotPart> parts, int samples) {
+        this.parts = parts;
+        this.rows = new long[samples];
+    }
+
+    Plan plan() {
+        return Objects.requireNonNull(plan);
+    }
+
+    /** Returns what the batch is, for as long as the slot has it. */
+    DeviceBatch.Facts facts() {
+        return new DeviceBatch.Facts(plan(), number, size, valid, rows);
+    }
+
+    /** Gives the devices a batch, which must be kept until its bytes are uploaded; returns how many bytes that are. */
+    long submit(Slot filled) {
+        plan = filled.plan();
+        number = filled.batch;
+        size = filled.size;
+        valid = filled.valid;
+        rows = rows.length >= size ? rows : new long[size];
+        System.arraycopy(filled.rows, 0, rows, 0, size);
+        int share = (int) Plan.ceilDiv(size, parts.size());
+        long bytes = 0;
+        for (int i = 0; i < parts.size(); i++) {
+            int first = Math.min(size, i * share);
+            bytes += parts.get(i).submit(filled, first, Math.min(share, size - first));
+        }
+        return bytes;
+    }
+
+    /** Takes note of the batch that it holds now; the one before gives up what it held. */
+    void take(@Nullable Flight next) {
+        Flight before = flight;
+        flight = next;
+        if (before != null) {
+            before.leave();
+        }
+    }
+
+    /** Sets what the next upload waits for, one fence for each part; they are closed when another takes their place. */
+    void waitFor(Fence[] fences) {
+        for (int i = 0; i < fences.length; i++) {
+            SlotPart part = parts.get(i);
+            if (part.lastUse != part.ready) {
+                part.lastUse.close();
+            }
+            part.lastUse = fences[i];
+        }
+    }
+
+    /** Lets the next upload wait for the batch itself: nobody has seen it. */
+    void waitForItself() {
+        Fence[] fences = new Fence[parts.size()];
+        Arrays.setAll(fences, i -> parts.get(i).ready);
+        waitFor(fences);
+    }
+
+    @Override
+    public void close() {
+        parts.forEach(SlotPart::close);
+    }
+}

@@ -1,0 +1,117 @@
+package dev.larder.loader.device.fake;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceKernel;
+import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.device.DeviceQueue;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.transform.SampleKernel;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** An open fake device. */
+final class FakeBackend implements DeviceBackend {
+    private final FakeDevice device;
+    private final DeviceInfo info;
+    private final FakeQueue uploads;
+    private final FakeQueue kernels;
+    private final FakeQueue consumer;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    FakeBackend(FakeDevice device, DeviceInfo info) {
+        this.device = device;
+        this.info = info;
+        this.uploads = new FakeQueue(device, "uploads");
+        this.kernels = new FakeQueue(device, "kernels");
+        this.consumer = new FakeQueue(device, "consumer");
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    @Override
+    public HostMemory allocate(long byteSize) {
+        HostMemory memory = HostMemory.allocate(byteSize);
+        device.live.incrementAndGet();
+        AtomicBoolean freed = new AtomicBoolean();
+        return new HostMemory() {
+            @Override
+            public ByteBuffer bytes() {
+                return memory.bytes();
+            }
+
+            @Override
+            public void close() {
+                if (freed.compareAndSet(false, true)) {
+                    device.live.decrementAndGet();
+                }
+            }
+        };
+    }
+
+    @Override
+    public DeviceMemory allocateDevice(long byteSize) {
+        long used = device.used.addAndGet(byteSize);
+        if (used > info.memoryBytes() || byteSize > info.maxAllocationBytes()) {
+            device.used.addAndGet(-byteSize);
+            throw Failure.of(ErrorCode.NO_SPACE, "device has too little memory")
+                    .with("wanted", byteSize)
+                    .with("used", used - byteSize)
+                    .with("memory", info.memoryBytes())
+                    .with("maxAllocation", info.maxAllocationBytes())
+                    .remedy("give the fake device more");
+        }
+        return FakeMemory.allocate(device, Math.toIntExact(byteSize));
+    }
+
+    @Override
+    public Optional<DeviceMemory> share(ByteBuffer pages) {
+        return info.unifiedMemory() ? Optional.of(FakeMemory.sharing(device, pages)) : Optional.empty();
+    }
+
+    @Override
+    public DeviceKernel compile(SampleKernel kernel) {
+        return new FakeKernel(device, kernel);
+    }
+
+    @Override
+    public DeviceQueue uploads() {
+        return uploads;
+    }
+
+    @Override
+    public DeviceQueue kernels() {
+        return kernels;
+    }
+
+    @Override
+    public DeviceQueue consumer() {
+        return consumer;
+    }
+
+    @Override
+    public boolean accepts(Fence fence) {
+        return fence == Fence.passed() || fence instanceof FakeFence;
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            uploads.close();
+            kernels.close();
+            consumer.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return info.toString();
+    }
+}

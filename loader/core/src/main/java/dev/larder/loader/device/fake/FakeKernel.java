@@ -1,0 +1,44 @@
+package dev.larder.loader.device.fake;
+
+import dev.larder.loader.device.DeviceKernel;
+import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.transform.SampleKernel;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A kernel that Java does. */
+record FakeKernel(FakeDevice device, SampleKernel kernel) implements DeviceKernel {
+    private static final ByteBuffer NO_CONTROL = ByteBuffer.allocateDirect(0);
+
+    @Override
+    public Call bind(@Nullable DeviceMemory control, DeviceMemory target, List<DeviceMemory> sources) {
+        device.live.incrementAndGet();
+        return new Bound(device, kernel, control, target, List.copyOf(sources), new AtomicBoolean());
+    }
+
+    record Bound(
+            FakeDevice device,
+            SampleKernel kernel,
+            @Nullable DeviceMemory control,
+            DeviceMemory target,
+            List<DeviceMemory> sources,
+            AtomicBoolean closed)
+            implements Call {
+        void run(int samples) {
+            ByteBuffer told = control == null ? NO_CONTROL : ((FakeMemory) control).bytes();
+            List<ByteBuffer> stored = sources.stream()
+                    .map(source -> ((FakeMemory) source).bytes())
+                    .toList();
+            kernel.run(samples, told, ((FakeMemory) target).bytes(), stored);
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                device.live.decrementAndGet();
+            }
+        }
+    }
+}

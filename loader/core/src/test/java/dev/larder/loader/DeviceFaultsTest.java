@@ -1,0 +1,342 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.sample.SampleOrder;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.testing.FixtureArray;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class DeviceFaultsTest {
+    private static final int ROWS = 200;
+    private static final int ROW_BYTES = 1000;
+
+    private final Shelf shelf = Shelf.ofSamples(ROWS, ROW_BYTES);
+    private final FakeDevice device = new FakeDevice();
+
+    private LoaderBuilder loader() {
+        return Loader.over(shelf.dataset).arrays("images", "labels").shuffle(1).batch(10);
+    }
+
+    private static @Nullable LarderException failureOf(DeviceLoader loader) {
+        return catchThrowableOfType(
+                LarderException.class, () -> loader.epoch(0).forEach(batch -> batch.await(Duration.ofSeconds(5))));
+    }
+
+    // ---- devices that fail
+
+    @Test
+    void aFailedOperationEndsTheEpochNamingBatchPhaseAndTheDevicesWord() {
+        device.failOperation(9);
+        try (DeviceLoader loader =
+                loader().device(device).mode(DeviceMode.STREAM).build()) {
+            Awaitility.await().until(() -> failureOf(loader) != null);
+            assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining("device failed")
+                    .hasMessageContaining("phase=upload")
+                    .hasMessageContaining("batch=")
+                    .hasMessageContaining("FAKE_FAILED");
+        }
+    }
+
+    @Test
+    void whateverOperationFailsNothingHangsAndNothingIsLeft() {
+        for (DeviceMode mode : DeviceMode.values()) {
+            for (int operation = 0; operation < 40; operation += 3) {
+                FakeDevice failing = new FakeDevice().failOperation(operation).latency(Duration.ofNanos(50_000));
+                try (DeviceLoader loader = loader().device(failing).mode(mode).build()) {
+                    failureOf(loader);
+                } catch (LarderException e) { // while resident arrays were copied
+                    assertThat(e).hasMessageContaining("FAKE_FAILED");
+                }
+                assertThat(failing.liveObjects()).as(mode + " " + operation).isZero();
+            }
+        }
+    }
+
+    @Test
+    void anOperationThatNeverEndsIsADeadlineAndItsMemoryIsLeftAlone() {
+        device.loseOperation(6);
+        DeviceLoader loader = loader().timeout(Duration.ofMillis(300))
+                .device(device)
+                .mode(DeviceMode.STREAM)
+                .build();
+
+        LarderException failure = failureOf(loader);
+        assertThat(failure).isNotNull().extracting(LarderException::code).isEqualTo(ErrorCode.DEADLINE);
+        assertThatThrownBy(loader::close)
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("device did not end in time");
+        assertThat(device.liveObjects()).isPositive();
+        device.reset();
+        Awaitility.await().until(() -> Shelf.gatherThreads() == 0);
+    }
+
+    @Test
+    void aSampleThatCannotBeReadFailsAfterTheBatchesBeforeIt() {
+        Sampler bad = new Sampler() {
+            @Override
+            public SampleOrder order(long rows, long epoch) {
+                return new SampleOrder() {
+                    @Override
+                    public long length() {
+                        return rows;
+                    }
+
+                    @Override
+                    public long row(long position) {
+                        return epoch == 0 && position == 35 ? rows : position;
+                    }
+                };
+            }
+        };
+        try (DeviceLoader loader = loader().sampler(bad).device(device).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            for (int i = 0; i < 3; i++) {
+                assertThat(batches.next().number()).isEqualTo(i);
+            }
+            assertThatThrownBy(batches::next).hasMessageContaining("row that does not exist");
+            assertThat(loader.epoch(1).iterator().next().size()).isEqualTo(10);
+        }
+    }
+
+    // ---- too little memory
+
+    @Test
+    void withTooLittleMemoryThereAreFewerSlots() {
+        long slotBytes = 10 * (ROW_BYTES + 4);
+        device.memory(2 * slotBytes + 100, 1 << 20);
+        try (DeviceLoader loader =
+                loader().device(device).mode(DeviceMode.STREAM).slots(8).build()) {
+            assertThat(loader.slots()).isEqualTo(2);
+            assertThat(loader.deviceBytes()).isEqualTo(2 * slotBytes).isEqualTo(device.usedBytes());
+            assertThat(failureOf(loader)).isNull();
+        }
+    }
+
+    @Test
+    void arraysThatDoNotFitAreStreamed() {
+        device.memory(ROWS * ROW_BYTES, 1 << 20);
+        try (DeviceLoader loader =
+                loader().device(device).budget(Long.MAX_VALUE).slots(2).build()) {
+            assertThat(loader.mode()).contains(DeviceMode.STREAM);
+            assertThat(failureOf(loader)).isNull();
+        }
+    }
+
+    @Test
+    void withoutRoomForASlotBatchesStayOnTheHostIfTheyMayElseItFailsWithNumbers() {
+        device.memory(5000, 5000);
+        assertThatThrownBy(() -> loader().device(device).build())
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("wanted=10000")
+                .hasMessageContaining("memory=5000");
+        device.orHost();
+        try (DeviceLoader loader = loader().device(device).build()) {
+            assertThat(loader.mode()).isEmpty();
+            assertThat(failureOf(loader)).isNull();
+        }
+    }
+
+    @Test
+    void residentArraysAreDividedWhereADeviceAllocatesNoMore() {
+        device.memory(1 << 20, 30_000);
+        long expected;
+        try (Loader host = loader().build()) {
+            expected = Shelf.checksum(host.epoch(0));
+        }
+        try (DeviceLoader loader =
+                loader().device(device).mode(DeviceMode.RESIDENT).build()) {
+            BatchChecksum checksum = new BatchChecksum();
+            loader.epoch(0).forEach(checksum::update);
+            assertThat(checksum.value()).isEqualTo(expected);
+            assertThat(loader.mode()).contains(DeviceMode.RESIDENT);
+        }
+    }
+
+    @Test
+    void sharedPagesTakeNoMemoryOfTheDevice() {
+        device.unifiedMemory();
+        try (DeviceLoader loader = loader().device(device).slots(1).build()) {
+            assertThat(loader.mode()).contains(DeviceMode.RESIDENT);
+            assertThat(loader.deviceBytes()).isLessThan(10 * (ROW_BYTES + 200));
+            assertThat(failureOf(loader)).isNull();
+        }
+    }
+
+    // ---- endings
+
+    @Test
+    void epochsMayBeLeftAtAnyPlaceInAnyOrder() {
+        Random random = new Random(3);
+        device.latency(Duration.ofNanos(100_000)).jitter(Duration.ofMillis(1), 9);
+        try (DeviceLoader loader = loader().device(device).slots(3).build()) {
+            for (int round = 0; round < 40; round++) {
+                int leave = random.nextInt(22);
+                DeviceEpoch epoch = loader.epoch(round % 3);
+                for (DeviceBatch batch : epoch) {
+                    if (batch.number() == leave) {
+                        break;
+                    }
+                }
+                if (random.nextBoolean()) {
+                    epoch.close();
+                }
+            }
+            assertThat(failureOf(loader)).isNull();
+        }
+    }
+
+    @Test
+    void aLoopOverAnEpochThatEndedFailsRatherThanSeemingComplete() {
+        try (DeviceLoader loader = loader().device(device).build()) {
+            DeviceEpoch epoch = loader.epoch(0);
+            Iterator<DeviceBatch> batches = epoch.iterator();
+            batches.next();
+            epoch.close();
+            assertThatThrownBy(batches::next).isInstanceOf(IllegalStateException.class);
+            Iterator<DeviceBatch> others = loader.epoch(1).iterator();
+            loader.epoch(2);
+            assertThatThrownBy(others::next).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void closingWhileAnotherThreadWaitsEndsItsWait() throws InterruptedException {
+        device.latency(Duration.ofMillis(200));
+        DeviceLoader loader =
+                loader().device(device).mode(DeviceMode.STREAM).slots(1).build();
+        AtomicReference<Throwable> seen = new AtomicReference<>();
+        Thread consumer = new Thread(() -> {
+            try {
+                loader.epoch(0).forEach(batch -> batch.keep());
+            } catch (Throwable e) {
+                seen.set(e);
+            }
+        });
+        consumer.start();
+        Awaitility.await().until(() -> consumer.getState() == Thread.State.TIMED_WAITING);
+
+        loader.close();
+        consumer.join(5000);
+
+        assertThat(seen.get()).isInstanceOf(IllegalStateException.class);
+        loader.close();
+    }
+
+    @Test
+    void tooManyKeptBatchesAreADeadlineThatSaysSo() {
+        try (DeviceLoader loader =
+                loader().timeout(Duration.ofMillis(100)).device(device).slots(2).build()) {
+            assertThatThrownBy(() -> loader.epoch(0).forEach(DeviceBatch::keep))
+                    .hasMessageContaining("no batch in time")
+                    .hasMessageContaining("stage=slot")
+                    .hasMessageContaining("openBatches=2");
+        }
+    }
+
+    @Test
+    void aLoaderThatWasForgottenEndsWithItsThreads() {
+        loader().device(device).build().epoch(0).iterator().next();
+
+        Awaitility.await().until(() -> {
+            System.gc();
+            return device.liveObjects() == 0 && Shelf.deviceThreads() == 0;
+        });
+    }
+
+    // ---- fences of the consumer
+
+    @Test
+    void aFenceThatTheDeviceDoesNotKnowIsRefused() {
+        Fence foreign = new Fence() {
+            @Override
+            public boolean isPassed() {
+                return false;
+            }
+
+            @Override
+            public @Nullable Object nativeObject() {
+                return null;
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (DeviceLoader loader = loader().device(device).build()) {
+            DeviceBatch batch = loader.epoch(0).iterator().next();
+            assertThatThrownBy(() -> batch.release(foreign)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> batch.release()).isInstanceOf(IllegalArgumentException.class);
+            assertThat(batch.isOpen()).isTrue();
+            batch.release(Fence.passed());
+            assertThatThrownBy(() -> batch.release(Fence.passed())).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void theHostToo() {
+        try (DeviceLoader loader = loader().device(Device.host()).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            DeviceBatch batch = batches.next().keep();
+            batch.release(Fence.passed());
+            assertThatThrownBy(batch::size).isInstanceOf(IllegalStateException.class);
+            loader.epoch(0);
+            assertThatThrownBy(batches::next).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void packedRowsCannotBeDividedAmongDevices() {
+        try (Scenes scenes = Scenes.open();
+                DeviceLoader loader = Loader.over(scenes.dataset)
+                        .fields(Field.packed("words"))
+                        .batch(4)
+                        .device(device, new FakeDevice())
+                        .build()) {
+            assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {})).hasMessageContaining("cannot be divided");
+        }
+    }
+
+    @Test
+    void rowsThatAreLookedUpAreResidentToo() {
+        Map<String, FixtureArray> arrays = Map.of(
+                "features", Shelf.noise(20, 64), "of", FixtureArray.ints(new int[] {3, 3, 19, 0, 7, 7, 1, 2}, 8));
+        try (Shelf shelf2 = Shelf.of(arrays)) {
+            LoaderBuilder fields = Loader.over(shelf2.dataset)
+                    .fields(Field.rows("of"), Field.rows("features").at("of"))
+                    .batch(3);
+            try (Loader host = fields.build();
+                    DeviceLoader loader =
+                            fields.device(device).mode(DeviceMode.RESIDENT).build()) {
+                BatchChecksum checksum = new BatchChecksum();
+                loader.epoch(0).forEach(checksum::update);
+                assertThat(checksum.value()).isEqualTo(Shelf.checksum(host.epoch(0)));
+            }
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        shelf.close();
+        Awaitility.await().until(() -> Shelf.deviceThreads() == 0);
+    }
+}

@@ -1,0 +1,216 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.testing.FixtureArray;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(60)
+class DeviceLoaderTest {
+    private static final int ROWS = 300;
+
+    private final Shelf shelf = Shelf.of(Map.of(
+            "images", FixtureArray.bytes(Shelf.noiseBytes(ROWS * 64), ROWS, 8, 8), "labels", Shelf.labels(ROWS)));
+    private final FakeDevice device = new FakeDevice();
+
+    private LoaderBuilder loader() {
+        return Loader.over(shelf.dataset)
+                .arrays("images", "labels")
+                .transform(Transforms.randomCrop(8, 8, 2)
+                        .randomFlip(0.5f)
+                        .toFloat()
+                        .normalize(0.5f, 0.25f))
+                .shuffle(7)
+                .batch(32);
+    }
+
+    private long onHost() {
+        try (Loader loader = loader().build()) {
+            return Shelf.checksum(loader.epoch(0));
+        }
+    }
+
+    private static long checksum(DeviceLoader loader, long epoch) {
+        BatchChecksum checksum = new BatchChecksum();
+        loader.epoch(epoch).forEach(checksum::update);
+        return checksum.value();
+    }
+
+    @ParameterizedTest
+    @EnumSource(DeviceMode.class)
+    void batchesAreThoseOfTheHostWhateverTheModeTheThreadsAndTheDepths(DeviceMode mode) {
+        long expected = onHost();
+        for (int i = 0; i < 8; i++) {
+            LoaderBuilder builder = loader().threads(i % 4).depth(1 + i % 5);
+            try (DeviceLoader loader =
+                    builder.device(device).mode(mode).slots(1 + i % 3).build()) {
+                assertThat(checksum(loader, 0)).as("round " + i).isEqualTo(expected);
+                assertThat(checksum(loader, 0)).isEqualTo(expected);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(DeviceMode.class)
+    void aSlowDeviceWhoseFencesPassOutOfOrderGivesTheSame(DeviceMode mode) {
+        device.latency(Duration.ofNanos(300_000))
+                .jitter(Duration.ofMillis(3), 5)
+                .bandwidth(50_000_000);
+        long expected = onHost();
+
+        try (DeviceLoader loader = loader().device(device).mode(mode).build()) {
+            assertThat(checksum(loader, 0)).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void theHostIsADeviceToo() {
+        try (DeviceLoader loader = loader().device(Device.host()).build()) {
+            assertThat(checksum(loader, 0)).isEqualTo(onHost());
+            assertThat(loader.devices()).isEmpty();
+            assertThat(loader.mode()).isEmpty();
+            DeviceArray array = loader.epoch(1).iterator().next().array("images");
+            assertThat(array.hostBytes().orElseThrow().remaining()).isEqualTo(32 * 64 * 4);
+        }
+    }
+
+    @Test
+    void severalDevicesGetTheirPartsOfEveryBatch() {
+        FakeDevice second = new FakeDevice().latency(Duration.ofMillis(1));
+        FakeDevice third = new FakeDevice();
+        try (DeviceLoader loader = loader().device(device, second, third).build()) {
+            assertThat(checksum(loader, 0)).isEqualTo(onHost());
+            DeviceBatch batch = loader.epoch(1).iterator().next();
+            assertThat(batch.parts().stream().map(DevicePart::size)).containsExactly(11, 11, 10);
+            assertThat(batch.parts().get(2).firstSample()).isEqualTo(22);
+            assertThatThrownBy(() -> batch.array("images")).hasMessageContaining("use parts()");
+        }
+        assertThat(second.liveObjects() + third.liveObjects()).isZero();
+    }
+
+    @Test
+    void anArrayOnADeviceSaysWhatItIsInDlpacksWords() {
+        try (DeviceLoader loader = loader().device(device).build()) {
+            DeviceBatch batch = loader.epoch(0).iterator().next();
+            DeviceArray images = batch.array("images");
+
+            assertThat(images.dtype().descr()).isEqualTo("<f4");
+            assertThat(images.shape()).containsExactly(32, 8, 8);
+            assertThat(images.strides()).containsExactly(64, 8, 1);
+            assertThat(images.byteSize()).isEqualTo(32 * 64 * 4);
+            assertThat(images.hostBytes()).isEmpty();
+        }
+    }
+
+    @Test
+    void statesAndRowsAreThoseOfTheHost() {
+        try (Loader host = loader().build();
+                DeviceLoader loader = loader().device(device).build()) {
+            Iterator<Batch> expected = host.epoch(2).iterator();
+            for (DeviceBatch batch : loader.epoch(2)) {
+                Batch same = expected.next();
+                assertThat(batch.number()).isEqualTo(same.number());
+                assertThat(batch.row(batch.size() - 1)).isEqualTo(same.row(same.size() - 1));
+                assertThat(batch.stateAfter()).isEqualTo(same.stateAfter());
+            }
+            assertThat(expected.hasNext()).isFalse();
+        }
+    }
+
+    @Test
+    void whatWasLeftComesAfterResuming() {
+        try (DeviceLoader loader = loader().device(device).build()) {
+            List<LoaderState> states = new ArrayList<>();
+            List<Long> rest = new ArrayList<>();
+            for (DeviceBatch batch : loader.epoch(0)) {
+                if (batch.number() == 4) {
+                    states.add(batch.stateAfter());
+                } else if (batch.number() > 4) {
+                    rest.add(batch.row(0));
+                }
+            }
+            List<Long> resumed = new ArrayList<>();
+            loader.resume(states.get(0)).forEach(batch -> resumed.add(batch.row(0)));
+
+            assertThat(resumed).isEqualTo(rest).hasSize(5);
+        }
+    }
+
+    @Test
+    void whatTheConsumersQueueDoesAfterAnotherBatchWasTakenStillSeesItsOwn() {
+        device.latency(Duration.ofMillis(1));
+        List<ByteBuffer> seen = new ArrayList<>();
+        try (Loader host = loader().build();
+                DeviceLoader loader = loader().device(device).slots(2).build()) {
+            for (DeviceBatch batch : loader.epoch(0)) {
+                ByteBuffer copy =
+                        ByteBuffer.allocateDirect((int) batch.array("images").byteSize());
+                batch.array("images").read(copy);
+                seen.add(copy.flip());
+            }
+            for (Batch batch : host.epoch(0)) {
+                assertThat(seen.get((int) batch.number()))
+                        .isEqualTo(batch.array("images").byteBuffer());
+            }
+        }
+    }
+
+    @Test
+    void keptBatchesStayWhileOthersPass() {
+        try (DeviceLoader loader = loader().device(device).slots(3).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            DeviceBatch first = batches.next().keep();
+            long row = first.row(0);
+            DeviceBatch second = batches.next();
+            batches.next();
+
+            assertThat(first.isOpen()).isTrue();
+            assertThat(first.row(0)).isEqualTo(row);
+            assertThatThrownBy(second::size).isInstanceOf(IllegalStateException.class);
+            first.close();
+            first.close();
+            assertThatThrownBy(() -> first.array("images")).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void raggedRowsGrowTheirMemory() {
+        try (Scenes scenes = Scenes.open()) {
+            LoaderBuilder fields = Loader.over(scenes.dataset)
+                    .fields(Field.packed("words"), Field.padded("boxes").transform(Transforms.cast("<f4")))
+                    .batch(5);
+            try (Loader host = fields.build();
+                    DeviceLoader loader = fields.device(device).slots(2).build()) {
+                assertThat(checksum(loader, 0)).isEqualTo(Shelf.checksum(host.epoch(0)));
+            }
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        shelf.close();
+        assertThat(device.liveObjects()).as("objects of the device").isZero();
+        assertThat(device.usedBytes()).isZero();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (Shelf.deviceThreads() > 0 && System.nanoTime() < deadline) {
+            Thread.onSpinWait();
+        }
+        assertThat(Shelf.deviceThreads()).as("threads").isZero();
+    }
+}
