@@ -56,6 +56,11 @@ public final class OpenClDevice implements Device {
                 device.toString(), options -> OpenClProvider.open(device, options), OpenClOptions.DEFAULT);
     }
 
+    /** Returns a device that {@link OpenClProvider} lists as JOCL has it: to make a context of one's own on it. */
+    public static cl_device_id id(DeviceInfo device) {
+        return OpenClDevices.find(device).device();
+    }
+
     /** Uses the device in another way. */
     public OpenClDevice with(OpenClOptions newOptions) {
         return new OpenClDevice(description, opening, newOptions);

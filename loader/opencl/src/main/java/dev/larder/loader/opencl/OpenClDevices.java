@@ -35,6 +35,19 @@ final class OpenClDevices {
         return found;
     }
 
+    /** Finds a device that was listed before; fails with {@code NOT_FOUND} where it is gone. */
+    static Found find(DeviceInfo device) {
+        List<Found> all = list();
+        return all.stream()
+                .filter(found -> found.info().index() == device.index()
+                        && found.info().name().equals(device.name()))
+                .findFirst()
+                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "device is gone")
+                        .with("device", device)
+                        .with("devices", all.stream().map(Found::info).toList())
+                        .remedy("see `larder devices`"));
+    }
+
     private static void addDevices(cl_platform_id platform, List<Found> found) {
         try {
             for (cl_device_id device : devices(platform)) {

@@ -1,7 +1,5 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceProvider;
@@ -29,17 +27,6 @@ public final class OpenClProvider implements DeviceProvider {
     }
 
     static OpenClBackend open(DeviceInfo device, OpenClOptions options) {
-        List<OpenClDevices.Found> all = OpenClDevices.list();
-        OpenClDevices.Found found = all.stream()
-                .filter(each -> each.info().index() == device.index()
-                        && each.info().name().equals(device.name()))
-                .findFirst()
-                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "device is gone")
-                        .with("device", device)
-                        .with(
-                                "devices",
-                                all.stream().map(OpenClDevices.Found::info).toList())
-                        .remedy("see `larder devices`"));
-        return OpenClBackend.open(Session.create(found, options), Optional.empty());
+        return OpenClBackend.open(Session.create(OpenClDevices.find(device), options), Optional.empty());
     }
 }

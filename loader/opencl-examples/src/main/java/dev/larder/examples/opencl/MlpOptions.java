@@ -1,0 +1,85 @@
+package dev.larder.examples.opencl;
+
+import dev.larder.loader.device.DeviceMode;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What the command line of the trainer says. */
+record MlpOptions(
+        @Nullable Path store,
+        String dataset,
+        String label,
+        String device,
+        DeviceMode mode,
+        float learningRate,
+        int epochs,
+        int batch,
+        long seed,
+        @Nullable Path jsonResult) {
+    static final String USAGE = """
+            usage: MlpTrainer [options]
+              --store DIR         store to read from (default: as every client finds it)
+              --dataset NAME      dataset with train-images, train-labels, t10k-images, t10k-labels (fashion-mnist)
+              --label TEXT        name of this run in its output (run)
+              --device WHICH      index or part of the name, as `larder devices` lists them, or auto (auto)
+              --mode MODE         stream, resident or auto (auto)
+              --learning-rate X   width of the first step (0.1)
+              --epochs N          passes over the training images (3)
+              --batch N           images per step (128)
+              --seed N            seed of the shuffling and of the first weights (42)
+              --json-result FILE  write the result there, too
+            """;
+
+    private static final Set<String> KNOWN = Set.of(
+            "--store",
+            "--dataset",
+            "--label",
+            "--device",
+            "--mode",
+            "--learning-rate",
+            "--epochs",
+            "--batch",
+            "--seed",
+            "--json-result");
+
+    /** Checks that a network can learn from this. */
+    MlpOptions {
+        if (epochs < 1 || batch < 1 || !(learningRate > 0)) {
+            throw new IllegalArgumentException("--epochs, --batch and --learning-rate must be positive");
+        }
+        if (!label.matches("[\\p{L}\\p{N}=+._-]+")) {
+            throw new IllegalArgumentException("--label takes letters, digits and = + . _ - only: " + label);
+        }
+    }
+
+    /** Reads a command line; what it cannot read is an {@link IllegalArgumentException}. */
+    static MlpOptions parse(List<String> arguments) {
+        Map<String, String> values = new HashMap<>();
+        for (int i = 0; i < arguments.size(); i += 2) {
+            if (!KNOWN.contains(arguments.get(i)) || i + 1 == arguments.size()) {
+                throw new IllegalArgumentException("unknown option or option without a value: " + arguments.get(i));
+            }
+            values.put(arguments.get(i), arguments.get(i + 1));
+        }
+        return new MlpOptions(
+                path(values.get("--store")),
+                values.getOrDefault("--dataset", "fashion-mnist"),
+                values.getOrDefault("--label", "run"),
+                values.getOrDefault("--device", "auto"),
+                DeviceMode.valueOf(values.getOrDefault("--mode", "auto").toUpperCase(Locale.ROOT)),
+                Float.parseFloat(values.getOrDefault("--learning-rate", "0.1")),
+                Integer.parseInt(values.getOrDefault("--epochs", "3")),
+                Integer.parseInt(values.getOrDefault("--batch", "128")),
+                Long.parseLong(values.getOrDefault("--seed", "42")),
+                path(values.get("--json-result")));
+    }
+
+    private static @Nullable Path path(@Nullable String text) {
+        return text == null ? null : Path.of(text);
+    }
+}

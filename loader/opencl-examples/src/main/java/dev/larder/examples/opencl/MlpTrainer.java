@@ -1,0 +1,215 @@
+package dev.larder.examples.opencl;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.error.LarderException;
+import dev.larder.examples.opencl.Scores.Score;
+import dev.larder.loader.DeviceBatch;
+import dev.larder.loader.DeviceEpoch;
+import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Field;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.transform.Transforms;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.jocl.CLException;
+import org.jocl.cl_mem;
+
+/**
+ * Learns to classify Fashion-MNIST on an OpenCL device, in a context and with a queue of its own: the loader brings normalised
+ * batches there, kernels of this program go forward, back and down the gradient, and nothing but scores comes back.
+ *
+ * <p>Batches need no fence here: what this program gives to its queue comes after the batch, and the loader fills the batch's memory
+ * again after that. Prints one line per epoch, then one with the result as JSON. Ends with the exit codes of the {@code larder}
+ * command.
+ */
+public final class MlpTrainer {
+    private static final int HIDDEN = 128;
+    private static final int CLASSES = 10;
+    private static final float MEAN = 0.286f;
+    private static final float DEVIATION = 0.353f;
+
+    private final MlpOptions options;
+    private final PrintStream out;
+
+    MlpTrainer(MlpOptions options, PrintStream out) {
+        this.options = options;
+        this.out = out;
+    }
+
+    /** Trains as the command line says. */
+    public static void main(String[] arguments) throws IOException {
+        MlpOptions options;
+        try {
+            options = MlpOptions.parse(List.of(arguments));
+        } catch (IllegalArgumentException e) {
+            System.err.println("MlpTrainer: " + e.getMessage());
+            System.err.print(MlpOptions.USAGE);
+            System.exit(2);
+            return;
+        }
+        try {
+            new MlpTrainer(options, System.out).run();
+        } catch (LarderException e) {
+            System.err.println("MlpTrainer: " + e.getMessage());
+            System.exit(e.code().number());
+        } catch (CLException e) {
+            System.err.println("MlpTrainer: OpenCL: " + e.getMessage());
+            System.exit(1);
+        }
+    }
+
+    /** Trains, tests after each epoch, and reports. */
+    Result run() throws IOException {
+        long start = System.nanoTime();
+        try (Larder larder = options.store() == null ? Larder.connect() : Larder.connect(options.store());
+                Dataset dataset = larder.dataset(options.dataset());
+                OwnDevice device = OwnDevice.open(options.device());
+                Kernels kernels = Kernels.compile(device);
+                DeviceLoader train = open(loader(dataset, "train").shuffle(options.seed()), device);
+                DeviceLoader test = open(loader(dataset, "t10k"), device)) {
+            Mlp.Size size = new Mlp.Size(
+                    Math.toIntExact(dataset.array("train-images").rowByteSize()), HIDDEN, CLASSES, options.batch());
+            Session session = new Session(new Mlp(device, kernels, size, options.seed()), size, new Scores(device));
+            Score trained = Score.NONE;
+            Score tested = Score.NONE;
+            for (int epoch = 1; epoch <= options.epochs(); epoch++) {
+                long begun = System.nanoTime();
+                long uploaded = train.uploadedBytes();
+                DeviceEpoch batches = train.epoch(epoch - 1);
+                trained = learn(session, batches);
+                double seconds = seconds(begun);
+                tested = measure(session, test.epoch(0));
+                print(epoch, trained, tested);
+                out.printf(
+                        Locale.ROOT,
+                        " seconds=%.2f batches/s=%.0f uploadedBytes=%d mode=%s device=%s%n",
+                        seconds,
+                        batches.batches() / seconds,
+                        train.uploadedBytes() - uploaded,
+                        mode(train),
+                        device.info());
+            }
+            Result result =
+                    new Result(options, dataset.digest(), device.info(), mode(train), trained, tested, seconds(start));
+            report(result);
+            return result;
+        }
+    }
+
+    private LoaderBuilder loader(Dataset dataset, String part) {
+        return Loader.over(dataset)
+                .fields(
+                        Field.rows(part + "-images")
+                                .as("images")
+                                .transform(Transforms.toFloat().normalize(MEAN, DEVIATION)),
+                        Field.rows(part + "-labels").as("labels").transform(Transforms.cast("<i4")))
+                .batch(options.batch());
+    }
+
+    private DeviceLoader open(LoaderBuilder loader, OwnDevice device) {
+        return loader.device(device.forLoader()).mode(options.mode()).build();
+    }
+
+    /** Learns from one epoch, in steps that shrink evenly to nothing over all epochs. */
+    private Score learn(Session session, DeviceEpoch epoch) {
+        float steps = (float) options.epochs() * epoch.batches();
+        for (DeviceBatch batch : epoch) {
+            float left = 1 - (epoch.number() * epoch.batches() + batch.number()) / steps;
+            session.network().learn(session.images(batch), labels(batch), options.learningRate() * left);
+            session.scores().add(session.network(), batch.size());
+        }
+        return session.scores().finish();
+    }
+
+    private static Score measure(Session session, DeviceEpoch epoch) {
+        for (DeviceBatch batch : epoch) {
+            session.network().measure(session.images(batch), labels(batch));
+            session.scores().add(session.network(), batch.size());
+        }
+        return session.scores().finish();
+    }
+
+    private static cl_mem labels(DeviceBatch batch) {
+        return memory(batch, "labels");
+    }
+
+    private static cl_mem memory(DeviceBatch batch, String array) {
+        return (cl_mem) Objects.requireNonNull(batch.array(array).nativeObject());
+    }
+
+    private static String mode(DeviceLoader loader) {
+        return loader.mode().map(Enum::name).orElse("HOST");
+    }
+
+    private void print(int epoch, Score trained, Score tested) {
+        out.printf(
+                Locale.ROOT,
+                "%s: epoch=%d loss=%.4f accuracy=%.4f testLoss=%.4f testAccuracy=%.4f",
+                options.label(),
+                epoch,
+                trained.loss(),
+                trained.accuracy(),
+                tested.loss(),
+                tested.accuracy());
+    }
+
+    private void report(Result result) throws IOException {
+        out.println(result.json());
+        out.flush();
+        if (options.jsonResult() != null) {
+            Files.writeString(options.jsonResult(), result.json() + "\n");
+        }
+    }
+
+    private static double seconds(long start) {
+        return (System.nanoTime() - start) / 1e9;
+    }
+
+    /** What learns, and what came of it. */
+    private record Session(Mlp network, Mlp.Size size, Scores scores) {
+        /** Takes the images as they lie on the device: nothing is copied. */
+        Matrix images(DeviceBatch batch) {
+            return Matrix.of(memory(batch, "images"), batch.size(), size.inputs());
+        }
+    }
+
+    /** What came of a run; {@code seconds} counts from before the connection. */
+    record Result(
+            MlpOptions options,
+            String digest,
+            DeviceInfo device,
+            String mode,
+            Score trained,
+            Score tested,
+            double seconds) {
+        String json() {
+            return String.format(
+                    Locale.ROOT,
+                    "{\"label\":\"%s\",\"dataset\":\"%s\",\"digest\":\"%s\",\"pid\":%d,\"device\":%d,\"mode\":\"%s\","
+                            + "\"learningRate\":%s,\"epochs\":%d,\"batch\":%d,\"seed\":%d,\"loss\":%.4f,"
+                            + "\"accuracy\":%.4f,\"testLoss\":%.4f,\"testAccuracy\":%.4f,\"seconds\":%.2f}",
+                    options.label(),
+                    options.dataset(),
+                    digest,
+                    ProcessHandle.current().pid(),
+                    device.index(),
+                    mode,
+                    options.learningRate(),
+                    options.epochs(),
+                    options.batch(),
+                    options.seed(),
+                    trained.loss(),
+                    trained.accuracy(),
+                    tested.loss(),
+                    tested.accuracy(),
+                    seconds);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** A trainer that learns from the cache on an OpenCL device: {@link dev.larder.examples.opencl.MlpTrainer}. */
+@NullMarked
+package dev.larder.examples.opencl;
+
+import org.jspecify.annotations.NullMarked;
