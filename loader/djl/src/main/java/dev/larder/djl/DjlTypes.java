@@ -3,7 +3,7 @@ package dev.larder.djl;
 import ai.djl.ndarray.types.DataType;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.loader.BatchArray;
+import dev.larder.npy.Dtype;
 
 /**
  * Finds DJL's names for the types of elements.
@@ -15,8 +15,8 @@ final class DjlTypes {
     private DjlTypes() {}
 
     /** Returns DJL's type of the same bytes; fails for those that it does not have, any big-endian one among them. */
-    static DataType of(BatchArray array) {
-        return switch (array.dtype().descr()) {
+    static DataType of(String array, Dtype dtype) {
+        return switch (dtype.descr()) {
             case "|b1" -> DataType.BOOLEAN;
             case "|i1" -> DataType.INT8;
             case "|u1" -> DataType.UINT8;
@@ -27,8 +27,8 @@ final class DjlTypes {
             case "<f8" -> DataType.FLOAT64;
             default ->
                 throw Failure.of(ErrorCode.BAD_INPUT, "DJL does not take arrays of this type")
-                        .with("array", array.name())
-                        .with("dtype", array.dtype())
+                        .with("array", array)
+                        .with("dtype", dtype)
                         .remedy("convert it on its way into the batch, as with"
                                 + " Field.rows(\"NAME\").transform(Transforms.cast(\"<f4\")), or leave it out");
         };

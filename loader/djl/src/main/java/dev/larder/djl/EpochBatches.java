@@ -70,7 +70,8 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
 
     /** Makes an array of the slot's bytes. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
     private static NDArray array(NDManager manager, BatchArray source) {
-        NDArray array = manager.create(source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source));
+        NDArray array = manager.create(
+                source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source.name(), source.dtype()));
         array.setName(source.name());
         return array;
     }

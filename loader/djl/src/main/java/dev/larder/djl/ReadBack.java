@@ -1,0 +1,61 @@
+package dev.larder.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import dev.larder.loader.DeviceArray;
+import dev.larder.loader.DeviceBatch;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Copies arrays of devices into buffers of the host, and takes these again when the manager of the copies is closed. */
+final class ReadBack {
+    private final Map<String, Deque<ByteBuffer>> free = new HashMap<>();
+
+    NDList read(NDManager manager, DeviceBatch batch, List<String> names) {
+        NDList arrays = new NDList(names.size());
+        for (String name : names) {
+            arrays.add(read(manager, batch.array(name)));
+        }
+        return arrays;
+    }
+
+    /** Copies once. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
+    private NDArray read(NDManager manager, DeviceArray source) {
+        DataType type = DjlTypes.of(source.name(), source.dtype());
+        String name = source.name();
+        int length = Math.toIntExact(source.byteSize());
+        ByteBuffer buffer = take(name, length);
+        // the array's memory on a CPU: in use until the manager is closed
+        manager.attachUncappedInternal(UUID.randomUUID().toString(), () -> giveBack(name, buffer));
+        ByteBuffer bytes = buffer.slice(0, length).order(ByteOrder.nativeOrder());
+        source.read(bytes);
+        NDArray array = manager.create(bytes.rewind(), new Shape(source.shape()), type);
+        array.setName(name);
+        return array;
+    }
+
+    /** Finds a buffer that is long enough; one that is not goes, as batches seldom grow. */
+    private synchronized ByteBuffer take(String array, int length) {
+        Deque<ByteBuffer> waiting = free.get(array);
+        ByteBuffer found = waiting == null ? null : waiting.poll();
+        return found != null && found.capacity() >= length ? found : ByteBuffer.allocateDirect(length);
+    }
+
+    private synchronized void giveBack(String array, ByteBuffer buffer) {
+        free.computeIfAbsent(array, missing -> new ArrayDeque<>()).push(buffer);
+    }
+
+    /** Returns how many buffers wait to be used again. */
+    synchronized int free() {
+        return free.values().stream().mapToInt(Deque::size).sum();
+    }
+}
