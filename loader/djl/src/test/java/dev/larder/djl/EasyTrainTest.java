@@ -13,13 +13,16 @@ import ai.djl.training.EasyTrain;
 import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.training.TrainingResult;
+import ai.djl.training.dataset.Dataset;
 import ai.djl.training.evaluator.Accuracy;
 import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
+import dev.larder.loader.DeviceLoader;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.testing.FixtureArray;
 import java.util.Map;
 import java.util.Random;
@@ -32,21 +35,37 @@ class EasyTrainTest {
 
     @Test
     void learnsInTheLoopsOfDjlAndLeavesNoSlotBehind() throws Exception {
-        Engine.getEngine("PyTorch").setRandomSeed(1);
         try (Shelf shelf = points();
                 Loader train = loader(shelf).shuffle(1).depth(1).build();
-                Loader test = loader(shelf).depth(1).build();
-                Model model = Model.newInstance("linear", Device.cpu(), "PyTorch")) {
+                Loader test = loader(shelf).depth(1).build()) {
+            TrainingResult result = learn(new LarderDataset(train, "x", "y"), new LarderDataset(test, "x", "y"));
+
+            assertThat(result.getValidateEvaluation("Accuracy")).isGreaterThan(0.9f);
+            assertThat(train.stats().samples()).isEqualTo(4 * SAMPLES);
+        }
+    }
+
+    @Test
+    void learnsFromBatchesOfADeviceAsWell() throws Exception {
+        try (Shelf shelf = points();
+                DeviceLoader train =
+                        loader(shelf).shuffle(1).device(new FakeDevice()).build();
+                DeviceLoader test = loader(shelf).device(new FakeDevice()).build()) {
+            TrainingResult result = learn(new DeviceDataset(train, "x", "y"), new DeviceDataset(test, "x", "y"));
+
+            assertThat(result.getValidateEvaluation("Accuracy")).isGreaterThan(0.9f);
+        }
+    }
+
+    private static TrainingResult learn(Dataset train, Dataset test) throws Exception {
+        Engine.getEngine("PyTorch").setRandomSeed(1);
+        try (Model model = Model.newInstance("linear", Device.cpu(), "PyTorch")) {
             model.setBlock(Linear.builder().setUnits(2).build());
             try (Trainer trainer = model.newTrainer(training())) {
                 trainer.setMetrics(new Metrics());
                 trainer.initialize(new Shape(1, 2));
-
-                EasyTrain.fit(trainer, 4, new LarderDataset(train, "x", "y"), new LarderDataset(test, "x", "y"));
-
-                TrainingResult result = trainer.getTrainingResult();
-                assertThat(result.getValidateEvaluation("Accuracy")).isGreaterThan(0.9f);
-                assertThat(train.stats().samples()).isEqualTo(4 * SAMPLES);
+                EasyTrain.fit(trainer, 4, train, test);
+                return trainer.getTrainingResult();
             }
         }
     }

@@ -72,11 +72,12 @@ public final class MlpTrainer {
                 Dataset dataset = larder.dataset(options.dataset());
                 OwnDevice device = OwnDevice.open(options.device());
                 Kernels kernels = Kernels.compile(device);
+                Scores scores = new Scores(device);
                 DeviceLoader train = open(loader(dataset, "train").shuffle(options.seed()), device);
                 DeviceLoader test = open(loader(dataset, "t10k"), device)) {
             Mlp.Size size = new Mlp.Size(
                     Math.toIntExact(dataset.array("train-images").rowByteSize()), HIDDEN, CLASSES, options.batch());
-            Session session = new Session(new Mlp(device, kernels, size, options.seed()), size, new Scores(device));
+            Session session = new Session(new Mlp(device, kernels, size, options.seed()), size, scores);
             Score trained = Score.NONE;
             Score tested = Score.NONE;
             for (int epoch = 1; epoch <= options.epochs(); epoch++) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Losses and hits of an epoch, brought back without holding up the device: every step leaves its own on the device, and the host
  * fetches a page of them when the device is already busy with the next page.
  */
-final class Scores {
+final class Scores implements AutoCloseable {
     private static final int STEPS = 64;
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -84,5 +84,14 @@ final class Scores {
         loss = 0;
         hits = 0;
         return score;
+    }
+
+    /** Gives up what was not fetched. */
+    @Override
+    public void close() {
+        if (otherWritten != null) {
+            otherWritten.close();
+            otherWritten = null;
+        }
     }
 }

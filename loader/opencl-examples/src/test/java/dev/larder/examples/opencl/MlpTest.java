@@ -89,17 +89,20 @@ class MlpTest {
         float[] images = drawn(9 * SIZE.inputs());
         int[] labels = labels(9);
         PlainMlp plain = new PlainMlp(SIZE, values(network), images, labels);
-        Scores scores = new Scores(device);
+        Matrix samples = device.matrix(9, SIZE.inputs(), images);
+        cl_mem truth = memory(labels);
 
-        for (int step = 0; step < 200; step++) { // some pages
-            network.measure(device.matrix(9, SIZE.inputs(), images), memory(labels));
-            scores.add(network, 9);
+        try (Scores scores = new Scores(device)) {
+            for (int step = 0; step < 200; step++) { // some pages
+                network.measure(samples, truth);
+                scores.add(network, 9);
+            }
+            Scores.Score score = scores.finish();
+
+            assertThat(score.loss()).isCloseTo(plain.loss(), CLOSE);
+            assertThat(score.accuracy()).isCloseTo(plain.accuracy(), CLOSE);
+            assertThat(scores.finish().loss()).isNaN();
         }
-        Scores.Score score = scores.finish();
-
-        assertThat(score.loss()).isCloseTo(plain.loss(), CLOSE);
-        assertThat(score.accuracy()).isCloseTo(plain.accuracy(), CLOSE);
-        assertThat(scores.finish().loss()).isNaN();
     }
 
     @Test

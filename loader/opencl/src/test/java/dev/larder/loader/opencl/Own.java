@@ -10,7 +10,7 @@ import org.jocl.cl_device_id;
 /** A context and a queue of a consumer, made with JOCL alone. */
 record Own(cl_context context, cl_device_id device, cl_command_queue queue) implements AutoCloseable {
     static Own of(DeviceInfo info) {
-        cl_device_id device = OpenClDevices.list().get(info.index()).device();
+        cl_device_id device = OpenClDevice.id(info);
         cl_context context =
                 CL.clCreateContext(new cl_context_properties(), 1, new cl_device_id[] {device}, null, null, null);
         return new Own(context, device, CL.clCreateCommandQueueWithProperties(context, device, null, null));
