@@ -5,6 +5,7 @@ import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
+import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel;
 import java.nio.ByteBuffer;
@@ -102,6 +103,11 @@ final class OpenClBackend implements DeviceBackend {
     @Override
     public DeviceQueue kernels() {
         return queues.get(2);
+    }
+
+    @Override
+    public boolean accepts(Fence fence) {
+        return fence == Fence.passed() || (fence instanceof OpenClFence own && own.isOf(session.context()));
     }
 
     /**
