@@ -19,6 +19,12 @@ record Arithmetic(Encoding stored, Encoding result, List<Operation> operations, 
         /** Divides unsigned bytes by 255. */
         record DivideBytes() implements Operation {}
 
+        /** Makes unsigned 16-bit integers of floats: the bits of the nearest bfloat16 number. */
+        record ToBfloat16() implements Operation {}
+
+        /** Makes floats of the bits of bfloat16 numbers. */
+        record FromBfloat16() implements Operation {}
+
         /** Multiplies, rounds, adds. */
         record MultiplyAdd(float factor, float offset) implements Operation {}
 
@@ -51,8 +57,24 @@ record Arithmetic(Encoding stored, Encoding result, List<Operation> operations, 
             channels.normalize(block.floats, length, first, center.means(), center.inverses());
         } else if (operation instanceof Operation.MultiplyAdd affine) {
             multiplyAdd(block.floats, length, affine.factor(), affine.offset());
+        } else if (operation instanceof Operation.ToBfloat16) {
+            toBfloat16(block, length);
+        } else if (operation instanceof Operation.FromBfloat16) {
+            fromBfloat16(block, length);
         } else {
             divideBytes(block, length);
+        }
+    }
+
+    private static void toBfloat16(NumberBlock block, int length) {
+        for (int i = 0; i < length; i++) {
+            block.longs[i] = Bfloat16.ofFloat(block.floats[i]);
+        }
+    }
+
+    private static void fromBfloat16(NumberBlock block, int length) {
+        for (int i = 0; i < length; i++) {
+            block.floats[i] = Bfloat16.toFloat((int) block.longs[i]);
         }
     }
 

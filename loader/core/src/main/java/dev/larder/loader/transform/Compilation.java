@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** Follows a sample through the steps of a transform: checks that each fits what it meets, and collects the passes that do them. */
 final class Compilation {
     private static final Dtype FLOAT32 = Dtype.parse("<f4");
+    private static final Dtype BFLOAT16 = Dtype.parse("<u2");
 
     private final Dtype stored;
     private final long[] storedShape;
@@ -62,12 +63,15 @@ final class Compilation {
             boolean elementwise = next instanceof Step.ToFloat
                     || next instanceof Step.Cast
                     || next instanceof Step.Scale
+                    || next instanceof Step.ToBfloat16
+                    || next instanceof Step.FromBfloat16
                     || (next instanceof Step.Normalize normalize
                             && normalize.means().size() == 1);
             if (!elementwise) {
                 step = next;
                 throw unfit("rows of different lengths have no shape that this step could know")
-                        .remedy("use toFloat, cast, scale, and normalize with one mean; the rest after padding");
+                        .remedy(
+                                "use toFloat, cast, scale, bfloat16, and normalize with one mean; the rest after padding");
             }
             number++;
         }
@@ -89,6 +93,10 @@ final class Compilation {
             stretch.compute(new Arithmetic.Operation.MultiplyAdd(scale.factor(), scale.offset()));
         } else if (next instanceof Step.Normalize normalize) {
             normalize(normalize);
+        } else if (next instanceof Step.ToBfloat16) {
+            toBfloat16();
+        } else if (next instanceof Step.FromBfloat16) {
+            fromBfloat16();
         } else if (next instanceof Step.OneHot oneHot) {
             oneHot(oneHot.classes());
         } else if (next instanceof Step.MapFloats map) {
@@ -156,6 +164,26 @@ final class Compilation {
             inverses[i] = 1 / normalize.deviations().get(i);
         }
         stretch.compute(new Arithmetic.Operation.Center(means, inverses));
+    }
+
+    private void toBfloat16() {
+        requireNumeric();
+        if (!NumberType.of(dtype).isFloat()) {
+            throw unfit("only floats are rounded to bfloat16")
+                    .remedy("put toFloat(), scale(factor, offset) or cast(\"<f4\") before it");
+        }
+        convert(FLOAT32);
+        stretch.compute(new Arithmetic.Operation.ToBfloat16());
+        dtype = BFLOAT16;
+    }
+
+    private void fromBfloat16() {
+        if (!NumberType.isNumeric(dtype) || NumberType.of(dtype) != NumberType.UINT16) {
+            throw unfit("the bits of bfloat16 numbers are unsigned integers of 2 bytes")
+                    .remedy("give it an array of u2, or cast to floats as usual");
+        }
+        stretch.compute(new Arithmetic.Operation.FromBfloat16());
+        dtype = FLOAT32;
     }
 
     private void oneHot(int classes) {

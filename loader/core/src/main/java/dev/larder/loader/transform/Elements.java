@@ -28,8 +28,8 @@ sealed interface Elements {
         }
     }
 
-    /** Looks each of them up. */
-    record LookedUp(ByteTable table) implements Elements {
+    /** Looks each of them up, as {@code arithmetic} would compute them. */
+    record LookedUp(ByteTable table, Arithmetic arithmetic) implements Elements {
         @Override
         public void run(byte[] stored, int at, int count, @Nullable Object target, long offset, NumberBlock block) {
             table.run(stored, at, count, target, offset);

@@ -51,7 +51,7 @@ enum NumberType {
         return domain != Domain.LONG;
     }
 
-    private boolean isUnsigned() {
+    boolean isUnsigned() {
         return this == BOOL || (this.compareTo(UINT8) >= 0 && this.compareTo(UINT64) <= 0);
     }
 

@@ -68,7 +68,9 @@ sealed interface Pass {
                 return;
             }
             Placement placement = scratch.placement;
-            mover.place(placement, scratch.parameters);
+            if (!scratch.placed) {
+                mover.place(placement, scratch.parameters);
+            }
             mover.run(stored, at, room.moved, placement);
             elements.run(room.moved, 0, count, target, offset, scratch.block);
             if (border != null && placement.hasBorder()) {
@@ -95,7 +97,9 @@ sealed interface Pass {
                 plain.run(stored, at, target, offset, scratch, room);
                 return;
             }
-            table.mover().place(scratch.placement, scratch.parameters);
+            if (!scratch.placed) {
+                table.mover().place(scratch.placement, scratch.parameters);
+            }
             table.run(stored, at, offset, scratch.placement);
         }
     }
@@ -148,6 +152,16 @@ sealed interface Pass {
     record OneHot(Encoding stored, int count, int classes) implements Pass {
         private static final int ONE = Float.floatToRawIntBits(1);
 
+        /** Checks that a class number is one. */
+        void requireClass(long label) {
+            if (label < 0 || label >= classes) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "a label is none of the classes")
+                        .with("label", label)
+                        .with("classes", classes)
+                        .remedy("give oneHot(…) the number of classes; labels count from 0");
+            }
+        }
+
         @Override
         public int byteSize() {
             return count * classes * Float.BYTES;
@@ -158,11 +172,8 @@ sealed interface Pass {
             for (int i = 0; i < count; i++) {
                 scratch.block.decode(stored, bytes, at + i * stored.byteSize(), 1);
                 long label = scratch.block.longs[0];
-                if (label < 0 || label >= classes) {
-                    throw Failure.of(ErrorCode.BAD_INPUT, "a label is none of the classes")
-                            .with("label", label)
-                            .with("classes", classes)
-                            .remedy("give oneHot(…) the number of classes; labels count from 0");
+                if (!scratch.lenient) {
+                    requireClass(label);
                 }
                 long first = offset + (long) i * classes * Float.BYTES;
                 for (int j = 0; j < classes; j++) {

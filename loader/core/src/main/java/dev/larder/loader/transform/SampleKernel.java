@@ -1,7 +1,6 @@
 package dev.larder.loader.transform;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Optional;
 import org.agrona.DirectBuffer;
@@ -10,7 +9,7 @@ import org.agrona.MutableDirectBuffer;
 /**
  * A {@link SampleTransform} as a kernel that makes the samples of a batch: source text for devices, and the same in Java.
  *
- * <p>The kernel is {@code void larder_samples(uint samples, global const uchar *control, global uchar *target, global const uchar
+ * <p>The kernel is {@code void larder_samples(uint samples, global const int *control, global uchar *target, global const uchar
  * *source0, …)} with one work item for each of {@link #itemsPerSample} parts of a sample in dimension 0 and the samples in
  * dimension 1; items beyond either do nothing. All memory begins on a multiple of 128 bytes.
  *
@@ -22,10 +21,19 @@ public final class SampleKernel {
 
     private final SampleTransform transform;
     private final Rows rows;
+    private final KernelPlan plan;
+    private final ControlDescriptor descriptor;
+    private final String source;
+    private final int itemsPerSample;
 
-    private SampleKernel(SampleTransform transform, Rows rows) {
+    private SampleKernel(SampleTransform transform, Rows rows, KernelPlan plan) {
         this.transform = transform;
         this.rows = rows;
+        this.plan = plan;
+        this.descriptor = new ControlDescriptor(rows.located(), plan.isDrawn());
+        KernelText text = new KernelText(plan, rows, descriptor, transform.storedByteSize());
+        this.source = text.source();
+        this.itemsPerSample = text.itemsPerSample();
     }
 
     /**
@@ -57,9 +65,13 @@ public final class SampleKernel {
         }
     }
 
-    /** Makes the kernel of a transform; nothing if one of its steps is only for the host: the user's code, or two borders. */
+    /**
+     * Makes the kernel of a transform. Nothing if its steps do not fit one kernel, and are for the host: the user's code, two different
+     * borders, class numbers that are not what is stored, vectors of classes that are moved; or if samples have no bytes.
+     */
     public static Optional<SampleKernel> of(SampleTransform transform, Rows rows) {
-        return transform.isIdentity() ? Optional.of(new SampleKernel(transform, rows)) : Optional.empty();
+        KernelPlan plan = KernelPlan.of(transform.program());
+        return plan == null ? Optional.empty() : Optional.of(new SampleKernel(transform, rows, plan));
     }
 
     /** Returns the transform that it does. */
@@ -72,40 +84,27 @@ public final class SampleKernel {
         return rows;
     }
 
-    /** Returns the text of the kernel: OpenCL C 1.2. */
+    /**
+     * Returns the text of the kernel: OpenCL C 1.2, to be built without options that relax arithmetic. What it makes has the bytes that
+     * {@link SampleTransform#apply} makes; only of a NaN, devices may keep no more than that it is one.
+     */
     public String source() {
-        StringBuilder source = new StringBuilder(
-                "__kernel void " + FUNCTION + "(uint samples, __global const int *control, __global uchar *target");
-        for (int i = 0; i < rows.shards(); i++) {
-            source.append(", __global const uchar *source").append(i);
-        }
-        source.append(") {\n  size_t item = get_global_id(0), sample = get_global_id(1);\n");
-        source.append("  if (item >= " + itemsPerSample() + " || sample >= samples) return;\n");
-        source.append("  long row = ")
-                .append(rows.located() ? "((__global const long *) control)[sample]" : "(long) sample")
-                .append(";\n  __global const uchar *source = source0;\n");
-        for (int i = 1; i < rows.shards(); i++) {
-            source.append("  if (row >= " + i * rows.rowsPerShard() + "L) source = source" + i + ";\n");
-        }
-        source.append("  row %= " + rows.rowsPerShard() + "L;\n");
-        int bytes = transform.rowByteSize();
-        source.append("  target[sample * " + bytes + "L + item] = source[row * " + bytes + "L + item];\n}\n");
-        return source.toString();
+        return source;
     }
 
     /** Returns whether the device must have 64-bit floats. */
     public boolean needsDoubles() {
-        return false;
+        return plan.needsDoubles();
     }
 
-    /** Returns how many work items make a sample. */
+    /** Returns how many work items make a sample; at least 1. */
     public int itemsPerSample() {
-        return transform.rowByteSize();
+        return itemsPerSample;
     }
 
     /** Returns how many 32-bit numbers the control has for a sample; 0 where there is no control. */
     public int controlInts() {
-        return rows.located() ? 2 : 0;
+        return descriptor.ints();
     }
 
     /**
@@ -116,25 +115,60 @@ public final class SampleKernel {
     @SuppressWarnings("checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
     public void writeControl(
             long row, long seed, long epoch, long position, Scratch scratch, MutableDirectBuffer target, int sample) {
-        target.putLong(sample * controlInts() * Integer.BYTES, row, ByteOrder.nativeOrder());
+        if (descriptor.located()) {
+            descriptor.writeRow(target, sample, row);
+        }
+        Mover mover = plan.mover();
+        if (descriptor.placed() && mover != null) {
+            scratch.begin(transform, seed, epoch, position);
+            transform.drawParameters(seed, epoch, position, scratch.parameters);
+            mover.place(scratch.placement, scratch.parameters);
+            descriptor.writePlacement(target, sample, scratch.placement);
+        }
     }
 
-    /** Returns whether stored rows are to be checked before a kernel sees them: it cannot fail for one. */
+    /**
+     * Returns whether stored rows must be {@linkplain #check checked} before they go to the device: it cannot fail, and makes vectors
+     * of zeros of labels that are none of the classes.
+     */
     public boolean checksRows() {
-        return false;
+        return plan.oneHot() != null;
     }
 
-    /** Fails, as the transform does, if a stored row is one that it refuses. Nothing is allocated. */
-    public void check(DirectBuffer stored, int offset) {}
+    /** Checks one stored row, and fails with {@code BAD_INPUT} as {@link SampleTransform#apply} would. Nothing is allocated. */
+    public void check(DirectBuffer stored, int offset) {
+        Pass.OneHot oneHot = plan.oneHot();
+        if (oneHot != null) {
+            int itemSize = oneHot.stored().byteSize();
+            for (int i = 0; i < oneHot.count(); i++) {
+                oneHot.requireClass(oneHot.stored().integer(stored, offset + i * itemSize));
+            }
+        }
+    }
 
-    /** Does in Java what the kernel does: for devices that are none. */
+    /**
+     * Does in Java what the kernel does: for devices that are none.
+     *
+     * @param control what {@link #writeControl} wrote; of any content where it takes none
+     */
     public void run(int samples, ByteBuffer control, ByteBuffer target, List<ByteBuffer> sources) {
-        ByteBuffer rowNumbers = control.duplicate().order(ByteOrder.nativeOrder());
-        int bytes = transform.rowByteSize();
+        Scratch scratch = transform.newScratch();
+        Output output = Output.of(target);
+        byte[] stored = new byte[transform.storedByteSize()];
         for (int sample = 0; sample < samples; sample++) {
-            long row = rows.located() ? rowNumbers.getLong(sample * Long.BYTES) : sample;
+            long row = rows.located() ? descriptor.readRow(control, sample) : sample;
             ByteBuffer source = sources.get((int) (row / rows.rowsPerShard()));
-            target.put(sample * bytes, source, (int) (row % rows.rowsPerShard()) * bytes, bytes);
+            source.get((int) (row % rows.rowsPerShard()) * stored.length, stored);
+            place(control, sample, scratch);
+            transform.applyLeniently(stored, output, sample, descriptor.placed(), scratch);
+        }
+    }
+
+    private void place(ByteBuffer control, int sample, Scratch scratch) {
+        Mover mover = plan.mover();
+        if (descriptor.placed() && mover != null) {
+            mover.place(scratch.placement, scratch.parameters); // for the sizes
+            descriptor.readPlacement(control, sample, scratch.placement);
         }
     }
 }

@@ -44,6 +44,10 @@ public final class SampleTransform {
         return new SampleTransform(new Compilation(stored, new long[0]).compileElements(transform));
     }
 
+    Program program() {
+        return program;
+    }
+
     /** Returns the type of the elements that come out. */
     public Dtype dtype() {
         return program.dtype();
@@ -129,6 +133,19 @@ public final class SampleTransform {
         long to = target.offset(targetRow, rowByteSize(), rowByteSize());
         try {
             run(stored, offset, target.array(), to, scratch);
+        } finally {
+            Reference.reachabilityFence(target);
+        }
+    }
+
+    /** Does the same as {@link #apply}, as a device does: never fails, and perhaps moves pixels as the scratch memory says. */
+    void applyLeniently(byte[] stored, Output target, int targetRow, boolean placed, Scratch scratch) {
+        scratch.begin(this, 0, 0, 0);
+        scratch.placed = placed;
+        scratch.lenient = true;
+        long to = target.offset(targetRow, rowByteSize(), rowByteSize());
+        try {
+            run(stored, 0, target.array(), to, scratch);
         } finally {
             Reference.reachabilityFence(target);
         }

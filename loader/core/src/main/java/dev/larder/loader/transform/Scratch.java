@@ -20,6 +20,12 @@ public final class Scratch {
     private long epoch;
     private long position;
 
+    /** Whether the placement is given. */
+    boolean placed;
+
+    /** Whether class numbers that are none make zeros, as on a device. */
+    boolean lenient;
+
     Scratch(SampleTransform owner, int parameterCount, List<Pass> passes) {
         this.owner = owner;
         this.parameters = new int[parameterCount];
@@ -37,6 +43,8 @@ public final class Scratch {
         this.seed = seed;
         this.epoch = epoch;
         this.position = position;
+        this.placed = false;
+        this.lenient = false;
     }
 
     /** Returns the random numbers of a step for the sample at hand. */

@@ -58,6 +58,22 @@ public sealed interface Step {
         }
     }
 
+    /** Makes bfloat16 numbers of floats, as unsigned 16-bit integers with their bits: the nearest, ties to even. */
+    record ToBfloat16() implements Step {
+        @Override
+        public String toString() {
+            return "toBfloat16()";
+        }
+    }
+
+    /** Makes float32 numbers of bfloat16 ones, which are stored as unsigned 16-bit integers with their bits. */
+    record FromBfloat16() implements Step {
+        @Override
+        public String toString() {
+            return "fromBfloat16()";
+        }
+    }
+
     /** Cuts out a window at random, after adding a border of zeros on all four sides. */
     record RandomCrop(int height, int width, int padding) implements Step {
         /** Checks that the window is one. */

@@ -82,7 +82,7 @@ final class Stretch {
         }
         Arithmetic arithmetic = arithmetic(stored, result, 0);
         boolean narrow = stored.itemSize() == 1 && arithmetic.channels().count() <= ByteTable.MAX_CHANNELS;
-        return narrow ? new Elements.LookedUp(ByteTable.of(arithmetic)) : new Elements.Computed(arithmetic);
+        return narrow ? new Elements.LookedUp(ByteTable.of(arithmetic), arithmetic) : new Elements.Computed(arithmetic);
     }
 
     private Arithmetic arithmetic(Dtype from, Dtype result, int firstOperation) {

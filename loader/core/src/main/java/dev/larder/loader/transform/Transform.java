@@ -57,6 +57,19 @@ public record Transform(List<Step> steps) {
         return with(new Step.Normalize(boxed(means), boxed(deviations)));
     }
 
+    /**
+     * Adds {@link Step.ToBfloat16}: rounds floats to bfloat16, ties to even; NaN stays NaN. numpy has no such type, so {@code <u2}
+     * with the same bits come out. Doubles are made floats first.
+     */
+    public Transform toBfloat16() {
+        return with(new Step.ToBfloat16());
+    }
+
+    /** Adds {@link Step.FromBfloat16}: {@code u2} with the bits of bfloat16 numbers become float32. */
+    public Transform fromBfloat16() {
+        return with(new Step.FromBfloat16());
+    }
+
     /** Adds {@link Step.RandomCrop}: every place that the window can take in the padded sample is equally likely. */
     public Transform randomCrop(int height, int width, int padding) {
         return with(new Step.RandomCrop(height, width, padding));

@@ -49,6 +49,16 @@ public final class Transforms {
         return none().normalize(means, deviations);
     }
 
+    /** Begins with {@link Transform#toBfloat16}. */
+    public static Transform toBfloat16() {
+        return none().toBfloat16();
+    }
+
+    /** Begins with {@link Transform#fromBfloat16}. */
+    public static Transform fromBfloat16() {
+        return none().fromBfloat16();
+    }
+
     /** Begins with {@link Transform#randomCrop}. */
     public static Transform randomCrop(int height, int width, int padding) {
         return none().randomCrop(height, width, padding);

@@ -91,6 +91,11 @@ final class OpenClBackend implements DeviceBackend {
     }
 
     @Override
+    public boolean accepts(Fence fence) {
+        return fence == Fence.passed() || fence instanceof OpenClFence;
+    }
+
+    @Override
     public DeviceQueue consumer() {
         return queues.get(0);
     }

@@ -1,0 +1,70 @@
+package dev.larder.loader.opencl;
+
+import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every type of numbers, in both byte orders, made every other. */
+class KernelGridTest {
+    static final List<String> TYPES = List.of(
+            "|b1", "|i1", "|u1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8", "<u8", ">u8",
+            "<f2", ">f2", "<f4", ">f4", "<f8", ">f8");
+    private static final int ELEMENTS = 200;
+    private static final int ROWS = 3;
+
+    private static KernelDevice device;
+
+    @BeforeAll
+    static void open() {
+        device = new KernelDevice();
+    }
+
+    @AfterAll
+    static void close() {
+        device.close();
+    }
+
+    static List<String> types() {
+        return TYPES;
+    }
+
+    @ParameterizedTest
+    @MethodSource("types")
+    void everyOtherTypeIsMadeAsOnTheHost(String descr) {
+        Dtype stored = Dtype.parse(descr);
+        long seed = System.nanoTime();
+        System.out.println("seed=" + seed);
+        byte[] array = KernelCase.values(stored, ELEMENTS * ROWS, new Random(seed));
+        int[] batch = IntStream.range(0, ROWS).toArray();
+        List<KernelCase> cases = new ArrayList<>();
+        for (Transform transform : transforms(stored)) {
+            long[] shape = {ELEMENTS};
+            cases.add(new KernelCase(transform, stored, shape, SampleKernel.Rows.staged(), array, batch));
+        }
+
+        new KernelGroup(cases).check(device);
+    }
+
+    private static List<Transform> transforms(Dtype stored) {
+        List<Transform> transforms = new ArrayList<>();
+        TYPES.forEach(type -> transforms.add(Transforms.cast(type)));
+        if (stored.kind() == Kind.FLOAT) {
+            transforms.add(Transforms.toBfloat16());
+        }
+        if (stored.kind() == Kind.UINT && stored.itemSize() == 2) {
+            transforms.add(Transforms.fromBfloat16());
+            transforms.add(Transforms.fromBfloat16().toBfloat16());
+        }
+        return transforms;
+    }
+}

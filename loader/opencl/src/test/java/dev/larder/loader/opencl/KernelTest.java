@@ -1,0 +1,131 @@
+package dev.larder.loader.opencl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Kernels as they are built for a loader. */
+class KernelTest {
+    private static final float[] MEANS = {0.49f, 0.48f, 0.44f};
+    private static final float[] DEVIATIONS = {0.2f, 0.21f, 0.22f};
+    private static final Transform AUGMENT =
+            Transforms.randomCrop(32, 32, 4).randomFlip(0.5f).toFloat().normalize(MEANS, DEVIATIONS);
+    private static final int ROWS = 50;
+
+    private static KernelDevice device;
+
+    @BeforeAll
+    static void open() {
+        device = new KernelDevice();
+    }
+
+    @AfterAll
+    static void close() {
+        device.close();
+    }
+
+    record Usual(Transform transform, String stored, List<Integer> shape, SampleKernel.Rows rows) {}
+
+    static List<Usual> usual() {
+        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        SampleKernel.Rows whole = SampleKernel.Rows.resident(ROWS, 1);
+        List<Integer> grey = List.of(28, 28);
+        List<Integer> colour = List.of(32, 32, 3);
+        return List.of(
+                new Usual(Transforms.none(), "|u1", grey, staged),
+                new Usual(Transforms.none(), "|u1", List.of(3, 5), SampleKernel.Rows.resident(7, 8)),
+                new Usual(Transforms.none(), "|S10", List.of(), whole),
+                new Usual(Transforms.toFloat(), "|u1", grey, staged),
+                new Usual(Transforms.toFloat().cast("<f2"), "|u1", grey, whole),
+                new Usual(Transforms.toFloat().normalize(0.286f, 0.353f).toBfloat16(), "|u1", grey, staged),
+                new Usual(AUGMENT.channelsFirst(), "|u1", colour, staged),
+                new Usual(AUGMENT.channelsFirst().cast("<f2"), "|u1", colour, SampleKernel.Rows.resident(13, 4)),
+                new Usual(AUGMENT.toBfloat16(), "|u1", colour, whole),
+                new Usual(
+                        Transforms.toFloat().normalize(MEANS, DEVIATIONS).randomCrop(30, 29, 3), "|u1", colour, staged),
+                new Usual(Transforms.flip().channelsFirst(), "<c16", List.of(5, 6, 3), staged),
+                new Usual(Transforms.centerCrop(3, 4).flip(), "|S12", List.of(5, 6), whole),
+                new Usual(Transforms.cast("<f4"), "<i8", List.of(), whole));
+    }
+
+    @ParameterizedTest
+    @MethodSource("usual")
+    void usualTransformsGiveTheBytesOfTheHost(Usual usual) {
+        Dtype stored = Dtype.parse(usual.stored);
+        int elements = usual.shape.stream().reduce(1, (a, b) -> a * b);
+        byte[] array = new byte[ROWS * elements * stored.itemSize()];
+        new Random(5).nextBytes(array);
+        int[] batch = new Random(6).ints(33, 0, ROWS).toArray();
+        long[] shape = usual.shape.stream().mapToLong(length -> length).toArray();
+
+        KernelCase each = new KernelCase(usual.transform, stored, shape, usual.rows, array, batch);
+
+        assertThat(run(each)).isEqualTo(each.expected());
+    }
+
+    private static byte[] run(KernelCase each) {
+        SampleKernel kernel = each.kernel();
+        try (KernelDevice.Built built = device.build(kernel.source(), SampleKernel.FUNCTION)) {
+            int[] numbers = {each.samples()};
+            ByteBuffer control = each.control();
+            return built.run(
+                    numbers, kernel.itemsPerSample(), each.samples(), control, each.targetBytes(), each.sources());
+        }
+    }
+
+    @Test
+    void everyByteIsDividedExactly() {
+        byte[] array = new byte[256];
+        IntStream.range(0, 256).forEach(i -> array[i] = (byte) i);
+        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        KernelCase each =
+                new KernelCase(Transforms.toFloat(), Dtype.parse("|u1"), new long[] {256}, staged, array, new int[1]);
+
+        ByteBuffer made = ByteBuffer.wrap(run(each)).order(ByteOrder.LITTLE_ENDIAN);
+
+        assertThat(IntStream.range(0, 256).allMatch(i -> made.getFloat(4 * i) == i / 255f))
+                .isTrue();
+    }
+
+    @Test
+    void manyChannelsHaveMeansOfTheirOwn() {
+        long[] shape = {784};
+        float[] means = new float[784];
+        float[] deviations = new float[784];
+        IntStream.range(0, 784).forEach(i -> means[i] = i / 1000f);
+        IntStream.range(0, 784).forEach(i -> deviations[i] = 1 + i / 500f);
+        byte[] array = KernelCase.values(Dtype.parse("|u1"), 784 * 3, new Random(1));
+        Transform transform = Transforms.toFloat().normalize(means, deviations);
+        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        KernelCase each = new KernelCase(transform, Dtype.parse("|u1"), shape, staged, array, new int[] {2, 0, 1});
+
+        assertThat(run(each)).isEqualTo(each.expected());
+    }
+
+    @Test
+    void aLabelThatIsNoClassMakesZeros() {
+        byte[] array = {2, -1, 10, 9, 0, 127};
+        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        int[] batch = IntStream.range(0, 6).toArray();
+        KernelCase each = new KernelCase(Transforms.oneHot(10), Dtype.parse("|i1"), new long[0], staged, array, batch);
+
+        ByteBuffer made = ByteBuffer.wrap(run(each)).order(ByteOrder.LITTLE_ENDIAN);
+
+        for (int i = 0; i < 60; i++) {
+            assertThat(made.getFloat(4 * i)).isEqualTo(i % 10 == array[i / 10] ? 1 : 0);
+        }
+    }
+}
