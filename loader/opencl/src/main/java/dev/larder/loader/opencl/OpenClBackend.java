@@ -91,11 +91,6 @@ final class OpenClBackend implements DeviceBackend {
     }
 
     @Override
-    public boolean accepts(Fence fence) {
-        return fence == Fence.passed() || fence instanceof OpenClFence;
-    }
-
-    @Override
     public DeviceQueue consumer() {
         return queues.get(0);
     }
