@@ -1,0 +1,133 @@
+package dev.larder.loader.opencl;
+
+import dev.larder.loader.device.DeviceKernel;
+import org.jocl.CL;
+import org.jocl.Pointer;
+import org.jocl.Sizeof;
+import org.jocl.cl_command_queue;
+import org.jocl.cl_event;
+import org.jocl.cl_kernel;
+import org.jspecify.annotations.Nullable;
+
+/** A kernel object of its own, whose arguments stay set: setting them is not safe from several threads. */
+final class KernelCall implements DeviceKernel.Call {
+    private static final int MAX_GROUP_ITEMS = 256;
+    private static final int MOST_GROUPS = 0xffff;
+    private static final int FIRST_SOURCE = 3;
+
+    private final Session session;
+    private final cl_kernel function;
+    private final OpenClKernel.Arguments arguments;
+    private final long[] firstItems = {0, 0};
+    private final long[] localItems;
+    private final long[] globalItems;
+    private int samplesSet = -1;
+    private boolean closed;
+
+    KernelCall(Session session, cl_kernel function, OpenClKernel.Arguments arguments, int itemsPerSample) {
+        this.session = session;
+        this.function = function;
+        this.arguments = arguments;
+        LiveObjects.added(LiveObjects.Kind.KERNEL);
+        this.localItems = new long[] {1, 1};
+        this.globalItems = new long[] {itemsPerSample, 1};
+    }
+
+    /** Sets all arguments but the number of samples, and chooses the size of groups. */
+    void set() {
+        setMemory(1, arguments.control());
+        setMemory(2, arguments.target());
+        for (int i = 0; i < arguments.sources().size(); i++) {
+            setMemory(FIRST_SOURCE + i, arguments.sources().get(i));
+        }
+        long[] most = Jocl.numbers(
+                (name, size, value, needed) -> CL.clGetDeviceInfo(session.device(), name, size, value, needed),
+                CL.CL_DEVICE_MAX_WORK_ITEM_SIZES,
+                Jocl.shortNumber(
+                        (name, size, value, needed) -> CL.clGetDeviceInfo(session.device(), name, size, value, needed),
+                        CL.CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS));
+        long mostTogether = Jocl.number(
+                (name, size, value, needed) ->
+                        CL.clGetKernelWorkGroupInfo(function, session.device(), name, size, value, needed),
+                CL.CL_KERNEL_WORK_GROUP_SIZE);
+        shapeGroups(Math.min(mostTogether, MAX_GROUP_ITEMS), most);
+    }
+
+    private void shapeGroups(long together, long[] most) {
+        long items = globalItems[0];
+        long across = Long.highestOneBit(Math.max(1, Math.min(together, most[0])));
+        while (across / 2 >= items) {
+            across /= 2;
+        }
+        localItems[0] = across;
+        localItems[1] = Long.highestOneBit(Math.max(1, Math.min(together / across, most[1])));
+        globalItems[0] = roundUp(items, across);
+    }
+
+    private static long roundUp(long count, long step) {
+        return (count + step - 1) / step * step;
+    }
+
+    private void setMemory(int index, @Nullable OpenClMemory memory) {
+        Pointer value = memory == null ? null : Pointer.to(memory.nativeObject());
+        set(index, Sizeof.cl_mem, value);
+    }
+
+    private void set(int index, long byteSize, @Nullable Pointer value) {
+        int code = Jocl.code(() -> CL.clSetKernelArg(function, index, byteSize, value));
+        if (code != CL.CL_SUCCESS) {
+            throw session.health()
+                    .failed("clSetKernelArg", code)
+                    .with("argument", index)
+                    .exception();
+        }
+    }
+
+    /** Checks that the kernel can run for so many samples, and tells it how many. */
+    synchronized void prepare(Session queueSession, int samples) {
+        if (closed) {
+            throw new IllegalStateException("closed: kernel of device=" + session.info());
+        }
+        if (!session.sharesContextWith(queueSession)) {
+            throw new IllegalArgumentException("a kernel of another device: " + session.info());
+        }
+        if (samples < 0 || samples > arguments.maxSamples()) {
+            throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
+        }
+        arguments.requireOpen();
+        if (samples > 0 && samples != samplesSet) {
+            set(0, Sizeof.cl_uint, Pointer.to(new int[] {samples}));
+            samplesSet = samples;
+        }
+    }
+
+    /** Returns how many samples one launch does: the most groups in dimension 1 that all devices take. */
+    int mostSamplesAtOnce() {
+        return (int) localItems[1] * MOST_GROUPS;
+    }
+
+    /** Runs after some events, from a sample on; returns the event of its own, with a reference for the caller. */
+    synchronized cl_event launch(cl_command_queue queue, WaitList waits, long first, int samples) {
+        firstItems[1] = first;
+        globalItems[1] = roundUp(Math.min(samples - first, mostSamplesAtOnce()), localItems[1]);
+        cl_event event = new cl_event();
+        int code = Jocl.code(() -> CL.clEnqueueNDRangeKernel(
+                queue, function, 2, firstItems, globalItems, localItems, waits.count(), waits.events(), event));
+        if (code != CL.CL_SUCCESS) {
+            throw session.health()
+                    .failed("clEnqueueNDRangeKernel", code)
+                    .with("samples", samples)
+                    .exception();
+        }
+        return event;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            LiveObjects.removed(LiveObjects.Kind.KERNEL);
+            Jocl.code(() -> CL.clReleaseKernel(function));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package dev.larder.loader.opencl;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.loader.device.DeviceInfo;
+import java.util.ArrayList;
+import java.util.List;
+import org.jocl.CL;
+import org.jocl.Pointer;
+import org.jocl.Sizeof;
+import org.jocl.cl_device_id;
+import org.jocl.cl_platform_id;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Lists the devices that the drivers of this machine have. */
+final class OpenClDevices {
+    private static final Logger LOG = LoggerFactory.getLogger(OpenClDevices.class);
+
+    static final String BACKEND = "opencl";
+
+    private OpenClDevices() {}
+
+    /** A device, and the platform that it is of. */
+    record Found(cl_platform_id platform, cl_device_id device, DeviceInfo info) {}
+
+    /** Lists all devices, in the order of platforms and of devices in these. */
+    static List<Found> list() {
+        OpenClLibrary.require();
+        List<Found> found = new ArrayList<>();
+        for (cl_platform_id platform : platforms()) {
+            addDevices(platform, found);
+        }
+        return found;
+    }
+
+    private static void addDevices(cl_platform_id platform, List<Found> found) {
+        try {
+            for (cl_device_id device : devices(platform)) {
+                found.add(new Found(platform, device, describe(device, found.size())));
+            }
+        } catch (LarderException e) {
+            LOG.warn("driver left out: platform={} reason={}", platform, e.getMessage());
+        }
+    }
+
+    private static cl_platform_id[] platforms() {
+        int[] count = new int[1];
+        int code = Jocl.code(() -> CL.clGetPlatformIDs(0, null, count));
+        if (code == CL.CL_PLATFORM_NOT_FOUND_KHR || (code == CL.CL_SUCCESS && count[0] == 0)) {
+            throw noDriver();
+        }
+        check("clGetPlatformIDs", code);
+        cl_platform_id[] platforms = new cl_platform_id[count[0]];
+        check("clGetPlatformIDs", Jocl.code(() -> CL.clGetPlatformIDs(platforms.length, platforms, null)));
+        return platforms;
+    }
+
+    private static LarderException noDriver() {
+        return Failure.of(ErrorCode.NOT_FOUND, "no OpenCL driver")
+                .with("drivers", System.getenv().getOrDefault("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"))
+                .remedy("install the GPU's driver; containers often have NVIDIA's library but not nvidia.icd:"
+                        + " then set OCL_ICD_VENDORS to the path of libnvidia-opencl.so.1");
+    }
+
+    private static cl_device_id[] devices(cl_platform_id platform) {
+        int[] count = new int[1];
+        int code = Jocl.code(() -> CL.clGetDeviceIDs(platform, CL.CL_DEVICE_TYPE_ALL, 0, null, count));
+        if (code == CL.CL_DEVICE_NOT_FOUND || (code == CL.CL_SUCCESS && count[0] == 0)) {
+            return new cl_device_id[0];
+        }
+        check("clGetDeviceIDs", code);
+        cl_device_id[] devices = new cl_device_id[count[0]];
+        check(
+                "clGetDeviceIDs",
+                Jocl.code(() -> CL.clGetDeviceIDs(platform, CL.CL_DEVICE_TYPE_ALL, devices.length, devices, null)));
+        return devices;
+    }
+
+    private static void check(String call, int code) {
+        if (code != CL.CL_SUCCESS) {
+            throw Health.failure(call, code).remedy("see whether clinfo works");
+        }
+    }
+
+    @SuppressWarnings("deprecation") // the newer ways to ask for unified memory are not in OpenCL 1.2
+    private static boolean isUnified(Jocl.Query query) {
+        return Jocl.shortNumber(query, CL.CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    }
+
+    /** Describes a device; where it is not known which of all it is, with this index. */
+    static DeviceInfo describe(cl_device_id device, int index) {
+        Jocl.Query query = (name, size, value, needed) -> CL.clGetDeviceInfo(device, name, size, value, needed);
+        cl_platform_id platform = new cl_platform_id();
+        check(
+                "clGetDeviceInfo",
+                Jocl.code(() ->
+                        CL.clGetDeviceInfo(device, CL.CL_DEVICE_PLATFORM, Sizeof.POINTER, Pointer.to(platform), null)));
+        Jocl.Query platformQuery =
+                (name, size, value, needed) -> CL.clGetPlatformInfo(platform, name, size, value, needed);
+        return new DeviceInfo(
+                BACKEND,
+                index,
+                Jocl.text(query, CL.CL_DEVICE_NAME),
+                kind(Jocl.number(query, CL.CL_DEVICE_TYPE)),
+                Jocl.text(platformQuery, CL.CL_PLATFORM_NAME) + ", " + Jocl.text(platformQuery, CL.CL_PLATFORM_VERSION),
+                Jocl.text(query, CL.CL_DRIVER_VERSION),
+                Jocl.number(query, CL.CL_DEVICE_GLOBAL_MEM_SIZE),
+                Jocl.number(query, CL.CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+                Jocl.shortNumber(query, CL.CL_DEVICE_MAX_COMPUTE_UNITS),
+                isUnified(query),
+                Jocl.number(query, CL.CL_DEVICE_DOUBLE_FP_CONFIG) != 0);
+    }
+
+    private static String kind(long type) {
+        if ((type & CL.CL_DEVICE_TYPE_GPU) != 0) {
+            return "gpu";
+        }
+        return (type & CL.CL_DEVICE_TYPE_CPU) != 0 ? "cpu" : "accelerator";
+    }
+
+    /** Returns the same device with less memory, or only smaller pieces of it. */
+    static DeviceInfo limit(DeviceInfo info, OpenClOptions options) {
+        return new DeviceInfo(
+                info.backend(),
+                info.index(),
+                info.name(),
+                info.kind(),
+                info.platform(),
+                info.driver(),
+                Math.min(info.memoryBytes(), options.memoryBytes()),
+                Math.min(info.maxAllocationBytes(), options.maxAllocationBytes()),
+                info.computeUnits(),
+                info.unifiedMemory(),
+                info.doubles());
+    }
+}

@@ -1,0 +1,126 @@
+package dev.larder.loader.opencl;
+
+import dev.larder.error.LarderException;
+import dev.larder.loader.device.DeviceMemory;
+import java.nio.ByteBuffer;
+import org.jocl.CL;
+import org.jocl.Pointer;
+import org.jocl.cl_mem;
+import org.jspecify.annotations.Nullable;
+
+/** A buffer of a device, of which this owns one reference. */
+final class OpenClMemory implements DeviceMemory {
+    private static final byte POISON = (byte) 0xA5;
+
+    private final Session session;
+    private final cl_mem buffer;
+    private final long byteSize;
+
+    /** Pages of the host that the buffer works in; nothing where the memory was allocated. */
+    private final @Nullable ByteBuffer pages;
+
+    private volatile boolean closed;
+
+    OpenClMemory(Session session, cl_mem buffer, long byteSize, @Nullable ByteBuffer pages) {
+        this.session = session;
+        this.buffer = buffer;
+        this.byteSize = byteSize;
+        this.pages = pages;
+        LiveObjects.added(LiveObjects.Kind.MEMORY);
+    }
+
+    /** Allocates memory and writes to all of it: drivers allocate when they first have to. */
+    static OpenClMemory allocate(Session session, long byteSize) {
+        session.reserve(byteSize);
+        Session apart = session.apart();
+        OpenClMemory memory;
+        try {
+            cl_mem buffer = create(apart, CL.CL_MEM_READ_WRITE, byteSize, null);
+            memory = new OpenClMemory(session, buffer, byteSize, null);
+        } catch (LarderException e) {
+            session.free(byteSize);
+            throw outOfMemory(apart, byteSize, e);
+        }
+        try (OpenClQueue queue = apart.createQueue(false)) {
+            queue.fill(memory, session.options().poisoned() ? POISON : 0);
+            return memory;
+        } catch (LarderException e) {
+            memory.close();
+            throw outOfMemory(apart, byteSize, e);
+        }
+    }
+
+    /** Takes pages of the host, from the position of a buffer to its limit, as memory that kernels read. */
+    static OpenClMemory share(Session session, ByteBuffer pages) {
+        long byteSize = pages.remaining();
+        if (byteSize > session.info().maxAllocationBytes()) {
+            throw session.noSpace(byteSize).remedy("share it in smaller pieces");
+        }
+        ByteBuffer exact = pages.slice(); // JOCL does not look at positions
+        cl_mem buffer = create(session, CL.CL_MEM_READ_ONLY | CL.CL_MEM_USE_HOST_PTR, byteSize, Pointer.to(exact));
+        return new OpenClMemory(session, buffer, byteSize, exact);
+    }
+
+    static cl_mem create(Session session, long flags, long byteSize, @Nullable Pointer host) {
+        return Jocl.create(
+                session.health(),
+                "clCreateBuffer",
+                code -> CL.clCreateBuffer(session.context(), flags, byteSize, host, code));
+    }
+
+    private static LarderException outOfMemory(Session apart, long byteSize, LarderException e) {
+        return apart.health().isOutOfMemory()
+                ? apart.noSpace(byteSize)
+                        .cause(e)
+                        .remedy("see what else uses the device, or take fewer or smaller batches")
+                : e;
+    }
+
+    /** Returns memory as one of this session, and open. */
+    static OpenClMemory of(DeviceMemory memory, Session session) {
+        if (!(memory instanceof OpenClMemory own) || !own.session.sharesContextWith(session)) {
+            throw new IllegalArgumentException("memory of another device: " + memory);
+        }
+        own.requireOpen();
+        return own;
+    }
+
+    void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("closed: " + this);
+        }
+    }
+
+    @Override
+    public long byteSize() {
+        return byteSize;
+    }
+
+    @Override
+    public long handle() {
+        return buffer.getNativePointer();
+    }
+
+    @Override
+    public cl_mem nativeObject() {
+        return buffer;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        LiveObjects.removed(LiveObjects.Kind.MEMORY);
+        Jocl.code(() -> CL.clReleaseMemObject(buffer));
+        if (pages == null) {
+            session.free(byteSize);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "OpenClMemory{" + session.info() + " byteSize=" + byteSize + "}";
+    }
+}

@@ -1,0 +1,298 @@
+package dev.larder.loader.opencl;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.loader.device.DeviceKernel;
+import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.device.DeviceQueue;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.HostMemory;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jocl.CL;
+import org.jocl.Pointer;
+import org.jocl.cl_command_queue;
+import org.jocl.cl_event;
+import org.jocl.cl_mem;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A command queue, of which this owns one reference. */
+final class OpenClQueue implements DeviceQueue, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(OpenClQueue.class);
+
+    /** Buffers that a device may still write into although nobody waits for it any more. */
+    private static final Queue<ByteBuffer> ABANDONED = new ConcurrentLinkedQueue<>();
+
+    private final Session session;
+    private final cl_command_queue queue;
+    private final boolean shared;
+    private final Events events = new Events();
+    private final WaitList waits = new WaitList();
+    private final long[] created = new long[1];
+
+    /** The event of the last command, if JOCL has an object for it. */
+    private @Nullable cl_event last;
+
+    private boolean closed;
+
+    /**
+     * Takes over a reference to a queue.
+     *
+     * @param shared whether others give it work that this does not know of
+     */
+    OpenClQueue(Session session, cl_command_queue queue, boolean shared) {
+        this.session = session;
+        this.queue = queue;
+        this.shared = shared;
+    }
+
+    @Override
+    public synchronized void upload(HostMemory from, long fromOffset, DeviceMemory to, long toOffset, long byteSize) {
+        requireOpen();
+        Objects.checkFromIndexSize(fromOffset, byteSize, from.bytes().capacity());
+        Objects.checkFromIndexSize(toOffset, byteSize, to.byteSize());
+        long target = OpenClMemory.of(to, session).handle();
+        long address = from instanceof PinnedMemory pinned ? pinned.address() : LibOpenCl.address(from.bytes());
+        long done = 0;
+        while (done < byteSize) {
+            long piece = Math.min(byteSize - done, session.options().uploadPieceBytes());
+            int code = LibOpenCl.clEnqueueWriteBuffer(
+                    queue.getNativePointer(),
+                    target,
+                    0,
+                    toOffset + done,
+                    piece,
+                    address + fromOffset + done,
+                    waits.count(),
+                    waits.handles(),
+                    created);
+            if (code != CL.CL_SUCCESS) {
+                throw session.health()
+                        .failed("clEnqueueWriteBuffer", code)
+                        .with("offset", toOffset + done)
+                        .with("bytes", piece)
+                        .with("memory", to)
+                        .exception();
+            }
+            given(created[0], null);
+            done += piece;
+        }
+    }
+
+    /** Keeps the event of a command that the queue has taken. */
+    private void given(long event, @Nullable cl_event object) {
+        events.add(event);
+        last = object;
+        waits.clear();
+    }
+
+    @Override
+    public synchronized void launch(DeviceKernel.Call call, int samples) {
+        requireOpen();
+        if (!(call instanceof KernelCall own)) {
+            throw new IllegalArgumentException("a call of another backend: " + call);
+        }
+        own.prepare(session, samples);
+        for (long first = 0; first < samples; first += own.mostSamplesAtOnce()) {
+            cl_event event = own.launch(queue, waits, first, samples);
+            given(event.getNativePointer(), event);
+        }
+    }
+
+    @Override
+    public synchronized void waitFor(Fence fence) {
+        requireOpen();
+        if (fence instanceof OpenClFence own) {
+            cl_event event = own.retainedUnlessPassed(session.context());
+            if (event != null) {
+                waits.add(event);
+            }
+            if (shared && event != null) {
+                barrier();
+            }
+        } else if (fence != Fence.passed()) {
+            throw new IllegalArgumentException("a fence of another backend: " + fence);
+        }
+    }
+
+    /** Has also those wait who give work to the queue on their own. */
+    private void barrier() {
+        cl_event event = new cl_event();
+        int code = Jocl.code(() -> CL.clEnqueueBarrierWithWaitList(queue, waits.count(), waits.events(), event));
+        require("clEnqueueBarrierWithWaitList", code);
+        given(event.getNativePointer(), event);
+    }
+
+    @Override
+    public synchronized Fence fence() {
+        requireOpen();
+        return mark();
+    }
+
+    /** Returns a fence after the last command: its event, or that of a marker. */
+    private OpenClFence mark() {
+        cl_event event = last;
+        if (event == null || shared || waits.count() > 0) {
+            event = marker();
+        }
+        require("clFlush", Jocl.code(() -> CL.clFlush(queue)));
+        Events.retain(event);
+        return new OpenClFence(session.context(), session.health(), event);
+    }
+
+    private cl_event marker() {
+        cl_event event = new cl_event();
+        require(
+                "clEnqueueMarkerWithWaitList",
+                Jocl.code(() -> CL.clEnqueueMarkerWithWaitList(queue, waits.count(), waits.events(), event)));
+        given(event.getNativePointer(), event);
+        return event;
+    }
+
+    private void require(String call, int code) {
+        if (code != CL.CL_SUCCESS) {
+            throw session.health().failed(call, code).exception();
+        }
+    }
+
+    @Override
+    public void read(DeviceMemory from, long fromOffset, ByteBuffer target) {
+        if (!target.isDirect()) {
+            throw new IllegalArgumentException("not a direct buffer: " + target);
+        }
+        if (target.isReadOnly()) {
+            throw new ReadOnlyBufferException();
+        }
+        if (!target.hasRemaining()) {
+            return;
+        }
+        try (Fence done = beginRead(from, fromOffset, target)) {
+            done.await(session.options().patience());
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.UNEXPECTED) {
+                ABANDONED.add(target);
+            }
+            throw e;
+        }
+    }
+
+    private synchronized Fence beginRead(DeviceMemory from, long fromOffset, ByteBuffer target) {
+        requireOpen();
+        Objects.checkFromIndexSize(fromOffset, target.remaining(), from.byteSize());
+        long source = OpenClMemory.of(from, session).handle();
+        long address = LibOpenCl.address(target) + target.position();
+        int code = LibOpenCl.clEnqueueReadBuffer(
+                queue.getNativePointer(),
+                source,
+                0,
+                fromOffset,
+                target.remaining(),
+                address,
+                waits.count(),
+                waits.handles(),
+                created);
+        if (code != CL.CL_SUCCESS) {
+            throw session.health()
+                    .failed("clEnqueueReadBuffer", code)
+                    .with("offset", fromOffset)
+                    .with("bytes", target.remaining())
+                    .with("memory", from)
+                    .exception();
+        }
+        given(created[0], null);
+        return mark();
+    }
+
+    /** Fills memory with a byte, and waits until that is done. */
+    synchronized void fill(OpenClMemory memory, byte value) {
+        Pointer pattern = Pointer.to(new byte[] {value});
+        int code = Jocl.code(() ->
+                CL.clEnqueueFillBuffer(queue, memory.nativeObject(), pattern, 1, 0, memory.byteSize(), 0, null, null));
+        require("clEnqueueFillBuffer", code);
+        finish();
+    }
+
+    /** Maps all of a buffer into memory of the host, and waits until that is done. */
+    synchronized ByteBuffer map(cl_mem buffer, long byteSize) {
+        int[] code = new int[1];
+        ByteBuffer[] map = new ByteBuffer[1];
+        long flags = CL.CL_MAP_READ | CL.CL_MAP_WRITE;
+        int thrown = Jocl.code(() -> {
+            map[0] = CL.clEnqueueMapBuffer(queue, buffer, true, flags, 0, byteSize, 0, null, null, code);
+            return code[0];
+        });
+        if (thrown != CL.CL_SUCCESS || map[0] == null) {
+            throw session.health().failed("clEnqueueMapBuffer", thrown).exception();
+        }
+        return map[0];
+    }
+
+    /** Ends a mapping, and waits until that is done. */
+    synchronized void unmap(cl_mem buffer, long address) {
+        int code = LibOpenCl.clEnqueueUnmapMemObject(
+                queue.getNativePointer(), buffer.getNativePointer(), address, 0, 0, 0);
+        require("clEnqueueUnmapMemObject", code);
+        finish();
+    }
+
+    private void finish() {
+        Duration patience = session.options().patience();
+        try (OpenClFence done = mark()) {
+            if (!done.awaitUninterruptibly(patience)) {
+                throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
+                        .with("device", session.info())
+                        .with("timeout", patience.toMillis() + "ms")
+                        .remedy("see whether the device is busy or hangs");
+            }
+        }
+    }
+
+    Session session() {
+        return session;
+    }
+
+    @Override
+    public cl_command_queue nativeObject() {
+        return queue;
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("closed: queue of device=" + session.info());
+        }
+        session.require();
+    }
+
+    /** Waits for what was given; tells whether that got done, or failed. */
+    synchronized boolean drain(Duration timeout) {
+        if (closed || session.health().isLost()) {
+            return true;
+        }
+        try (OpenClFence done = mark()) {
+            return done.awaitUninterruptibly(timeout);
+        } catch (LarderException e) {
+            LOG.debug("work failed before the end: device={} reason={}", session.info(), e.getMessage());
+            return true;
+        }
+    }
+
+    /** Gives up the queue, which goes when its work is done. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            waits.clear();
+            events.clear();
+            last = null;
+            LiveObjects.removed(LiveObjects.Kind.QUEUE);
+            Jocl.code(() -> CL.clReleaseCommandQueue(queue));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+package dev.larder.loader.opencl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.LarderException;
+import dev.larder.loader.DeviceArray;
+import dev.larder.loader.DeviceBatch;
+import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Field;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.transform.Transforms;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.jocl.CL;
+import org.jocl.Pointer;
+import org.jocl.cl_command_queue;
+import org.jocl.cl_context;
+import org.jocl.cl_event;
+import org.jocl.cl_mem;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(120)
+class DeviceLoaderOnOpenClTest {
+    private final Pictures pictures = new Pictures();
+    private final DeviceInfo first = new OpenClProvider().devices().get(0);
+    private final OpenClOptions poisoned = OpenClOptions.DEFAULT.withPoison();
+
+    private OpenClDevice device() {
+        return OpenClDevice.of(first).with(poisoned);
+    }
+
+    @ParameterizedTest
+    @EnumSource(DeviceMode.class)
+    void batchesAreThoseOfTheHostWhateverTheModeThreadsDepthsAndPieces(DeviceMode mode) {
+        Random random = new Random(4);
+        for (int round = 0; round < 6; round++) {
+            OpenClOptions options = poisoned.uploadPieceBytes(1000 << random.nextInt(12));
+            LoaderBuilder builder = pictures.loader().threads(random.nextInt(4)).depth(1 + random.nextInt(5));
+            try (DeviceLoader loader = builder.device(OpenClDevice.of(first).with(options))
+                    .mode(mode)
+                    .slots(1 + random.nextInt(4))
+                    .build()) {
+                assertThat(Pictures.sum(loader.epoch(round)))
+                        .as("round " + round)
+                        .isEqualTo(pictures.sum(round));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(DeviceMode.class)
+    void otherFormsOfArraysAreTheSameToo(DeviceMode mode) {
+        LoaderBuilder fields = Loader.over(pictures.dataset)
+                .fields(
+                        Field.rows("images").transform(Transforms.toFloat().cast("<f2")),
+                        Field.rows("images")
+                                .as("bits")
+                                .transform(Transforms.toFloat().toBfloat16()),
+                        Field.rows("labels").transform(Transforms.oneHot(10)),
+                        Field.rows("labels").as("numbers"),
+                        Field.rows("images")
+                                .as("mapped")
+                                .transform(Transforms.toFloat().map((values, shape, random) -> values[0] = 7)))
+                .shuffle(2)
+                .batch(33);
+        try (Loader host = fields.build();
+                DeviceLoader loader = fields.device(device()).mode(mode).build()) {
+            assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
+        }
+    }
+
+    @Test
+    void smallDevicesHaveShardsThenStreams() {
+        OpenClOptions small = poisoned.maxAllocationBytes(200_000);
+        try (DeviceLoader loader = pictures.loader()
+                .device(OpenClDevice.of(first).with(small))
+                .mode(DeviceMode.RESIDENT)
+                .build()) {
+            assertThat(loader.mode()).contains(DeviceMode.RESIDENT);
+            assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(pictures.sum(0));
+        }
+        OpenClOptions tiny = poisoned.memoryBytes(400_000);
+        try (DeviceLoader loader = pictures.loader()
+                .device(OpenClDevice.of(first).with(tiny))
+                .mode(DeviceMode.STREAM)
+                .slots(20)
+                .build()) {
+            assertThat(loader.slots()).isBetween(1, 19);
+            assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(pictures.sum(0));
+        }
+    }
+
+    @Test
+    void aBatchIsDividedAmongDevices() {
+        try (DeviceLoader loader = pictures.loader().device(device(), device()).build()) {
+            assertThat(Pictures.sum(loader.epoch(3))).isEqualTo(pictures.sum(3));
+        }
+    }
+
+    /** The consumer's queue stands still: what it was given must see each batch as it was, when it goes on. */
+    @ParameterizedTest
+    @EnumSource(
+            value = DeviceMode.class,
+            names = {"STREAM", "RESIDENT"})
+    void slotsAreNotFilledAgainBeforeTheConsumersQueueIsDoneWithThem(DeviceMode mode) {
+        List<ByteBuffer> expected =
+                copies(pictures.loader().device(Device.host()).build(), 4);
+        try (DeviceLoader loader =
+                pictures.loader().device(device()).mode(mode).slots(2).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            DeviceBatch batch = batches.next();
+            cl_command_queue queue =
+                    OpenClDevice.queue(batch.parts().get(0).queue().orElseThrow());
+            Gate gate = Gate.before(queue);
+            List<cl_mem> copies = new ArrayList<>();
+            for (int i = 0; i < 4; i++, batch = i < 4 ? batches.next() : batch) {
+                copies.add(gate.copy(batch.array("images")));
+            }
+            assertThat(batch.ready().isPassed())
+                    .as("waits for the batch two before it")
+                    .isFalse();
+            gate.open();
+            for (int i = 0; i < 4; i++) {
+                assertThat(gate.read(copies.get(i), expected.get(i).remaining()))
+                        .isEqualTo(expected.get(i));
+            }
+        }
+    }
+
+    private static List<ByteBuffer> copies(DeviceLoader loader, int count) {
+        List<ByteBuffer> copies = new ArrayList<>();
+        try (loader) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            for (int i = 0; i < count; i++) {
+                DeviceArray images = batches.next().array("images");
+                ByteBuffer copy = ByteBuffer.allocateDirect((int) images.byteSize());
+                images.read(copy);
+                copies.add(copy.flip());
+            }
+        }
+        return copies;
+    }
+
+    @Test
+    void aConsumersContextAndQueueAreUsedAndStayItsOwn() {
+        try (Own own = Own.of(first)) {
+            OpenClDevice device = OpenClDevice.of(own.context(), own.device(), own.queue());
+            try (DeviceLoader loader = pictures.loader().device(device).build()) {
+                assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(pictures.sum(0));
+                DeviceBatch batch = loader.epoch(1).iterator().next();
+                assertThat(OpenClDevice.queue(batch.parts().get(0).queue().orElseThrow()))
+                        .isEqualTo(own.queue());
+                assertThat(batch.array("images").nativeObject()).isInstanceOf(cl_mem.class);
+            }
+            assertThat(CL.clFinish(own.queue())).isEqualTo(CL.CL_SUCCESS);
+        }
+    }
+
+    @Test
+    void anEventOfTheConsumersHoldsTheMemoryBack() {
+        try (Own own = Own.of(first);
+                DeviceLoader loader = pictures.loader()
+                        .device(OpenClDevice.of(own.context(), own.device(), own.queue()))
+                        .slots(1)
+                        .build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            cl_event gate = CL.clCreateUserEvent(own.context(), null);
+            batches.next().release(OpenClDevice.fence(gate));
+            DeviceBatch second = batches.next();
+            assertThat(second.ready().isPassed()).isFalse();
+            CL.clSetUserEventStatus(gate, CL.CL_COMPLETE);
+            second.await(Duration.ofSeconds(10));
+            CL.clReleaseEvent(gate);
+        }
+    }
+
+    @Test
+    void aConsumersEventThatFailedFailsTheLoaderNamingTheCode() {
+        try (Own own = Own.of(first);
+                DeviceLoader loader = pictures.loader()
+                        .device(OpenClDevice.of(own.context(), own.device(), own.queue()))
+                        .slots(1)
+                        .build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            cl_event gate = CL.clCreateUserEvent(own.context(), null);
+            batches.next().release(OpenClDevice.fence(gate));
+            batches.next();
+            CL.clSetUserEventStatus(gate, -5);
+            Awaitility.await()
+                    .untilAsserted(
+                            () -> assertThatThrownBy(() -> loader.epoch(1).forEach(batch -> {}))
+                                    .isInstanceOf(LarderException.class)
+                                    .hasMessageContaining("phase=")
+                                    .hasMessageContaining("CL_"));
+            CL.clReleaseEvent(gate);
+        }
+    }
+
+    @Test
+    void openingAndClosingAgainAndAgainLeavesNothing() {
+        for (int i = 0; i < 60; i++) {
+            try (DeviceLoader loader = pictures.loader()
+                    .device(device())
+                    .mode(i % 2 == 0 ? DeviceMode.STREAM : DeviceMode.RESIDENT)
+                    .build()) {
+                Iterator<DeviceBatch> batches = loader.epoch(i).iterator();
+                for (int batch = 0; batch < i % 5; batch++) {
+                    batches.next();
+                }
+            }
+            assertThat(LiveObjects.count()).as("after round " + i).isEmpty();
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        pictures.close();
+        assertThat(LiveObjects.count()).isEmpty();
+        assertThat(Thread.getAllStackTraces().keySet().stream().map(Thread::getName))
+                .noneMatch(name -> name.startsWith("larder-") || name.startsWith("AsyncOpThread"));
+    }
+
+    /** A consumer's queue that stands still until the gate is opened. */
+    private record Gate(cl_context context, cl_command_queue queue, cl_event event) {
+        static Gate before(cl_command_queue queue) {
+            cl_context context = new cl_context();
+            CL.clGetCommandQueueInfo(queue, CL.CL_QUEUE_CONTEXT, org.jocl.Sizeof.cl_context, Pointer.to(context), null);
+            cl_event event = CL.clCreateUserEvent(context, null);
+            CL.clEnqueueBarrierWithWaitList(queue, 1, new cl_event[] {event}, null);
+            return new Gate(context, queue, event);
+        }
+
+        cl_mem copy(DeviceArray array) {
+            cl_mem copy = CL.clCreateBuffer(context, CL.CL_MEM_READ_WRITE, array.byteSize(), null, null);
+            cl_mem source = (cl_mem) array.nativeObject();
+            CL.clEnqueueCopyBuffer(queue, source, copy, array.byteOffset(), 0, array.byteSize(), 0, null, null);
+            return copy;
+        }
+
+        void open() {
+            CL.clSetUserEventStatus(event, CL.CL_COMPLETE);
+            CL.clReleaseEvent(event);
+        }
+
+        ByteBuffer read(cl_mem copy, int length) {
+            ByteBuffer bytes = ByteBuffer.allocateDirect(length);
+            CL.clEnqueueReadBuffer(queue, copy, true, 0, length, Pointer.to(bytes), 0, null, null);
+            CL.clReleaseMemObject(copy);
+            return bytes;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.larder.loader.opencl;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.loader.Batch;
+import dev.larder.loader.BatchChecksum;
+import dev.larder.loader.DeviceEpoch;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.testing.FixtureArray;
+import dev.larder.testing.StoreFixture;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/** A store with pictures and labels, opened, and loaders over it. */
+final class Pictures implements AutoCloseable {
+    static final int ROWS = 500;
+    static final int BATCH = 48;
+
+    private final StoreFixture store = StoreFixture.create();
+    private final Larder larder;
+    final Dataset dataset;
+
+    Pictures() {
+        byte[] noise = new byte[ROWS * 12 * 12 * 3];
+        new Random(1).nextBytes(noise);
+        int[] labels = IntStream.range(0, ROWS).map(i -> i % 10).toArray();
+        store.publish(
+                "pictures",
+                Map.of(
+                        "images",
+                        FixtureArray.bytes(noise, ROWS, 12, 12, 3),
+                        "labels",
+                        FixtureArray.ints(labels, ROWS)));
+        larder = Larder.connect(store.store());
+        dataset = larder.dataset("pictures");
+    }
+
+    /** Describes a loader of pictures that are cropped, mirrored, normalised and turned at random, and of labels as they are. */
+    LoaderBuilder loader() {
+        return Loader.over(dataset)
+                .arrays("images", "labels")
+                .transform(Transforms.randomCrop(10, 10, 2)
+                        .randomFlip(0.5f)
+                        .toFloat()
+                        .normalize(new float[] {0.4f, 0.5f, 0.6f}, new float[] {0.2f, 0.3f, 0.4f})
+                        .channelsFirst())
+                .shuffle(11)
+                .batch(BATCH);
+    }
+
+    static long sum(Iterable<Batch> epoch) {
+        BatchChecksum checksum = new BatchChecksum();
+        epoch.forEach(checksum::update);
+        return checksum.value();
+    }
+
+    static long sum(DeviceEpoch epoch) {
+        BatchChecksum checksum = new BatchChecksum();
+        epoch.forEach(checksum::update);
+        return checksum.value();
+    }
+
+    /** Sums up an epoch on the host. */
+    long sum(long epoch) {
+        try (Loader loader = loader().build()) {
+            return sum(loader.epoch(epoch));
+        }
+    }
+
+    @Override
+    public void close() {
+        dataset.close();
+        larder.close();
+        store.close();
+    }
+}
