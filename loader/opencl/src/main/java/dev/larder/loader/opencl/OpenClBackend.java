@@ -91,11 +91,6 @@ final class OpenClBackend implements DeviceBackend {
     }
 
     @Override
-    public boolean accepts(Fence fence) {
-        return fence == Fence.passed() || fence instanceof OpenClFence;
-    }
-
-    @Override
     public DeviceQueue consumer() {
         return queues.get(0);
     }
@@ -108,6 +103,11 @@ final class OpenClBackend implements DeviceBackend {
     @Override
     public DeviceQueue kernels() {
         return queues.get(2);
+    }
+
+    @Override
+    public boolean accepts(Fence fence) {
+        return fence == Fence.passed() || (fence instanceof OpenClFence own && own.isOf(session.context()));
     }
 
     /**

@@ -46,6 +46,11 @@ final class OpenClFence extends Fence {
         }
     }
 
+    /** Tells whether queues of a context can wait for this. */
+    boolean isOf(cl_context queueContext) {
+        return context.equals(queueContext);
+    }
+
     /** Waits although the thread may be interrupted, which it stays; tells whether this is passed by then. */
     boolean awaitUninterruptibly(Duration timeout) {
         boolean interrupted = false;
@@ -67,7 +72,7 @@ final class OpenClFence extends Fence {
 
     /** Returns the event, with a reference for the caller, if anybody has to wait for it. Fails if it failed. */
     synchronized @Nullable cl_event retainedUnlessPassed(cl_context queueContext) {
-        if (!context.equals(queueContext)) {
+        if (!isOf(queueContext)) {
             throw new IllegalArgumentException("a fence of another device's queue: " + this);
         }
         if (isPassed()) {

@@ -1,5 +1,6 @@
 package dev.larder.loader.opencl;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.loader.device.DeviceKernel;
@@ -93,6 +94,9 @@ class OpenClMisuseTest {
         try (Rig rig = Rig.open();
                 Rig other = Rig.open();
                 Fence fence = other.backend.uploads().fence()) {
+            assertThat(other.backend.accepts(fence)).isTrue();
+            assertThat(rig.backend.accepts(fence)).isFalse();
+            assertThat(rig.backend.accepts(Fence.passed())).isTrue();
             assertThatThrownBy(() -> rig.backend.kernels().waitFor(fence)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> rig.backend.kernels().waitFor(new Strange()))
                     .isInstanceOf(IllegalArgumentException.class);

@@ -83,8 +83,8 @@ class OpenClRoundTripTest {
                 HostMemory staging = backend.allocate(rows.length);
                 DeviceMemory stored = backend.allocateDevice(rows.length);
                 DeviceMemory target = backend.allocateDevice(rows.length);
-                DeviceKernel.Call call = backend.compile(Rig.copy(rowBytes, Rows.staged()))
-                        .bind(null, target, List.of(stored))) {
+                DeviceKernel.Call call =
+                        backend.compile(Rig.copy(rowBytes, Rows.staged())).bind(null, target, List.of(stored))) {
             staging.bytes().put(0, rows);
             backend.uploads().upload(staging, 0, stored, 0, rows.length);
             Rig.pass(backend.uploads(), backend.kernels());
