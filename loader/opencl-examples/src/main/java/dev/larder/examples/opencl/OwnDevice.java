@@ -132,11 +132,14 @@ final class OwnDevice implements AutoCloseable {
     /** Waits for what is computed, then gives everything back. */
     @Override
     public void close() {
-        CL.clFinish(queue);
-        memory.forEach(CL::clReleaseMemObject);
-        memory.clear();
-        CL.clReleaseCommandQueue(reads);
-        CL.clReleaseCommandQueue(queue);
-        CL.clReleaseContext(context);
+        try {
+            CL.clFinish(queue);
+        } finally {
+            memory.forEach(CL::clReleaseMemObject);
+            memory.clear();
+            CL.clReleaseCommandQueue(reads);
+            CL.clReleaseCommandQueue(queue);
+            CL.clReleaseContext(context);
+        }
     }
 }

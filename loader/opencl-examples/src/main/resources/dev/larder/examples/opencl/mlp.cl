@@ -11,7 +11,7 @@ __kernel void multiply(uint rows, uint columns, uint depth,
     __local float b_tile[TILE][TILE];
     uint x = get_local_id(0), y = get_local_id(1);
     uint left = get_group_id(0) * TILE, top = get_group_id(1) * TILE;
-    float4 sums[4] = {0, 0, 0, 0};
+    float4 sums[4] = {(float4)(0), (float4)(0), (float4)(0), (float4)(0)};
     for (uint first = 0; first < depth; first += TILE) {
         for (uint i = y * (TILE / 4) + x; i < TILE * TILE; i += TILE * TILE / 16) {
             uint r = i / TILE, c = i % TILE, row = first + r, column = first + c;
@@ -42,7 +42,7 @@ __kernel void multiply(uint rows, uint columns, uint depth,
 // One work-item for each element of hidden: adds the bias, and makes 0 of what is below.
 __kernel void activate(uint columns, __global const float *bias, __global float *hidden) {
     uint i = get_global_id(0);
-    hidden[i] = fmax(hidden[i] + bias[i % columns], 0);
+    hidden[i] = fmax(hidden[i] + bias[i % columns], 0.0f);
 }
 
 // One work-item for each sample: turns outputs into probabilities, notes in scores how good they are (losses of all samples, then
