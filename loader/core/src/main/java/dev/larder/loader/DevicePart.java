@@ -27,9 +27,11 @@ public final class DevicePart {
         this.firstSample = draft.firstSample();
         this.size = draft.size();
         this.ready = draft.ready();
-        this.arrays = draft.arrays().stream()
-                .map(array -> new DeviceArray(batch, device, array))
-                .toList();
+        DeviceArray[] made = new DeviceArray[draft.arrays().size()];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new DeviceArray(batch, device, draft.arrays().get(i));
+        }
+        this.arrays = List.of(made);
     }
 
     /** Describes the device; nothing where the batch is in memory of the host. */
