@@ -27,6 +27,9 @@ final class SyntheticStore implements AutoCloseable {
     /** The array of every dataset. */
     static final String ARRAY = "rows";
 
+    /** How the folder's name begins, so that a script finds what a killed process left. */
+    private static final String PREFIX_PROPERTY = "larder.check.prefix";
+
     private static final int PIECE_BYTES = 1 << 20;
 
     private final StoreLayout layout;
@@ -39,7 +42,7 @@ final class SyntheticStore implements AutoCloseable {
 
     /** Makes a store in a folder, which is removed with it. */
     static SyntheticStore create(Path parent) throws IOException {
-        Path root = Files.createTempDirectory(parent, "larder-gpu-check-");
+        Path root = Files.createTempDirectory(parent, System.getProperty(PREFIX_PROPERTY, "larder-gpu-check-"));
         StoreLayout layout = new StoreLayout(root);
         Files.createDirectories(layout.data());
         return new SyntheticStore(layout, Larder.connect(root));
