@@ -52,8 +52,8 @@ final class Report {
         out.flush();
     }
 
-    /** Sums up; tells whether nothing failed. */
-    boolean end() {
+    /** Sums up; returns the exit code: 0 if nothing failed, 1 if something did, 3 if nothing was measured. */
+    int end() {
         long failed = count(Finding.Verdict.FAIL);
         out.println();
         out.printf(
@@ -65,7 +65,7 @@ final class Report {
                 count(Finding.Verdict.NOT_JUDGED),
                 count(Finding.Verdict.NOT_APPLICABLE),
                 count(Finding.Verdict.REPORTED));
-        return failed == 0;
+        return failed > 0 ? 1 : count(Finding.Verdict.NOT_APPLICABLE) == findings.size() ? 3 : 0;
     }
 
     private long count(Finding.Verdict verdict) {
