@@ -45,7 +45,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /** Starts a main class as {@link #start(String, List, String, String...)} does, by a command that becomes the JVM. */
-    static ChildJvm start(List<String> prefix, String classPath, List<String> flags, String main, String... arguments) {
+    public static ChildJvm start(
+            List<String> prefix, String classPath, List<String> flags, String main, String... arguments) {
         List<String> command = new ArrayList<>(prefix);
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -42,6 +42,7 @@ import picocli.CommandLine.Spec;
             Status.class,
             Run.class,
             Doctor.class,
+            Devices.class,
             Gc.class,
             Clients.class,
             Top.class,

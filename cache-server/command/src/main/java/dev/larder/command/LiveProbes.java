@@ -49,6 +49,11 @@ final class LiveProbes implements Probes {
     }
 
     @Override
+    public DeviceAnswer devices() {
+        return DeviceQuestion.ofThisCommand().ask();
+    }
+
+    @Override
     public DaemonAnswer daemon(Path store) {
         try {
             return new DaemonAnswer(

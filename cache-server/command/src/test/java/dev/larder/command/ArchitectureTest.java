@@ -43,6 +43,9 @@ class ArchitectureTest {
                         "dev.larder.server",
                         "dev.larder.command",
                         "dev.larder.loader",
+                        "dev.larder.loader.device",
+                        "dev.larder.loader.cuda",
+                        "dev.larder.loader.opencl",
                         "dev.larder.examples")
                 .doesNotContain("dev.larder.testing");
     }
@@ -84,8 +87,35 @@ class ArchitectureTest {
     }
 
     @Test
-    void nativeCodeIsCalledInOnePackage() {
-        requireOnlyIn("dev.larder.posix", "com.sun.jna..");
+    void eachNativeLibraryIsCalledInOnePackage() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("dev.larder.posix", "dev.larder.loader.cuda", "dev.larder.loader.opencl")
+                .should()
+                .dependOnClassesThat(resideInAPackage("com.sun.jna.."))
+                .check(CLASSES);
+    }
+
+    @Test
+    void joclIsUsedInOnePackageAndByExamples() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("dev.larder.loader.opencl", "dev.larder.examples..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("org.jocl.."))
+                .check(CLASSES);
+    }
+
+    @Test
+    void theLoaderReachesBackendsByTheirBorderAlone() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("dev.larder.loader..", "dev.larder.command..")
+                .and()
+                .resideOutsideOfPackage("dev.larder.loader.opencl..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader.opencl.."))
+                .check(CLASSES);
     }
 
     @Test

@@ -84,7 +84,8 @@ class UsageTest {
                 "completion",
                 "run",
                 "gc",
-                "doctor"
+                "doctor",
+                "devices"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");

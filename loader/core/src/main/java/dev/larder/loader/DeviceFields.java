@@ -41,6 +41,9 @@ final class DeviceFields implements FieldOpener.RowsForm {
 
     private @Nullable SampleKernel kernel(ArrayView array, Field field) {
         Transform declared = field.transform() == null ? Transforms.none() : field.transform();
+        if (array.byteSize() == 0) {
+            return null; // nothing to compute
+        }
         if (array.rowByteSize() > SampleTransform.MAX_SAMPLE_BYTES
                 && declared.steps().isEmpty()) {
             return null; // too long for a kernel's arithmetic; uploaded as it is
@@ -51,7 +54,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
         if (resident.isEmpty() && transform.isIdentity()) {
             return null; // uploaded to where the consumer reads it
         }
-        if (transform.rowByteSize() == 0 || transform.storedByteSize() == 0) {
+        if (transform.rowByteSize() == 0) {
             return null; // nothing to compute
         }
         return SampleKernel.of(transform, resident.orElse(SampleKernel.Rows.staged()))

@@ -2,8 +2,12 @@ package dev.larder.loader;
 
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
+import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings the batches of a {@link Loader} to a device, ahead of a consumer.
@@ -21,9 +25,14 @@ import java.util.Optional;
  * dataset.
  */
 public final class DeviceLoader implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceLoader.class);
+    private static final Cleaner CLEANER = Cleaner.create();
+
     private final Loader host;
     private final DeviceFeed feed;
     private final Plan plan;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Cleaner.Cleanable leakGuard;
 
     /**
      * What was chosen.
@@ -38,6 +47,7 @@ public final class DeviceLoader implements AutoCloseable {
         this.host = host;
         this.feed = feed;
         this.plan = plan;
+        this.leakGuard = CLEANER.register(this, new LeakGuard(feed, closed, toString(), new Throwable("built here")));
     }
 
     /** Returns how many samples the dataset has: rows of its arrays. */
@@ -102,12 +112,26 @@ public final class DeviceLoader implements AutoCloseable {
      */
     @Override
     public void close() {
-        feed.close();
+        if (closed.compareAndSet(false, true)) {
+            leakGuard.clean();
+            feed.close();
+        }
     }
 
     @Override
     public String toString() {
         String where = plan.mode().map(mode -> mode + " on " + devices()).orElse("host");
         return "DeviceLoader{" + host + " " + where + "}";
+    }
+
+    private record LeakGuard(DeviceFeed feed, AtomicBoolean closed, String loader, Throwable builtAt)
+            implements Runnable {
+        @Override
+        public void run() {
+            if (closed.compareAndSet(false, true)) {
+                LOG.warn("loader was never closed: loader={}; close it, best with try-with-resources", loader, builtAt);
+                feed.close();
+            }
+        }
     }
 }

@@ -130,7 +130,8 @@ public final class DeviceLoaderBuilder {
         DeviceMode chosen = mode != DeviceMode.AUTO
                 ? mode
                 : shared || arrayBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
-        LOG.info("device loader: mode={} arrays={} budget={} devices={}", chosen, arrayBytes, budget, backends);
+        LOG.info(
+                "device loader: mode={} arrayBytes={} budgetBytes={} devices={}", chosen, arrayBytes, budget, backends);
         if (chosen == DeviceMode.STREAM) {
             return onDevices(backends, chosen);
         }
@@ -205,6 +206,7 @@ public final class DeviceLoaderBuilder {
 
     private Map<String, ResidentArray> residents(DeviceBackend device, Source source) {
         Map<String, ResidentArray> residents = new HashMap<>();
+        long start = System.nanoTime();
         try {
             for (FieldReader field : source.fields()) {
                 if (field instanceof DeviceReader reader
@@ -222,6 +224,14 @@ public final class DeviceLoaderBuilder {
             residents.values().forEach(ResidentArray::close);
             throw e;
         }
+        LOG.info(
+                "arrays are resident: device={} arrays={} copiedBytes={} ms={}",
+                device.info(),
+                residents.keySet(),
+                residents.values().stream()
+                        .mapToLong(ResidentArray::copiedBytes)
+                        .sum(),
+                (System.nanoTime() - start) / 1_000_000);
         return residents;
     }
 

@@ -33,9 +33,4 @@ record DeviceOutput(
         }
         return List.copyOf(outputs);
     }
-
-    /** Tells whether every sample has a row of its own, so that a batch can be divided. */
-    boolean isDivisible(long samples, SlotArray array) {
-        return array.shape[0] == samples;
-    }
 }

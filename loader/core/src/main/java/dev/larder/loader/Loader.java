@@ -64,7 +64,7 @@ public final class Loader implements AutoCloseable {
         try {
             this.threads = GatherThreads.start(source, gather, ring, means.threads());
         } catch (Throwable e) {
-            slots.forEach(Slot::closeMemory);
+            Slot.closeMemory(slots);
             throw e;
         }
         this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
@@ -77,7 +77,7 @@ public final class Loader implements AutoCloseable {
                 slots.add(new Slot(source.fields(), means.samples(), means.allocator()));
             }
         } catch (Throwable e) {
-            slots.forEach(Slot::closeMemory);
+            Slot.closeMemory(slots);
             throw e;
         }
         return slots;
@@ -176,7 +176,7 @@ public final class Loader implements AutoCloseable {
                     .remedy("see in a thread dump where the sampler or the transform waits");
         }
         if (freesMemory) {
-            slots.forEach(Slot::closeMemory);
+            Slot.closeMemory(slots);
         }
     }
 

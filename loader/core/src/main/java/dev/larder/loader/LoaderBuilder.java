@@ -3,6 +3,7 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.loader.cuda.PageLocking;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
@@ -14,6 +15,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +43,7 @@ public final class LoaderBuilder {
     private Duration timeout = Duration.ofSeconds(30);
     private boolean inOrder = true;
     private @Nullable PrintStream progress;
-    private HostAllocator allocator = HostMemory::allocate;
+    private Supplier<HostAllocator> allocator = () -> HostMemory::allocate;
 
     LoaderBuilder(Dataset dataset) {
         this.dataset = dataset;
@@ -159,6 +161,22 @@ public final class LoaderBuilder {
         return this;
     }
 
+    /**
+     * Locks the pages of the slots with the CUDA driver, so that a trainer's own upload of a batch to a GPU runs at the speed of
+     * the link. Asks for {@code libcuda} and a device: without them, {@link #build} fails with {@code NOT_FOUND} and the remedy.
+     * Unlocked when the loader is closed; buffers of its batches that somebody holds can still be read then, but copy slowly.
+     * With {@link #device} it counts only where batches stay on the host: the device has locked memory of its own.
+     */
+    public LoaderBuilder pinMemory() {
+        return slotMemory(PageLocking::open);
+    }
+
+    /** Sets what opens the allocator of the slots' memory when the loader is built. */
+    LoaderBuilder slotMemory(Supplier<HostAllocator> opener) {
+        allocator = opener;
+        return this;
+    }
+
     /** Sets how long the consumer waits for one batch; 30 s by default. */
     public LoaderBuilder timeout(Duration perBatch) {
         if (perBatch.isNegative() || perBatch.isZero()) {
@@ -191,7 +209,7 @@ public final class LoaderBuilder {
 
     /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
-        return build(source(FieldOpener.RowsForm.finished(transformSeed())), allocator, depth);
+        return build(source(FieldOpener.RowsForm.finished(transformSeed())), allocator(), depth);
     }
 
     /** Opens what the fields name. */
@@ -208,8 +226,9 @@ public final class LoaderBuilder {
         return List.copyOf(fields);
     }
 
+    /** Opens what the slots take their memory from. */
     HostAllocator allocator() {
-        return allocator;
+        return allocator.get();
     }
 
     int depth() {

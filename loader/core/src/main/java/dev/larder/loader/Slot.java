@@ -82,12 +82,19 @@ final class Slot {
         }
     }
 
-    /** Gives the memory back: when no thread can use it any more. */
+    /** Gives the memory back, in the opposite order: when no thread can use it any more. */
     void closeMemory() {
-        for (SlotArray array : arrays) {
-            if (array != null) { // memory ran out before it
-                array.owned().close();
+        for (int i = arrays.length - 1; i >= 0; i--) {
+            if (arrays[i] != null) { // memory ran out before it
+                arrays[i].owned().close();
             }
+        }
+    }
+
+    /** Gives the memory of all back, in the opposite order: when no thread can use it any more. */
+    static void closeMemory(List<Slot> slots) {
+        for (int i = slots.size() - 1; i >= 0; i--) {
+            slots.get(i).closeMemory();
         }
     }
 

@@ -28,7 +28,6 @@ final class UploadingFeed implements DeviceFeed {
     private final DeviceRing ring;
     private final DeviceThreads threads;
     private final List<DeviceBatch> open = new ArrayList<>();
-    private boolean closed;
 
     UploadingFeed(Loader host, Source source, States states, DeviceMeans means, Duration timeout) {
         this.host = host;
@@ -137,12 +136,6 @@ final class UploadingFeed implements DeviceFeed {
      */
     @Override
     public void close() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-        }
         long deadline = System.nanoTime() + END_TIMEOUT.toNanos();
         ring.close();
         closeBatches(true);

@@ -254,6 +254,16 @@ class DeviceFaultsTest {
         }
     }
 
+    @Test
+    void aLoaderThatWasForgottenEndsWithItsThreads() {
+        loader().device(device).build().epoch(0).iterator().next();
+
+        Awaitility.await().until(() -> {
+            System.gc();
+            return device.liveObjects() == 0 && Shelf.deviceThreads() == 0;
+        });
+    }
+
     // ---- fences of the consumer
 
     @Test

@@ -46,6 +46,11 @@ public record Machine(
         return Files.exists(at(path));
     }
 
+    /** Tells whether there is a folder at an absolute path. */
+    boolean isFolder(String path) {
+        return path.startsWith("/") && Files.isDirectory(at(path));
+    }
+
     /**
      * Returns the text of a file without blanks around it; empty where it cannot be read. Numbers of the kernel come in one
      * read or not at all: {@code Files.readString} would take the first digit for all.

@@ -25,6 +25,41 @@ public interface Probes {
     /** Asks the daemon of a store; fails where it cannot be asked, or says no. */
     DaemonAnswer daemon(Path store);
 
+    /** Asks the drivers of devices, in a way that outlives their failures. */
+    DeviceAnswer devices();
+
+    /**
+     * What the drivers of devices say.
+     *
+     * @param ending whether they said anything
+     * @param devices their devices, each with its memory and limits
+     * @param reason why they did not
+     */
+    record DeviceAnswer(Ending ending, List<String> devices, String reason) {
+        /** How asking ended. */
+        public enum Ending {
+            LISTED,
+            REFUSED,
+            DIED,
+            SILENT
+        }
+
+        /** Copies the list. */
+        public DeviceAnswer {
+            devices = List.copyOf(devices);
+        }
+
+        /** Returns a list. */
+        public static DeviceAnswer listed(List<String> devices) {
+            return new DeviceAnswer(Ending.LISTED, devices, "");
+        }
+
+        /** Returns the absence of a list. */
+        public static DeviceAnswer without(Ending ending, String reason) {
+            return new DeviceAnswer(ending, List.of(), reason);
+        }
+    }
+
     /**
      * What a daemon says, or why none does.
      *

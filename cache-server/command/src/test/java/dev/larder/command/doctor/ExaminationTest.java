@@ -4,6 +4,7 @@ import static dev.larder.command.doctor.FakeMachine.GIB;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.command.doctor.Probes.DaemonAnswer;
+import dev.larder.command.doctor.Probes.DeviceAnswer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.posix.FileSystemSpace;
@@ -272,6 +273,46 @@ class ExaminationTest {
         fake.without("/etc/OpenCL/vendors/pocl.icd");
 
         requireFound("opencl", Severity.INFO, "no driver", "pocl-opencl-icd");
+    }
+
+    @Test
+    void anNvidiaDriverThatNobodyRegisteredIsTold() {
+        fake.library("libnvidia-opencl.so.1");
+        requireFound("opencl", Severity.WARNING, "not registered", "OCL_ICD_VENDORS=libnvidia-opencl.so.1");
+
+        fake.variable("OCL_ICD_VENDORS", "libnvidia-opencl.so.1");
+        requireFound("opencl", Severity.OK, "platforms=[libnvidia-opencl.so.1] devices=[opencl:0 H200]", "");
+
+        fake.variable("OCL_ICD_VENDORS", "").file("/etc/OpenCL/vendors/nvidia.icd", "libnvidia-opencl.so.1\n");
+        requireFound("opencl", Severity.OK, "libnvidia-opencl.so.1, libpocl.so]", "");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/opt/libgone.so, WARNING, broken=[OCL_ICD_VENDORS=/opt/libgone.so]",
+        "/opt/vendors, OK, platforms=[libpocl.so]",
+        "/opt/vendors/mine.icd, OK, platforms=[libpocl.so]",
+        "pocl.icd, OK, platforms=[libpocl.so]",
+        "libpocl.so, OK, platforms=[libpocl.so]",
+        "/opt/none, WARNING, broken=[OCL_ICD_VENDORS=/opt/none]"
+    })
+    void theDriversAreThoseThatTheEnvironmentNames(String chosen, Severity severity, String found) {
+        fake.file("/opt/vendors/mine.icd", "libpocl.so\n").variable("OCL_ICD_VENDORS", chosen);
+
+        requireFound("opencl", severity, found, severity == Severity.OK ? "" : "unset OCL_ICD_VENDORS");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LISTED, INFO, 'drivers, but no device', nvidia-smi",
+        "REFUSED, WARNING, exitCode=1, larder devices --debug",
+        "DIED, WARNING, ends the process, OCL_ICD_VENDORS=LIBRARY larder devices",
+        "SILENT, WARNING, hangs, OCL_ICD_VENDORS=LIBRARY larder devices"
+    })
+    void driversThatListNoDevicesAreTold(DeviceAnswer.Ending ending, Severity severity, String found, String remedy) {
+        fake.devices = DeviceAnswer.without(ending, "exitCode=1");
+
+        requireFound("opencl", severity, found, remedy);
     }
 
     @ParameterizedTest

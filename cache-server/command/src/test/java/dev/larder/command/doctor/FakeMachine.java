@@ -30,6 +30,7 @@ final class FakeMachine implements Probes {
     Path store = Path.of("/dev/shm/larder-ada");
     FileSystemSpace space = new FileSystemSpace(16 * GIB, 12 * GIB, 4_000_000, 3_900_000);
     List<StoreReport> leftovers = List.of();
+    DeviceAnswer devices = DeviceAnswer.listed(List.of("opencl:0 H200"));
     DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text());
     long uid = 1000;
 
@@ -91,6 +92,11 @@ final class FakeMachine implements Probes {
         return this;
     }
 
+    FakeMachine library(String name) {
+        libraries.add(name);
+        return this;
+    }
+
     FakeMachine withoutLibrary(String name) {
         libraries.remove(name);
         return this;
@@ -128,6 +134,11 @@ final class FakeMachine implements Probes {
     @Override
     public List<StoreReport> leftovers() {
         return leftovers;
+    }
+
+    @Override
+    public DeviceAnswer devices() {
+        return devices;
     }
 
     @Override

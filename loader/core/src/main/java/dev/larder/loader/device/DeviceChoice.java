@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,14 +69,24 @@ public final class DeviceChoice implements Device {
         return open(Installed.find(backend), System.getenv());
     }
 
+    /** Lists the devices that there are to choose from; fails with {@code NOT_FOUND} and the remedy where a backend is missing. */
+    public List<DeviceInfo> devices() {
+        return Installed.find(backend).devices();
+    }
+
+    /**
+     * Tells which of these devices it takes; nothing where {@code $LARDER_DEVICE} wants the host. Fails with {@code NOT_FOUND}
+     * where there is no such device, also if the host would do instead.
+     */
+    public Optional<DeviceInfo> among(List<DeviceInfo> devices) {
+        return Optional.ofNullable(choose(devices, System.getenv()));
+    }
+
     @Nullable
     DeviceBackend open(Installed installed, Map<String, String> environment) {
         try {
             DeviceInfo chosen = choose(installed.devices(), environment);
-            if (chosen == null) {
-                return null;
-            }
-            return installed.open(chosen);
+            return chosen == null ? null : installed.open(chosen);
         } catch (LarderException e) {
             if (!orHost) {
                 throw e;
@@ -85,7 +96,8 @@ public final class DeviceChoice implements Device {
         }
     }
 
-    private @Nullable DeviceInfo choose(List<DeviceInfo> devices, Map<String, String> environment) {
+    @Nullable
+    DeviceInfo choose(List<DeviceInfo> devices, Map<String, String> environment) {
         if (index != null) {
             return byIndex(devices, index);
         }
@@ -164,9 +176,22 @@ public final class DeviceChoice implements Device {
                 throw Failure.of(ErrorCode.NOT_FOUND, "no device backend on the class path")
                         .remedy("add the artifact larder-loader-opencl, or use Device.host()");
             }
-            return providers.stream()
-                    .flatMap(provider -> provider.devices().stream())
-                    .toList();
+            List<DeviceInfo> devices = new ArrayList<>();
+            LarderException missing = null;
+            for (DeviceProvider provider : providers) {
+                try {
+                    devices.addAll(provider.devices());
+                } catch (LarderException e) {
+                    if (e.code() != ErrorCode.NOT_FOUND) {
+                        throw e;
+                    }
+                    missing = missing == null ? e : missing;
+                }
+            }
+            if (devices.isEmpty() && missing != null) {
+                throw missing;
+            }
+            return List.copyOf(devices);
         }
 
         DeviceBackend open(DeviceInfo device) {

@@ -77,9 +77,31 @@ final class PlainTransform {
                 float difference = (float) values[i] - normalize.means().get(channel);
                 values[i] = difference * inverse;
             }
+        } else if (step instanceof Step.ToBfloat16) {
+            toBfloat16();
+        } else if (step instanceof Step.FromBfloat16) {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = Float.intBitsToFloat(((BigInteger) values[i]).intValue() << 16);
+            }
+            dtype = Dtype.parse("<f4");
         } else {
             oneHot(((Step.OneHot) step).classes());
         }
+    }
+
+    /** Takes the nearer of the two neighbours that have but the upper 16 bits, the even one of equally near ones. */
+    private void toBfloat16() {
+        castTo(Dtype.parse("<f4"));
+        for (int i = 0; i < values.length; i++) {
+            float value = (float) values[i];
+            int below = Float.floatToRawIntBits(value) >>> 16;
+            float rest = value - Float.intBitsToFloat(below << 16);
+            float whole = Float.intBitsToFloat((below << 16) + 0x8000) - Float.intBitsToFloat(below << 16);
+            boolean up = Math.abs(rest) > Math.abs(whole) || (rest == whole && (below & 1) == 1);
+            int bits = Float.isNaN(value) ? below | 0x40 : Float.isInfinite(value) || !up ? below : below + 1;
+            values[i] = BigInteger.valueOf(bits);
+        }
+        dtype = Dtype.parse("<u2");
     }
 
     private int axis(int rowOrColumn) {

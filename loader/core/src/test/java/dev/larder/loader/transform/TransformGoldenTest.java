@@ -54,6 +54,9 @@ class TransformGoldenTest {
             case "augmentGrey" ->
                 Transforms.randomCrop(6, 5, 4).randomFlip(0.5f).toFloat().normalize(0.286f, 0.353f);
             case "late" -> Transforms.toFloat().normalize(MEANS, DEVIATIONS).randomCrop(4, 4, 2);
+            case "toBfloat16" -> Transforms.toBfloat16();
+            case "toFloatToBfloat16" -> Transforms.toFloat().toBfloat16();
+            case "fromBfloat16" -> Transforms.fromBfloat16();
             case "oneHot" -> Transforms.oneHot(5);
             default -> Transforms.cast(name.substring("cast ".length()));
         };

@@ -110,7 +110,7 @@ class TransformReferenceTest {
     }
 
     private Transform step(int channels) {
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(12)) {
             case 0 -> Transforms.toFloat();
             case 1 -> Transforms.cast(type());
             case 2 -> Transforms.scale(random.nextFloat() - 0.5f, random.nextFloat() - 0.5f);
@@ -120,6 +120,8 @@ class TransformReferenceTest {
             case 6 -> Transforms.centerCrop(1 + random.nextInt(8), 1 + random.nextInt(8));
             case 7 -> Transforms.randomFlip(0.5f);
             case 8 -> Transforms.channelsFirst();
+            case 9 -> Transforms.toBfloat16();
+            case 10 -> Transforms.fromBfloat16();
             default -> Transforms.flip();
         };
     }

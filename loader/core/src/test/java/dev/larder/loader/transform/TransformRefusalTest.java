@@ -58,6 +58,16 @@ class TransformRefusalTest {
                 arguments(Transforms.randomFlip(0.5f), "|u1", shape(1, 2, 3, 4), "reason=a picture has height × width"),
                 arguments(Transforms.flip(), "|u1", shape(0, 4), "reason=a picture has height × width"),
                 arguments(Transforms.channelsFirst().channelsFirst(), "|u1", shape(4, 4), "channels are first already"),
+                arguments(
+                        Transforms.toBfloat16(),
+                        "|u1",
+                        shape(4),
+                        "reason=only floats are rounded to bfloat16; put toFloat(), scale(factor, offset) or cast(\"<f4\")"),
+                arguments(
+                        Transforms.fromBfloat16(),
+                        "<i2",
+                        shape(4),
+                        "reason=the bits of bfloat16 numbers are unsigned integers of 2 bytes; give it an array of u2"),
                 arguments(Transforms.oneHot(3), "<f4", shape(), "reason=class numbers are integers; put cast(\"<i8\")"),
                 arguments(
                         Transforms.cast("<c8"),

@@ -61,6 +61,12 @@ def one_hot(x, classes):
     return np.eye(classes, dtype="<f4")[x]
 
 
+def to_bfloat16(x):
+    words = x.astype("<f4").view("<u4")
+    rounded = (words + 0x7FFF + ((words >> 16) & 1)) >> 16
+    return np.where(np.isnan(x), words >> 16 | 0x40, rounded).astype("<u2")
+
+
 def row(name, stored, result, position=0):
     shape = lambda a: ",".join(map(str, a.shape))
     print(name, position, stored.dtype.str, shape(stored), stored.tobytes().hex(), result.dtype.str, shape(result),
@@ -107,12 +113,26 @@ def pictures(random):
         row("late", colour, late, position)
 
 
+def bfloats(random):
+    edges = np.array([0, -0.0, 1, 1 + 2.0 ** -8, 1 + 3 * 2.0 ** -8, 1 + 2.0 ** -8 + 2.0 ** -20, -3.14, 1e-40, -1e-45,
+                      3.3895313892515355e38, 3.39e38, 3.4028234e38, -np.inf, np.nan], "<f4")
+    real = random.normal(size=(3, 4)).astype("<f4")
+    grey = random.integers(0, 256, (4, 5), np.uint8)
+    words = random.integers(0, 1 << 16, 12, np.uint16)
+    row("toBfloat16", edges, to_bfloat16(edges))
+    row("toBfloat16", real.astype(">f8"), to_bfloat16(real))
+    row("toFloatToBfloat16", grey, to_bfloat16(to_float(grey)))
+    row("fromBfloat16", words, (words.astype("<u4") << 16).view("<f4"))
+    row("fromBfloat16", words.astype(">u2"), (words.astype("<u4") << 16).view("<f4"))
+
+
 def main():
     random = np.random.default_rng(1)
     casts(random)
     pictures(random)
     row("oneHot", np.array(3, "<i8"), one_hot(np.array(3), 5))
     row("oneHot", np.array([4, 0, 1], ">u2"), one_hot(np.array([4, 0, 1]), 5))
+    bfloats(random)
 
 
 main()

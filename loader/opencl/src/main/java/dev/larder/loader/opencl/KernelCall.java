@@ -5,17 +5,20 @@ import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.Sizeof;
 import org.jocl.cl_command_queue;
+import org.jocl.cl_event;
 import org.jocl.cl_kernel;
 import org.jspecify.annotations.Nullable;
 
 /** A kernel object of its own, whose arguments stay set: setting them is not safe from several threads. */
 final class KernelCall implements DeviceKernel.Call {
     private static final int MAX_GROUP_ITEMS = 256;
+    private static final int MOST_GROUPS = 0xffff;
     private static final int FIRST_SOURCE = 3;
 
     private final Session session;
     private final cl_kernel function;
     private final OpenClKernel.Arguments arguments;
+    private final long[] firstItems = {0, 0};
     private final long[] localItems;
     private final long[] globalItems;
     private int samplesSet = -1;
@@ -80,7 +83,8 @@ final class KernelCall implements DeviceKernel.Call {
         }
     }
 
-    synchronized void launch(Session queueSession, cl_command_queue queue, int samples) {
+    /** Checks that the kernel can run for so many samples, and tells it how many. */
+    synchronized void prepare(Session queueSession, int samples) {
         if (closed) {
             throw new IllegalStateException("closed: kernel of device=" + session.info());
         }
@@ -91,22 +95,31 @@ final class KernelCall implements DeviceKernel.Call {
             throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
         }
         arguments.requireOpen();
-        if (samples == 0) {
-            return;
-        }
-        if (samples != samplesSet) {
+        if (samples > 0 && samples != samplesSet) {
             set(0, Sizeof.cl_uint, Pointer.to(new int[] {samples}));
             samplesSet = samples;
         }
-        globalItems[1] = roundUp(samples, localItems[1]);
-        int code = Jocl.code(
-                () -> CL.clEnqueueNDRangeKernel(queue, function, 2, null, globalItems, localItems, 0, null, null));
+    }
+
+    /** Returns how many samples one launch does: the most groups in dimension 1 that all devices take. */
+    int mostSamplesAtOnce() {
+        return (int) localItems[1] * MOST_GROUPS;
+    }
+
+    /** Runs after some events, from a sample on; returns the event of its own, with a reference for the caller. */
+    synchronized cl_event launch(cl_command_queue queue, WaitList waits, long first, int samples) {
+        firstItems[1] = first;
+        globalItems[1] = roundUp(Math.min(samples - first, mostSamplesAtOnce()), localItems[1]);
+        cl_event event = new cl_event();
+        int code = Jocl.code(() -> CL.clEnqueueNDRangeKernel(
+                queue, function, 2, firstItems, globalItems, localItems, waits.count(), waits.events(), event));
         if (code != CL.CL_SUCCESS) {
             throw session.health()
                     .failed("clEnqueueNDRangeKernel", code)
                     .with("samples", samples)
                     .exception();
         }
+        return event;
     }
 
     @Override

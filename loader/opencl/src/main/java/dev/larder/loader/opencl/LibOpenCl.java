@@ -6,6 +6,7 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The OpenCL functions for which JOCL would start a thread that waits, or allocate on every look, named as in C and called with
@@ -36,8 +37,8 @@ final class LibOpenCl {
             long byteSize,
             long address,
             int waitCount,
-            long waitList,
-            long event);
+            long @Nullable [] waitList,
+            long[] event);
 
     @SuppressWarnings("checkstyle:ParameterNumber") // as in C
     static native int clEnqueueReadBuffer(
@@ -48,11 +49,15 @@ final class LibOpenCl {
             long byteSize,
             long address,
             int waitCount,
-            long waitList,
-            long event);
+            long @Nullable [] waitList,
+            long[] event);
 
     static native int clEnqueueUnmapMemObject(
             long queue, long memory, long address, int waitCount, long waitList, long event);
 
     static native int clGetEventInfo(long event, int name, long byteSize, int[] value, long neededByteSize);
+
+    static native int clRetainEvent(long event);
+
+    static native int clReleaseEvent(long event);
 }

@@ -40,7 +40,7 @@ final class OpenClBackend implements DeviceBackend {
         consumersQueue.ifPresent(queues::add);
         try {
             while (queues.size() < 3) {
-                queues.add(session.createQueue());
+                queues.add(session.createQueue(queues.isEmpty()));
             }
             return new OpenClBackend(session, List.copyOf(queues), consumersQueue.isPresent());
         } catch (Throwable e) {
@@ -91,11 +91,6 @@ final class OpenClBackend implements DeviceBackend {
     }
 
     @Override
-    public boolean accepts(Fence fence) {
-        return fence == Fence.passed() || fence instanceof OpenClFence;
-    }
-
-    @Override
     public DeviceQueue consumer() {
         return queues.get(0);
     }
@@ -110,13 +105,18 @@ final class OpenClBackend implements DeviceBackend {
         return queues.get(2);
     }
 
+    @Override
+    public boolean accepts(Fence fence) {
+        return fence == Fence.passed() || (fence instanceof OpenClFence own && own.isOf(session.context()));
+    }
+
     /**
      * Waits for work that is under way, but not for that of a queue that is the consumer's own. What does not get done is left to
      * the driver with all that it may use.
      */
     @Override
     public void close() {
-        if (!session.closed().compareAndSet(false, true)) {
+        if (!session.state().compareAndSet(Session.State.OPEN, Session.State.CLOSED)) {
             return;
         }
         long deadline = System.nanoTime() + longestClose().toNanos();
@@ -125,6 +125,7 @@ final class OpenClBackend implements DeviceBackend {
             drained &= queue.drain(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
         }
         if (!drained) {
+            session.state().set(Session.State.STUCK);
             LOG.warn("device does not get its work done, its memory stays allocated: device={}", session.info());
             return;
         }

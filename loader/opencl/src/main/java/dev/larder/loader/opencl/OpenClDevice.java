@@ -86,7 +86,7 @@ public final class OpenClDevice implements Device {
             throw e;
         }
         LiveObjects.added(LiveObjects.Kind.QUEUE);
-        return OpenClBackend.open(session, Optional.of(new OpenClQueue(session, queue)));
+        return OpenClBackend.open(session, Optional.of(new OpenClQueue(session, queue, true)));
     }
 
     private static <T extends NativePointerObject> void requireSame(
@@ -124,7 +124,7 @@ public final class OpenClDevice implements Device {
             // another queue could wait forever for what is not yet on its way
             retain("clFlush", Jocl.code(() -> CL.clFlush(queue)));
         }
-        retain("clRetainEvent", Jocl.code(() -> CL.clRetainEvent(event)));
+        Events.retain(event);
         return new OpenClFence(context, new Health(), event);
     }
 

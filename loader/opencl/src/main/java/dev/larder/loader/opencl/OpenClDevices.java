@@ -11,13 +11,14 @@ import org.jocl.Pointer;
 import org.jocl.Sizeof;
 import org.jocl.cl_device_id;
 import org.jocl.cl_platform_id;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Lists the devices that the drivers of this machine have. */
 final class OpenClDevices {
-    static final String BACKEND = "opencl";
+    private static final Logger LOG = LoggerFactory.getLogger(OpenClDevices.class);
 
-    /** What the loader of drivers says where it finds none. */
-    private static final int PLATFORM_NOT_FOUND = -1001;
+    static final String BACKEND = "opencl";
 
     private OpenClDevices() {}
 
@@ -29,17 +30,25 @@ final class OpenClDevices {
         OpenClLibrary.require();
         List<Found> found = new ArrayList<>();
         for (cl_platform_id platform : platforms()) {
+            addDevices(platform, found);
+        }
+        return found;
+    }
+
+    private static void addDevices(cl_platform_id platform, List<Found> found) {
+        try {
             for (cl_device_id device : devices(platform)) {
                 found.add(new Found(platform, device, describe(device, found.size())));
             }
+        } catch (LarderException e) {
+            LOG.warn("driver left out: platform={} reason={}", platform, e.getMessage());
         }
-        return found;
     }
 
     private static cl_platform_id[] platforms() {
         int[] count = new int[1];
         int code = Jocl.code(() -> CL.clGetPlatformIDs(0, null, count));
-        if (code == PLATFORM_NOT_FOUND || (code == CL.CL_SUCCESS && count[0] == 0)) {
+        if (code == CL.CL_PLATFORM_NOT_FOUND_KHR || (code == CL.CL_SUCCESS && count[0] == 0)) {
             throw noDriver();
         }
         check("clGetPlatformIDs", code);

@@ -1,24 +1,25 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.loader.device.Fence;
+import java.time.Duration;
 import org.jocl.CL;
-import org.jocl.cl_command_queue;
 import org.jocl.cl_context;
 import org.jocl.cl_event;
 import org.jspecify.annotations.Nullable;
 
-/** An event, of which this owns one reference. */
+/** An event, to which this owns a reference. */
 final class OpenClFence extends Fence {
     private final cl_context context;
     private final Health health;
-    private final int[] status = {CL.CL_QUEUED};
+    private final int[] value = new int[1];
+    private int status = CL.CL_QUEUED;
     private @Nullable cl_event event;
 
+    /** Takes over a reference to an event. */
     OpenClFence(cl_context context, Health health, cl_event event) {
         this.context = context;
         this.health = health;
         this.event = event;
-        LiveObjects.added(LiveObjects.Kind.EVENT);
     }
 
     @Override
@@ -28,48 +29,60 @@ final class OpenClFence extends Fence {
             return true;
         }
         look(waited);
-        if (status[0] < 0) {
-            throw health.workFailed(this, status[0]);
+        if (status < 0) {
+            throw health.workFailed(this, status);
         }
-        return status[0] == CL.CL_COMPLETE;
+        return status == CL.CL_COMPLETE;
     }
 
     /** Asks for the state of the event, unless it is known to be over. */
     private void look(cl_event waited) {
-        if (status[0] <= CL.CL_COMPLETE) {
-            return;
-        }
-        int code = LibOpenCl.clGetEventInfo(
-                waited.getNativePointer(), CL.CL_EVENT_COMMAND_EXECUTION_STATUS, Integer.BYTES, status, 0);
-        if (code != CL.CL_SUCCESS) {
-            throw health.failed("clGetEventInfo", code).with("fence", this).exception();
-        }
-        if (status[0] == CL.CL_COMPLETE) {
-            // a look at the state promises nothing about memory, this does, and returns at once
-            Jocl.code(() -> CL.clWaitForEvents(1, new cl_event[] {waited}));
+        if (status > CL.CL_COMPLETE) {
+            status = Events.status(waited.getNativePointer(), value);
+            if (status == CL.CL_COMPLETE) {
+                // a look at the state promises nothing about memory; this does, and returns at once
+                Jocl.code(() -> CL.clWaitForEvents(1, new cl_event[] {waited}));
+            }
         }
     }
 
-    /** Has a queue do nothing further before this is passed. */
-    synchronized void holdBack(cl_context queueContext, cl_command_queue queue) {
-        if (!context.equals(queueContext)) {
+    /** Tells whether queues of a context can wait for this. */
+    boolean isOf(cl_context queueContext) {
+        return context.equals(queueContext);
+    }
+
+    /** Waits although the thread may be interrupted, which it stays; tells whether this is passed by then. */
+    boolean awaitUninterruptibly(Duration timeout) {
+        boolean interrupted = false;
+        long start = System.nanoTime();
+        long waited = 0;
+        try {
+            while (!isPassed() && waited <= timeout.toNanos()) {
+                interrupted |= Thread.interrupted();
+                pause(waited);
+                waited = System.nanoTime() - start;
+            }
+            return isPassed();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Returns the event, with a reference for the caller, if anybody has to wait for it. Fails if it failed. */
+    synchronized @Nullable cl_event retainedUnlessPassed(cl_context queueContext) {
+        if (!isOf(queueContext)) {
             throw new IllegalArgumentException("a fence of another device's queue: " + this);
         }
+        if (isPassed()) {
+            return null;
+        }
         cl_event waited = event;
-        if (waited == null) {
-            return;
+        if (waited != null) {
+            Events.retain(waited);
         }
-        look(waited);
-        if (status[0] == CL.CL_COMPLETE) {
-            return;
-        }
-        cl_event[] events = {waited};
-        int code = Jocl.code(() -> CL.clEnqueueBarrierWithWaitList(queue, 1, events, null));
-        if (code != CL.CL_SUCCESS) {
-            throw health.failed("clEnqueueBarrierWithWaitList", code)
-                    .with("fence", this)
-                    .exception();
-        }
+        return waited;
     }
 
     @Override
@@ -82,13 +95,12 @@ final class OpenClFence extends Fence {
         cl_event released = event;
         if (released != null) {
             event = null;
-            LiveObjects.removed(LiveObjects.Kind.EVENT);
-            Jocl.code(() -> CL.clReleaseEvent(released));
+            Events.release(released.getNativePointer());
         }
     }
 
     @Override
     public String toString() {
-        return "OpenClFence{status=" + status[0] + "}";
+        return "OpenClFence{status=" + status + "}";
     }
 }

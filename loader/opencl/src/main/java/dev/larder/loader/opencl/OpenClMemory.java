@@ -41,7 +41,7 @@ final class OpenClMemory implements DeviceMemory {
             session.free(byteSize);
             throw outOfMemory(apart, byteSize, e);
         }
-        try (OpenClQueue queue = apart.createQueue()) {
+        try (OpenClQueue queue = apart.createQueue(false)) {
             queue.fill(memory, session.options().poisoned() ? POISON : 0);
             return memory;
         } catch (LarderException e) {

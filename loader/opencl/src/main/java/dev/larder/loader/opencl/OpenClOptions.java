@@ -13,9 +13,9 @@ import java.time.Duration;
  */
 public record OpenClOptions(
         long memoryBytes, long maxAllocationBytes, int uploadPieceBytes, boolean poisoned, Duration patience) {
-    /** What is used where nothing is said: all that the device has, pieces of 16 MiB, 30 seconds. */
+    /** What is used where nothing is said: all that the device has, pieces of 16 MiB, a minute. */
     public static final OpenClOptions DEFAULT =
-            new OpenClOptions(Long.MAX_VALUE, Long.MAX_VALUE, 16 << 20, false, Duration.ofSeconds(30));
+            new OpenClOptions(Long.MAX_VALUE, Long.MAX_VALUE, 16 << 20, false, Duration.ofMinutes(1));
 
     /** Checks the sizes. */
     public OpenClOptions {

@@ -31,7 +31,8 @@ public final class OpenClProvider implements DeviceProvider {
     static OpenClBackend open(DeviceInfo device, OpenClOptions options) {
         List<OpenClDevices.Found> all = OpenClDevices.list();
         OpenClDevices.Found found = all.stream()
-                .filter(each -> each.info().equals(device))
+                .filter(each -> each.info().index() == device.index()
+                        && each.info().name().equals(device.name()))
                 .findFirst()
                 .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "device is gone")
                         .with("device", device)

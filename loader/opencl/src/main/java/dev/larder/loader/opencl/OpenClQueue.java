@@ -1,6 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
@@ -18,6 +19,7 @@ import org.jocl.Pointer;
 import org.jocl.cl_command_queue;
 import org.jocl.cl_event;
 import org.jocl.cl_mem;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,11 +32,25 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
 
     private final Session session;
     private final cl_command_queue queue;
+    private final boolean shared;
+    private final Events events = new Events();
+    private final WaitList waits = new WaitList();
+    private final long[] created = new long[1];
+
+    /** The event of the last command, if JOCL has an object for it. */
+    private @Nullable cl_event last;
+
     private boolean closed;
 
-    OpenClQueue(Session session, cl_command_queue queue) {
+    /**
+     * Takes over a reference to a queue.
+     *
+     * @param shared whether others give it work that this does not know of
+     */
+    OpenClQueue(Session session, cl_command_queue queue, boolean shared) {
         this.session = session;
         this.queue = queue;
+        this.shared = shared;
     }
 
     @Override
@@ -48,7 +64,15 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         while (done < byteSize) {
             long piece = Math.min(byteSize - done, session.options().uploadPieceBytes());
             int code = LibOpenCl.clEnqueueWriteBuffer(
-                    queue.getNativePointer(), target, 0, toOffset + done, piece, address + fromOffset + done, 0, 0, 0);
+                    queue.getNativePointer(),
+                    target,
+                    0,
+                    toOffset + done,
+                    piece,
+                    address + fromOffset + done,
+                    waits.count(),
+                    waits.handles(),
+                    created);
             if (code != CL.CL_SUCCESS) {
                 throw session.health()
                         .failed("clEnqueueWriteBuffer", code)
@@ -57,8 +81,16 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
                         .with("memory", to)
                         .exception();
             }
+            given(created[0], null);
             done += piece;
         }
+    }
+
+    /** Keeps the event of a command that the queue has taken. */
+    private void given(long event, @Nullable cl_event object) {
+        events.add(event);
+        last = object;
+        waits.clear();
     }
 
     @Override
@@ -67,17 +99,35 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         if (!(call instanceof KernelCall own)) {
             throw new IllegalArgumentException("a call of another backend: " + call);
         }
-        own.launch(session, queue, samples);
+        own.prepare(session, samples);
+        for (long first = 0; first < samples; first += own.mostSamplesAtOnce()) {
+            cl_event event = own.launch(queue, waits, first, samples);
+            given(event.getNativePointer(), event);
+        }
     }
 
     @Override
     public synchronized void waitFor(Fence fence) {
         requireOpen();
         if (fence instanceof OpenClFence own) {
-            own.holdBack(session.context(), queue);
+            cl_event event = own.retainedUnlessPassed(session.context());
+            if (event != null) {
+                waits.add(event);
+            }
+            if (shared && event != null) {
+                barrier();
+            }
         } else if (fence != Fence.passed()) {
             throw new IllegalArgumentException("a fence of another backend: " + fence);
         }
+    }
+
+    /** Has also those wait who give work to the queue on their own. */
+    private void barrier() {
+        cl_event event = new cl_event();
+        int code = Jocl.code(() -> CL.clEnqueueBarrierWithWaitList(queue, waits.count(), waits.events(), event));
+        require("clEnqueueBarrierWithWaitList", code);
+        given(event.getNativePointer(), event);
     }
 
     @Override
@@ -86,19 +136,30 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         return mark();
     }
 
-    private Fence mark() {
+    /** Returns a fence after the last command: its event, or that of a marker. */
+    private OpenClFence mark() {
+        cl_event event = last;
+        if (event == null || shared || waits.count() > 0) {
+            event = marker();
+        }
+        require("clFlush", Jocl.code(() -> CL.clFlush(queue)));
+        Events.retain(event);
+        return new OpenClFence(session.context(), session.health(), event);
+    }
+
+    private cl_event marker() {
         cl_event event = new cl_event();
-        int code = Jocl.code(() -> CL.clEnqueueMarkerWithWaitList(queue, 0, null, event));
+        require(
+                "clEnqueueMarkerWithWaitList",
+                Jocl.code(() -> CL.clEnqueueMarkerWithWaitList(queue, waits.count(), waits.events(), event)));
+        given(event.getNativePointer(), event);
+        return event;
+    }
+
+    private void require(String call, int code) {
         if (code != CL.CL_SUCCESS) {
-            throw session.health().failed("clEnqueueMarkerWithWaitList", code).exception();
+            throw session.health().failed(call, code).exception();
         }
-        Fence fence = new OpenClFence(session.context(), session.health(), event);
-        code = Jocl.code(() -> CL.clFlush(queue));
-        if (code != CL.CL_SUCCESS) {
-            fence.close();
-            throw session.health().failed("clFlush", code).exception();
-        }
-        return fence;
     }
 
     @Override
@@ -128,7 +189,15 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         long source = OpenClMemory.of(from, session).handle();
         long address = LibOpenCl.address(target) + target.position();
         int code = LibOpenCl.clEnqueueReadBuffer(
-                queue.getNativePointer(), source, 0, fromOffset, target.remaining(), address, 0, 0, 0);
+                queue.getNativePointer(),
+                source,
+                0,
+                fromOffset,
+                target.remaining(),
+                address,
+                waits.count(),
+                waits.handles(),
+                created);
         if (code != CL.CL_SUCCESS) {
             throw session.health()
                     .failed("clEnqueueReadBuffer", code)
@@ -137,6 +206,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
                     .with("memory", from)
                     .exception();
         }
+        given(created[0], null);
         return mark();
     }
 
@@ -145,9 +215,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         Pointer pattern = Pointer.to(new byte[] {value});
         int code = Jocl.code(() ->
                 CL.clEnqueueFillBuffer(queue, memory.nativeObject(), pattern, 1, 0, memory.byteSize(), 0, null, null));
-        if (code != CL.CL_SUCCESS) {
-            throw session.health().failed("clEnqueueFillBuffer", code).exception();
-        }
+        require("clEnqueueFillBuffer", code);
         finish();
     }
 
@@ -170,16 +238,24 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     synchronized void unmap(cl_mem buffer, long address) {
         int code = LibOpenCl.clEnqueueUnmapMemObject(
                 queue.getNativePointer(), buffer.getNativePointer(), address, 0, 0, 0);
-        if (code != CL.CL_SUCCESS) {
-            throw session.health().failed("clEnqueueUnmapMemObject", code).exception();
-        }
+        require("clEnqueueUnmapMemObject", code);
         finish();
     }
 
     private void finish() {
-        try (Fence done = mark()) {
-            done.await(session.options().patience());
+        Duration patience = session.options().patience();
+        try (OpenClFence done = mark()) {
+            if (!done.awaitUninterruptibly(patience)) {
+                throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
+                        .with("device", session.info())
+                        .with("timeout", patience.toMillis() + "ms")
+                        .remedy("see whether the device is busy or hangs");
+            }
         }
+    }
+
+    Session session() {
+        return session;
     }
 
     @Override
@@ -199,12 +275,11 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         if (closed || session.health().isLost()) {
             return true;
         }
-        try (Fence done = mark()) {
-            done.await(timeout);
-            return true;
+        try (OpenClFence done = mark()) {
+            return done.awaitUninterruptibly(timeout);
         } catch (LarderException e) {
-            LOG.debug("queue not drained: device={} reason={}", session.info(), e.getMessage());
-            return e.code() == ErrorCode.UNEXPECTED;
+            LOG.debug("work failed before the end: device={} reason={}", session.info(), e.getMessage());
+            return true;
         }
     }
 
@@ -213,6 +288,9 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     public synchronized void close() {
         if (!closed) {
             closed = true;
+            waits.clear();
+            events.clear();
+            last = null;
             LiveObjects.removed(LiveObjects.Kind.QUEUE);
             Jocl.code(() -> CL.clReleaseCommandQueue(queue));
         }

@@ -37,7 +37,7 @@ final class PinnedMemory implements HostMemory {
         try {
             long flags = CL.CL_MEM_READ_WRITE | CL.CL_MEM_ALLOC_HOST_PTR;
             cl_mem buffer = OpenClMemory.create(apart, flags, (long) byteSize + ALIGNMENT, null);
-            try (OpenClQueue queue = apart.createQueue()) {
+            try (OpenClQueue queue = apart.createQueue(false)) {
                 ByteBuffer map = queue.map(buffer, (long) byteSize + ALIGNMENT);
                 PinnedMemory memory = new PinnedMemory(session, buffer, map, byteSize);
                 new UnsafeBuffer(memory.bytes).setMemory(0, byteSize, (byte) 0);
@@ -87,15 +87,19 @@ final class PinnedMemory implements HostMemory {
             return;
         }
         closed = true;
+        Session.State state = session.state().get();
+        if (state == Session.State.STUCK) {
+            return;
+        }
         LiveObjects.removed(LiveObjects.Kind.MAPPING);
-        if (!session.closed().get()) {
+        if (state == Session.State.OPEN && !session.health().isLost()) {
             unmap();
         }
         Jocl.code(() -> CL.clReleaseMemObject(buffer));
     }
 
     private void unmap() {
-        try (OpenClQueue queue = session.apart().createQueue()) {
+        try (OpenClQueue queue = session.apart().createQueue(false)) {
             queue.unmap(buffer, mapped);
         } catch (LarderException e) {
             LOG.warn("cannot unmap: device={} reason={}", session.info(), e.getMessage());

@@ -3,8 +3,8 @@ package dev.larder.loader.opencl;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.loader.device.DeviceInfo;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jocl.CL;
 import org.jocl.cl_command_queue;
 import org.jocl.cl_context;
@@ -23,30 +23,39 @@ record Session(
         OpenClOptions options,
         Health health,
         AtomicLong reserved,
-        AtomicBoolean closed) {
+        AtomicReference<State> state) {
+    /** How far a backend is. */
+    enum State {
+        OPEN,
+        CLOSED,
+        /** Closed while the device still has work that does not get done: what it may use is never freed. */
+        STUCK
+    }
+
     Session(cl_context context, cl_device_id device, DeviceInfo info, OpenClOptions options) {
-        this(context, device, info, options, new Health(), new AtomicLong(), new AtomicBoolean());
+        this(context, device, info, options, new Health(), new AtomicLong(), new AtomicReference<>(State.OPEN));
     }
 
     /** Returns the same with a health of its own: what fails there does not count here. */
     Session apart() {
-        return new Session(context, device, info, options, new Health(), reserved, closed);
+        return new Session(context, device, info, options, new Health(), reserved, state);
     }
 
     /** Fails if the backend is closed or the device is lost. */
     void require() {
-        if (closed.get()) {
+        if (state.get() != State.OPEN) {
             throw new IllegalStateException("closed: device=" + info);
         }
         health.require();
     }
 
+    /** Creates a queue of which everybody knows who gives it work, or a shared one. */
     @SuppressWarnings("deprecation") // the newer function is not in OpenCL 1.2
-    OpenClQueue createQueue() {
+    OpenClQueue createQueue(boolean shared) {
         cl_command_queue queue =
                 Jocl.create(health, "clCreateCommandQueue", code -> CL.clCreateCommandQueue(context, device, 0, code));
         LiveObjects.added(LiveObjects.Kind.QUEUE);
-        return new OpenClQueue(this, queue);
+        return new OpenClQueue(this, queue, shared);
     }
 
     /** Creates a context with one device in it. */

@@ -138,9 +138,10 @@ final class KernelCase {
             double value = random.nextInt(3) == 0
                     ? KernelNumbers.EDGES[random.nextInt(KernelNumbers.EDGES.length)]
                     : random.nextGaussian() * Math.pow(2, random.nextInt(80) - 12);
+            boolean nan = random.nextInt(16) == 0; // one that is no NaN any more if its lower bits are cut off
             switch (random.nextInt(8) == 0 ? 0 : dtype.itemSize()) {
-                case Long.BYTES -> buffer.putDouble(at, value);
-                case Integer.BYTES -> buffer.putFloat(at, (float) value);
+                case Long.BYTES -> buffer.putLong(at, nan ? 0x7ff0_0000_0000_0001L : Double.doubleToRawLongBits(value));
+                case Integer.BYTES -> buffer.putInt(at, nan ? 0xff80_0001 : Float.floatToRawIntBits((float) value));
                 default -> {} // any bits
             }
         }

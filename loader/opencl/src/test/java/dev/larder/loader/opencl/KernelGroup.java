@@ -3,7 +3,6 @@ package dev.larder.loader.opencl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.loader.transform.SampleKernel;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -23,20 +22,27 @@ final class KernelGroup {
 
     /** Runs all, and compares what they make with what the host makes. */
     void check(KernelDevice device) {
+        List<byte[]> made = run(device);
+        for (int i = 0; i < made.size(); i++) {
+            KernelCase each = cases.get(i);
+            assertThat(each.withPlainNans(made.get(i))).as("%s", each).isEqualTo(each.withPlainNans(each.expected()));
+        }
+    }
+
+    /** Runs all, and returns what they make. */
+    List<byte[]> run(KernelDevice device) {
+        List<byte[]> made = new ArrayList<>();
         try (KernelDevice.Built built = device.build(source(), "choose")) {
             for (int i = 0; i < cases.size(); i++) {
                 KernelCase each = cases.get(i);
-                SampleKernel kernel = each.kernel();
                 List<byte[]> sources = new ArrayList<>(each.sources());
                 sources.addAll(Collections.nCopies(shards - sources.size(), new byte[1]));
                 int[] numbers = {i, each.samples()};
-                ByteBuffer control = each.control();
-                byte[] made = built.run(
-                        numbers, kernel.itemsPerSample(), each.samples(), control, each.targetBytes(), sources);
-
-                assertThat(each.withPlainNans(made)).as("%s", each).isEqualTo(each.withPlainNans(each.expected()));
+                int items = each.kernel().itemsPerSample();
+                made.add(built.run(numbers, items, each.samples(), each.control(), each.targetBytes(), sources));
             }
         }
+        return made;
     }
 
     private String source() {

@@ -1,0 +1,118 @@
+package dev.larder.command;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import dev.larder.command.doctor.Probes.DeviceAnswer;
+import dev.larder.command.doctor.Probes.DeviceAnswer.Ending;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Lists devices in a process of its own, as drivers crash and hang.
+ *
+ * @param command the words of {@code larder devices --json}
+ * @param patience how long the process may take
+ */
+record DeviceQuestion(List<String> command, Duration patience) {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final int LAST_OWN_CODE = 128;
+
+    static DeviceQuestion ofThisCommand() {
+        return new DeviceQuestion(
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xlog:disable",
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx128m",
+                        "-XX:-CreateCoredumpOnCrash",
+                        "-XX:ErrorFile=/dev/null",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        LarderCommand.class.getName(),
+                        "devices",
+                        "--json"),
+                PATIENCE);
+    }
+
+    /** Starts the process and waits for its end. */
+    DeviceAnswer ask() {
+        try {
+            Path folder = Files.createTempDirectory("larder-devices");
+            Path out = folder.resolve("out");
+            Path err = folder.resolve("err");
+            try {
+                return ask(out, err);
+            } finally {
+                Files.deleteIfExists(out);
+                Files.deleteIfExists(err);
+                Files.deleteIfExists(folder);
+            }
+        } catch (IOException | JsonParseException | IllegalStateException e) {
+            return DeviceAnswer.without(Ending.REFUSED, "devices cannot be asked for: reason=" + e);
+        }
+    }
+
+    private DeviceAnswer ask(Path out, Path err) throws IOException {
+        Process process = start(out, err);
+        try {
+            if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                return DeviceAnswer.without(Ending.SILENT, "waited=" + patience.toSeconds() + "s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return DeviceAnswer.without(Ending.SILENT, "interrupted");
+        } finally {
+            process.destroyForcibly(); // not waited for: one that hangs in the kernel stays
+        }
+        int code = process.exitValue();
+        if (code != 0) {
+            return DeviceAnswer.without(
+                    code > LAST_OWN_CODE ? Ending.DIED : Ending.REFUSED, "exitCode=" + code + lastLine(err));
+        }
+        return DeviceAnswer.listed(parse(Files.readString(out)));
+    }
+
+    private Process start(Path out, Path err) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().put("POCL_SIGFPE_HANDLER", "0");
+        return builder.start();
+    }
+
+    private static String lastLine(Path file) throws IOException {
+        String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).strip();
+        return text.isEmpty() ? "" : " said=" + text.substring(text.lastIndexOf('\n') + 1);
+    }
+
+    private static List<String> parse(String json) {
+        List<String> devices = new ArrayList<>();
+        for (JsonElement element : JsonParser.parseString(json).getAsJsonArray()) {
+            JsonObject device = element.getAsJsonObject();
+            devices.add(text(device, "backend") + ":" + text(device, "index") + " " + text(device, "name")
+                    + " kind=" + text(device, "kind")
+                    + " memory=" + size(device, "memoryBytes")
+                    + " largestAllocation=" + size(device, "maxAllocationBytes")
+                    + " units=" + text(device, "computeUnits"));
+        }
+        return devices;
+    }
+
+    private static String text(JsonObject device, String key) {
+        return device.get(key).getAsString();
+    }
+
+    private static String size(JsonObject device, String key) {
+        return Units.size(device.get(key).getAsLong());
+    }
+}

@@ -1,0 +1,71 @@
+package dev.larder.loader.cuda;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+
+/** Turns results of the driver into failures that name them. */
+final class CudaCalls {
+    static final int OUT_OF_MEMORY = 2;
+    static final int DEINITIALIZED = 4;
+    static final int STUB_LIBRARY = 34;
+    static final int NO_DEVICE = 100;
+    static final int NOT_PERMITTED = 800;
+    static final int NOT_SUPPORTED = 801;
+
+    /** Results from here on mean that the process cannot use CUDA any more: each later call returns them again. */
+    private static final int FIRST_STICKY = 700;
+
+    private static final int LAST_STICKY = 720;
+    private static final int ALREADY_LOCKED = 712;
+    private static final int NOT_LOCKED = 713;
+
+    private CudaCalls() {}
+
+    /** Fails unless the result is success. */
+    static void require(CudaDriver driver, String call, int result) {
+        if (result != 0) {
+            throw failure(driver, call, result);
+        }
+    }
+
+    static LarderException failure(CudaDriver driver, String call, int result) {
+        return begin(driver, call, result).remedy(remedy(result));
+    }
+
+    static LarderException failure(CudaDriver driver, String call, int result, long byteSize) {
+        return begin(driver, call, result).with("bytes", byteSize).remedy(remedy(result));
+    }
+
+    private static Failure begin(CudaDriver driver, String call, int result) {
+        return Failure.of(code(result), "CUDA driver refused")
+                .with("call", call)
+                .with("error", result + " " + driver.nameOf(result));
+    }
+
+    private static ErrorCode code(int result) {
+        return switch (result) {
+            case OUT_OF_MEMORY -> ErrorCode.NO_SPACE;
+            case STUB_LIBRARY, NO_DEVICE -> ErrorCode.NOT_FOUND;
+            case NOT_PERMITTED, NOT_SUPPORTED -> ErrorCode.REFUSED;
+            default -> ErrorCode.UNEXPECTED;
+        };
+    }
+
+    private static String remedy(int result) {
+        if (isSticky(result)) {
+            return "an earlier kernel or copy of this process failed, and CUDA is lost to it: mend that, and start it again";
+        }
+        return switch (result) {
+            case OUT_OF_MEMORY -> "choose a smaller batch(…) or depth(…), or leave pinMemory() out";
+            case STUB_LIBRARY -> "take the toolkit's stubs off the library path: the driver has the real library";
+            case NO_DEVICE -> "see nvidia-smi and $CUDA_VISIBLE_DEVICES, or leave pinMemory() out";
+            case NOT_PERMITTED, NOT_SUPPORTED -> "leave pinMemory() out: this system does not let pages be locked";
+            default -> "see nvidia-smi and the kernel's log, or leave pinMemory() out";
+        };
+    }
+
+    private static boolean isSticky(int result) {
+        return result >= FIRST_STICKY && result < LAST_STICKY && result != ALREADY_LOCKED && result != NOT_LOCKED;
+    }
+}

@@ -1,0 +1,203 @@
+package dev.larder.loader.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.loader.device.DeviceChoice.Installed;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DeviceChoiceTest {
+    /** Processors come first, to see that the kind counts and not the place. */
+    private final Provider mixed =
+            new Provider("opencl", "cpu:EPYC", "accelerator:Alveo", "gpu:H200 NVL", "gpu:A100", "gpu:H200 SXM");
+
+    /** Lists made-up devices, and keeps what was to be opened. */
+    private static final class Provider implements DeviceProvider {
+        private final String backend;
+        private final List<DeviceInfo> devices;
+        private final List<String> opened = new ArrayList<>();
+        private @Nullable LarderException failure;
+
+        Provider(String backend, String... kindsAndNames) {
+            this.backend = backend;
+            this.devices = IntStream.range(0, kindsAndNames.length)
+                    .mapToObj(i -> device(backend, i, kindsAndNames[i].split(":")))
+                    .toList();
+        }
+
+        private static DeviceInfo device(String backend, int index, String[] words) {
+            return new DeviceInfo(backend, index, words[1], words[0], "P 1", "1.0", 1L << 30, 1L << 28, 4, false, true);
+        }
+
+        Provider failing(ErrorCode code) {
+            failure = Failure.of(code, "driver is amiss").exception();
+            return this;
+        }
+
+        @Override
+        public String backend() {
+            return backend;
+        }
+
+        @Override
+        public List<DeviceInfo> devices() {
+            if (failure != null) {
+                throw failure;
+            }
+            return devices;
+        }
+
+        @Override
+        public DeviceBackend open(DeviceInfo device) {
+            opened.add(device.name());
+            throw Failure.of(ErrorCode.UNEXPECTED, "opened").exception();
+        }
+    }
+
+    private @Nullable String name(DeviceChoice choice, Map<String, String> environment) {
+        DeviceInfo chosen = choice.choose(mixed.devices, environment);
+        return chosen == null ? null : chosen.name();
+    }
+
+    /** Runs something and returns what it wrote to standard error. */
+    private static String errorsOf(Runnable work) {
+        PrintStream before = System.err;
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
+        try {
+            work.run();
+        } finally {
+            System.setErr(before);
+        }
+        return written.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void theFirstOfTheBestKindIsTaken() {
+        assertThat(name(Device.auto(), Map.of())).isEqualTo("H200 NVL");
+        assertThat(name(Device.opencl(), Map.of())).isEqualTo("H200 NVL");
+    }
+
+    @Test
+    void anIndexTakesThatPlaceOfTheList() {
+        assertThat(name(Device.opencl().index(1), Map.of())).isEqualTo("Alveo");
+        assertThatThrownBy(() -> name(Device.opencl().index(5), Map.of()))
+                .hasMessageContaining("no such device: wanted=index 5 devices=[opencl:0 EPYC, opencl:1 Alveo,")
+                .hasMessageContaining("larder devices");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"h200, H200 NVL", "SXM, H200 SXM", "epyc, EPYC"})
+    void aPartOfANameTakesTheFirstThatHasIt(String part, String taken) {
+        assertThat(name(Device.auto().named(part), Map.of())).isEqualTo(taken);
+    }
+
+    @Test
+    void aNameThatNoneHasIsRefused() {
+        assertThatThrownBy(() -> name(Device.auto().named("B300"), Map.of()))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
+                .hasMessageContaining("wanted=name B300");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, EPYC", "3, A100", "sxm, H200 SXM", "' alveo ', Alveo"})
+    void theEnvironmentNamesADeviceByIndexOrName(String wanted, String taken) {
+        assertThat(name(Device.auto(), Map.of("LARDER_DEVICE", wanted, "LOCAL_RANK", "1")))
+                .isEqualTo(taken);
+        assertThat(name(Device.auto().index(2), Map.of("LARDER_DEVICE", wanted)))
+                .as("what the program says comes first")
+                .isEqualTo("H200 NVL");
+    }
+
+    @Test
+    void theEnvironmentMayWantTheHost() {
+        assertThat(name(Device.opencl(), Map.of("LARDER_DEVICE", "Host"))).isNull();
+        assertThat(Device.opencl().open(new Installed(List.of(mixed)), Map.of("LARDER_DEVICE", "host")))
+                .isNull();
+        assertThat(mixed.opened).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, H200 NVL", "1, A100", "2, H200 SXM", "3, H200 NVL", "7, A100", "nonsense, H200 NVL", "-1, H200 NVL"
+    })
+    void ranksAreDealtOutOverTheBestKindInTurn(String rank, String taken) {
+        assertThat(name(Device.auto(), Map.of("LOCAL_RANK", rank))).isEqualTo(taken);
+    }
+
+    @Test
+    void aProcessorIsTakenOnlyWhereItsBackendWasAskedFor() {
+        Provider processors = new Provider("opencl", "cpu:EPYC");
+
+        assertThat(Device.opencl().choose(processors.devices, Map.of())).hasFieldOrPropertyWithValue("name", "EPYC");
+        assertThatThrownBy(() -> Device.auto().choose(processors.devices, Map.of()))
+                .hasMessageContaining("wanted=a gpu or accelerator devices=[opencl:0 EPYC]");
+    }
+
+    @Test
+    void theProviderOfTheDeviceOpensIt() {
+        Provider other = new Provider("fake", "gpu:Made up");
+
+        assertThatThrownBy(() -> Device.opencl().named("made").open(new Installed(List.of(mixed, other)), Map.of()))
+                .hasMessageContaining("opened");
+
+        assertThat(mixed.opened).isEmpty();
+        assertThat(other.opened).containsExactly("Made up");
+    }
+
+    @Test
+    void withoutAProviderTheArtifactIsNamed() {
+        assertThatThrownBy(() -> Device.opencl().open(new Installed(List.of()), Map.of()))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
+                .hasMessageContaining("larder-loader-opencl");
+        assertThat(Installed.find("no such backend").providers()).isEmpty();
+    }
+
+    @Test
+    void whereTheHostWillDoAFailureIsOneWarning() {
+        Installed broken = new Installed(List.of(new Provider("opencl").failing(ErrorCode.UNEXPECTED)));
+
+        String errors = errorsOf(() ->
+                assertThat(Device.opencl().orHost().open(broken, Map.of())).isNull());
+
+        assertThat(errors)
+                .contains("batches stay in host memory: wanted=opencl first reason=driver is amiss")
+                .hasLineCount(1);
+        assertThatThrownBy(() -> Device.opencl().open(broken, Map.of())).hasMessageContaining("driver is amiss");
+    }
+
+    @Test
+    void aBackendThatIsMissingLeavesTheOthers() {
+        Provider missing = new Provider("opencl").failing(ErrorCode.NOT_FOUND);
+        Provider broken = new Provider("opencl").failing(ErrorCode.UNEXPECTED);
+        Provider other = new Provider("fake", "gpu:Made up");
+
+        assertThat(new Installed(List.of(missing, other)).devices()).isEqualTo(other.devices);
+        assertThatThrownBy(new Installed(List.of(missing, new Provider("fake")))::devices)
+                .hasMessageContaining("driver is amiss");
+        assertThatThrownBy(new Installed(List.of(broken, other))::devices).hasMessageContaining("driver is amiss");
+    }
+
+    @Test
+    void whatIsOpenedWithoutADeviceIsTheHost() {
+        assertThat(Device.host().open()).isNull();
+        assertThat(Device.host().fallsBackToHost()).isTrue();
+        assertThat(Device.auto().fallsBackToHost()).isTrue();
+        assertThat(Device.opencl().fallsBackToHost()).isFalse();
+        assertThat(Device.opencl().orHost().named("x").fallsBackToHost()).isTrue();
+    }
+}
