@@ -37,7 +37,11 @@ public final class DeviceBatch implements AutoCloseable {
         this.states = states;
         this.facts = facts;
         this.source = source;
-        this.parts = parts.stream().map(draft -> new DevicePart(this, draft)).toList();
+        DevicePart[] own = new DevicePart[parts.size()];
+        for (int i = 0; i < own.length; i++) {
+            own[i] = new DevicePart(this, parts.get(i));
+        }
+        this.parts = List.of(own);
     }
 
     /** Returns the epoch that the batch belongs to. */

@@ -27,9 +27,11 @@ public final class DevicePart {
         this.firstSample = draft.firstSample();
         this.size = draft.size();
         this.ready = draft.ready();
-        this.arrays = draft.arrays().stream()
-                .map(array -> new DeviceArray(batch, device, array))
-                .toList();
+        DeviceArray[] own = new DeviceArray[draft.arrays().size()];
+        for (int i = 0; i < own.length; i++) {
+            own[i] = new DeviceArray(batch, device, draft.arrays().get(i));
+        }
+        this.arrays = List.of(own);
     }
 
     /** Describes the device; nothing where the batch is in memory of the host. */

@@ -113,8 +113,17 @@ final class SlotPart implements AutoCloseable {
                 .sum();
     }
 
+    /** Describes all outputs as they are now. */
+    List<DeviceArray.Draft> drafts() {
+        DeviceArray.Draft[] drafts = new DeviceArray.Draft[shapes.length];
+        for (int i = 0; i < drafts.length; i++) {
+            drafts[i] = draft(i);
+        }
+        return List.of(drafts);
+    }
+
     /** Describes an output as it is now; its bytes begin at 0. */
-    DeviceArray.Draft draft(int place) {
+    private DeviceArray.Draft draft(int place) {
         DeviceOutput output = layout.outputs().get(place);
         DeviceMemory target = made[place];
         return new DeviceArray.Draft(

@@ -9,7 +9,6 @@ import dev.larder.loader.device.Fence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,9 +53,7 @@ final class UploadingFeed implements DeviceFeed {
             synchronized (queue) {
                 queue.waitFor(part.ready);
             }
-            List<DeviceArray.Draft> arrays =
-                    IntStream.range(0, part.shapes.length).mapToObj(part::draft).toList();
-            parts.add(new DevicePart.Draft(part.device, part.firstSample, part.samples, part.ready, arrays));
+            parts.add(new DevicePart.Draft(part.device, part.firstSample, part.samples, part.ready, part.drafts()));
         }
         DeviceBatch batch = new DeviceBatch(this, states, slot.facts(), parts, slot);
         synchronized (open) {
@@ -106,11 +103,20 @@ final class UploadingFeed implements DeviceFeed {
     }
 
     private void closeBatches(boolean keptToo) {
-        List<DeviceBatch> over;
-        synchronized (open) {
-            over = open.stream().filter(batch -> keptToo || !batch.isKept()).toList();
+        for (DeviceBatch batch = firstOpen(keptToo); batch != null; batch = firstOpen(keptToo)) {
+            release(batch, null);
         }
-        over.forEach(batch -> release(batch, null));
+    }
+
+    private @Nullable DeviceBatch firstOpen(boolean keptToo) {
+        synchronized (open) {
+            for (int i = 0; i < open.size(); i++) { // for every batch, so nothing is allocated
+                if (keptToo || !open.get(i).isKept()) {
+                    return open.get(i);
+                }
+            }
+            return null;
+        }
     }
 
     @Override
