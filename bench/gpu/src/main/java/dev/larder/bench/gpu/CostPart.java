@@ -41,8 +41,9 @@ final class CostPart {
      * @param handlingUs processor time of the threads that hand batches on: not of those that gather
      * @param gatheringUs processor time of the threads that gather
      * @param garbageBytes what all threads of Java together allocated
+     * @param wallUs how long it took
      */
-    private record Cost(double handlingUs, double gatheringUs, double garbageBytes) {
+    private record Cost(double handlingUs, double gatheringUs, double garbageBytes, double wallUs) {
         static Cost now() {
             long handling = 0;
             long gathering = 0;
@@ -60,7 +61,7 @@ final class CostPart {
                 }
                 garbage += isOurs(info.getThreadName()) ? Math.max(0, THREADS.getThreadAllocatedBytes(id)) : 0;
             }
-            return new Cost(handling / 1e3, gathering / 1e3, garbage);
+            return new Cost(handling / 1e3, gathering / 1e3, garbage, System.nanoTime() / 1e3);
         }
 
         private static boolean isOurs(String thread) {
@@ -72,7 +73,8 @@ final class CostPart {
             return new Cost(
                     (handlingUs - start.handlingUs) / BATCHES,
                     (gatheringUs - start.gatheringUs) / BATCHES,
-                    (garbageBytes - start.garbageBytes) / BATCHES);
+                    (garbageBytes - start.garbageBytes) / BATCHES,
+                    (wallUs - start.wallUs) / BATCHES);
         }
     }
 
@@ -124,13 +126,15 @@ final class CostPart {
     }
 
     private static void report(Bench bench, String mode, Cost cost, Cost host) {
-        String batch = mode + ", batch of 256 x 3 KB, ";
+        String batch = mode + ", 256 x 3 KB, ";
         if (cost != host) {
             bench.report()
                     .add(Finding.of(PART, batch + "extra processor time", cost.handlingUs - host.handlingUs, "us")
                             .atMost(MOST_EXTRA_US, true)
                             .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
         }
+        bench.report()
+                .add(Finding.of(PART, batch + "by the clock", cost.wallUs, "us").beside(host.wallUs, "the host's batches"));
         bench.report().add(Finding.of(PART, batch + "handing on", cost.handlingUs, "us"));
         bench.report().add(Finding.of(PART, batch + "gathering", cost.gatheringUs, "us"));
         Finding garbage = Finding.of(PART, batch + "garbage", cost.garbageBytes, "B");

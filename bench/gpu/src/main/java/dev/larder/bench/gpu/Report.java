@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The table: each line is printed when it is known, so that a run that is cut short has shown something. */
 final class Report {
-    private static final String LINE = "%-9s %-46s %10s %-8s %10s %6s  %-9s %-14s %s%n";
+    private static final String LINE = "%-9s %-58s %10s %-8s %10s %6s  %-9s %-14s %s%n";
 
     private final PrintStream out;
     private final Map<String, String> machine = new LinkedHashMap<>();
