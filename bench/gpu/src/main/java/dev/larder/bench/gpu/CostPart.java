@@ -134,7 +134,8 @@ final class CostPart {
                             .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
         }
         bench.report()
-                .add(Finding.of(PART, batch + "by the clock", cost.wallUs, "us").beside(host.wallUs, "the host's batches"));
+                .add(Finding.of(PART, batch + "by the clock", cost.wallUs, "us")
+                        .beside(host.wallUs, "the host's batches"));
         bench.report().add(Finding.of(PART, batch + "handing on", cost.handlingUs, "us"));
         bench.report().add(Finding.of(PART, batch + "gathering", cost.gatheringUs, "us"));
         Finding garbage = Finding.of(PART, batch + "garbage", cost.garbageBytes, "B");

@@ -53,6 +53,7 @@ public final class GpuCheck {
         parts.put("calls", QueuePart::calls);
         parts.put("latency", QueuePart::latency);
         parts.put("cost", CostPart::run);
+        parts.put("trainers", ProcessesPart::run);
         return parts;
     }
 
