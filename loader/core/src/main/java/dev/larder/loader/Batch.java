@@ -138,9 +138,9 @@ public final class Batch implements AutoCloseable {
         return kept;
     }
 
-    void open(Slot filled) {
+    void open(Slot filled, boolean keep) {
         slot = filled;
-        kept = false;
+        kept = keep;
         open = true;
     }
 

@@ -29,9 +29,9 @@ final class BatchRotation {
         resting = new ArrayDeque<>(batches);
     }
 
-    Batch open(Slot slot) {
+    Batch open(Slot slot, boolean kept) {
         Batch batch = resting.removeFirst(); // at most as many are open as there are slots
-        batch.open(slot);
+        batch.open(slot, kept);
         return batch;
     }
 

@@ -2,7 +2,6 @@ package dev.larder.loader;
 
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -104,16 +103,17 @@ public final class DeviceArray {
         if (draft.hostBytes() != null) {
             part.put(0, draft.hostBytes(), 0, length);
         } else if (device != null && length > 0) {
-            DeviceQueue queue = device.consumer();
-            queue.read(draft.memory(), 0, part);
+            device.consumer().read(draft.memory(), 0, part);
         }
+        batch.requireOpen(); // else it may have been another batch's bytes
         target.position(target.position() + length);
     }
 
     /** Returns the bytes without copying, read-only, in the byte order of the elements; nothing where a device has them. */
     public Optional<ByteBuffer> hostBytes() {
         batch.requireOpen();
-        return Optional.ofNullable(draft.hostBytes());
+        return Optional.ofNullable(draft.hostBytes())
+                .map(bytes -> bytes.duplicate().order(dtype().byteOrder()));
     }
 
     @Override

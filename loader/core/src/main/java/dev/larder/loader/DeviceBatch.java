@@ -37,11 +37,11 @@ public final class DeviceBatch implements AutoCloseable {
         this.states = states;
         this.facts = facts;
         this.source = source;
-        DevicePart[] own = new DevicePart[parts.size()];
-        for (int i = 0; i < own.length; i++) {
-            own[i] = new DevicePart(this, parts.get(i));
+        DevicePart[] made = new DevicePart[parts.size()];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new DevicePart(this, parts.get(i));
         }
-        this.parts = List.of(own);
+        this.parts = List.of(made);
     }
 
     /** Returns the epoch that the batch belongs to. */

@@ -74,8 +74,9 @@ public final class DeviceEpoch implements Iterable<DeviceBatch>, AutoCloseable {
             if (!hasNext()) {
                 throw new NoSuchElementException("epoch has no more batches: batches=" + plan.batches());
             }
+            DeviceBatch batch = feed.next(plan);
             next++;
-            return feed.next(plan);
+            return batch;
         }
     }
 }

@@ -50,15 +50,15 @@ final class DeviceFields implements FieldOpener.RowsForm {
         }
         long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.rank());
         SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
+        SampleKernel kernel =
+                SampleKernel.of(transform, SampleKernel.Rows.staged()).orElse(null);
+        if (kernel == null || (kernel.needsDoubles() && !doubles)) {
+            return null;
+        }
         Optional<SampleKernel.Rows> resident = residence.apply(array);
-        if (resident.isEmpty() && transform.isIdentity()) {
-            return null; // uploaded to where the consumer reads it
+        if (resident.isPresent()) {
+            return SampleKernel.of(transform, resident.get()).orElse(null);
         }
-        if (transform.rowByteSize() == 0) {
-            return null; // nothing to compute
-        }
-        return SampleKernel.of(transform, resident.orElse(SampleKernel.Rows.staged()))
-                .filter(kernel -> doubles || !kernel.needsDoubles())
-                .orElse(null);
+        return transform.isIdentity() ? null : kernel; // as it is, it is uploaded to where the consumer reads it
     }
 }

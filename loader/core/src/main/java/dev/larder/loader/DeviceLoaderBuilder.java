@@ -8,6 +8,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.transform.SampleKernel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,9 @@ public final class DeviceLoaderBuilder {
 
     /** Pages of the host are shared in pieces that a buffer of Java can hold. */
     private static final long MAX_SHARED_BYTES = 1 << 30;
+
+    /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
+    private static final LoaderBuilder.Delivery UPLOADED = new LoaderBuilder.Delivery(Duration.ofDays(10_000), true);
 
     private final LoaderBuilder loader;
     private final List<Device> devices;
@@ -60,9 +64,9 @@ public final class DeviceLoaderBuilder {
     }
 
     /**
-     * Opens the devices, takes their memory and starts the threads. With too little memory of a device there are fewer slots, then
-     * arrays are streamed instead of resident, then batches stay on the host if the device may fall back to it; else it fails with
-     * {@code NO_SPACE} and numbers.
+     * Opens the devices, takes their memory and starts the threads. With too little memory of a device there are fewer slots. If there
+     * is not even one, arrays are streamed instead of resident, unless {@code RESIDENT} was asked for and the device may not fall back
+     * to the host; then batches stay on the host, if it may; else it fails with {@code NO_SPACE} and numbers.
      */
     public DeviceLoader build() {
         List<DeviceBackend> backends = open();
@@ -112,26 +116,32 @@ public final class DeviceLoaderBuilder {
 
     private DeviceLoader onHost() {
         Source source = loader.source(FieldOpener.RowsForm.finished(loader.transformSeed()));
-        Loader host = loader.build(source, loader.allocator(), loader.depth());
+        int depth = Math.max(slots, loader.depth());
+        LoaderBuilder.Delivery delivery = new LoaderBuilder.Delivery(loader.timeout(), true);
+        Loader host = loader.build(source, loader.allocator(), depth, delivery);
         DeviceFeed feed = new HostFeed(host, host.states(), loader.timeout());
-        return new DeviceLoader(
-                host, feed, new DeviceLoader.Plan(Optional.empty(), 0, host.slotBytes(), loader.depth()));
+        return new DeviceLoader(host, feed, new DeviceLoader.Plan(Optional.empty(), 0, host.slotBytes(), depth));
     }
 
     private DeviceLoader onDevices(List<DeviceBackend> backends) {
-        long arrayBytes = wholeArrays().mapToLong(ArrayView::byteSize).sum();
-        boolean shared = backends.stream().allMatch(device -> device.info().unifiedMemory());
+        long copiedBytes = wholeArrays()
+                .filter(array -> !ResidentArray.isShared(backends, array))
+                .mapToLong(ArrayView::byteSize)
+                .sum();
         long budget = budgetBytes >= 0
                 ? budgetBytes
                 : backends.stream()
                         .mapToLong(device -> device.info().memoryBytes() / 2)
                         .min()
                         .orElseThrow();
-        DeviceMode chosen = mode != DeviceMode.AUTO
-                ? mode
-                : shared || arrayBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
+        DeviceMode chosen =
+                mode != DeviceMode.AUTO ? mode : copiedBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
         LOG.info(
-                "device loader: mode={} arrayBytes={} budgetBytes={} devices={}", chosen, arrayBytes, budget, backends);
+                "device loader: mode={} bytesToBeResident={} budgetBytes={} devices={}",
+                chosen,
+                copiedBytes,
+                budget,
+                backends);
         if (chosen == DeviceMode.STREAM) {
             return onDevices(backends, chosen);
         }
@@ -141,7 +151,7 @@ public final class DeviceLoaderBuilder {
             if (e.code() != ErrorCode.NO_SPACE || (mode == DeviceMode.RESIDENT && !mayFallBack())) {
                 throw e;
             }
-            LOG.warn("arrays do not fit the device and are streamed: bytes={} reason={}", arrayBytes, e.getMessage());
+            LOG.warn("arrays do not fit the device and are streamed: bytes={} reason={}", copiedBytes, e.getMessage());
             return onDevices(backends, DeviceMode.STREAM);
         }
     }
@@ -162,13 +172,14 @@ public final class DeviceLoaderBuilder {
                 doubles,
                 array -> chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty());
         Source source = loader.source(form);
+        requireDivisible(source, backends.size());
         DeviceMeans means = new DeviceMeans(backends, new ArrayList<>(), new ArrayList<>());
         Loader host = null;
         try {
             for (DeviceBackend device : backends) {
                 means.residents().add(residents(device, source));
             }
-            host = loader.build(source, backends.get(0), loader.depth());
+            host = loader.build(source, backends.get(0), loader.depth(), UPLOADED);
             allocateSlots(source, means);
             DeviceLoader.Plan plan = new DeviceLoader.Plan(
                     Optional.of(chosen),
@@ -183,6 +194,17 @@ public final class DeviceLoaderBuilder {
                 host.close();
             }
             throw e;
+        }
+    }
+
+    private static void requireDivisible(Source source, int devices) {
+        for (FieldReader field : source.fields()) {
+            if (devices > 1 && field instanceof PackedReader) {
+                throw source.failure(ErrorCode.BAD_INPUT, "batches of this column cannot be divided among devices")
+                        .with("column", field.column())
+                        .with("devices", devices)
+                        .remedy("pad its rows instead of packing them, or use one device");
+            }
         }
     }
 
@@ -224,6 +246,9 @@ public final class DeviceLoaderBuilder {
             residents.values().forEach(ResidentArray::close);
             throw e;
         }
+        if (residents.isEmpty()) {
+            return residents;
+        }
         LOG.info(
                 "arrays are resident: device={} arrays={} copiedBytes={} ms={}",
                 device.info(),
@@ -237,8 +262,8 @@ public final class DeviceLoaderBuilder {
 
     /** Takes as many slots as wanted, or as the devices have room for: one at least. */
     private void allocateSlots(Source source, DeviceMeans means) {
-        SlotPart.Layout layout =
-                new SlotPart.Layout(DeviceOutput.of(source), source.arrays(), loader.samples(source), loader.timeout());
+        int share = (int) Plan.ceilDiv(loader.samples(source), means.backends().size());
+        SlotPart.Layout layout = new SlotPart.Layout(DeviceOutput.of(source), source.arrays(), share);
         for (int i = 0; i < slots; i++) {
             try {
                 means.slots().add(slot(layout, means));
@@ -267,6 +292,6 @@ public final class DeviceLoaderBuilder {
             parts.forEach(SlotPart::close);
             throw e;
         }
-        return new DeviceSlot(List.copyOf(parts), layout.maxSamples());
+        return new DeviceSlot(List.copyOf(parts));
     }
 }

@@ -27,11 +27,11 @@ public final class DevicePart {
         this.firstSample = draft.firstSample();
         this.size = draft.size();
         this.ready = draft.ready();
-        DeviceArray[] own = new DeviceArray[draft.arrays().size()];
-        for (int i = 0; i < own.length; i++) {
-            own[i] = new DeviceArray(batch, device, draft.arrays().get(i));
+        DeviceArray[] made = new DeviceArray[draft.arrays().size()];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new DeviceArray(batch, device, draft.arrays().get(i));
         }
-        this.arrays = List.of(own);
+        this.arrays = List.of(made);
     }
 
     /** Describes the device; nothing where the batch is in memory of the host. */

@@ -96,6 +96,8 @@ final class DeviceReader extends FieldReader {
         Room room = Objects.requireNonNull((Room) workspace.scratch(field()));
         if (staged) {
             array.copyRows(rows, first, count, array(slot, 0).memory(), (int) (first * array.rowByteSize()));
+        } else {
+            array.address(); // fails where it is closed: the device would read zeros, or what nobody vouches for
         }
         if (kernel.checksRows()) {
             check(slot, rows, first, count, room);

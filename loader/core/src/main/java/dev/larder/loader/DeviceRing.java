@@ -130,7 +130,8 @@ final class DeviceRing {
         }
     }
 
-    private void requireRunning(Plan wanted) {
+    /** Fails unless an epoch runs and no device has failed. */
+    synchronized void requireRunning(Plan wanted) {
         requireOpen();
         if (failedForEver) {
             throw Objects.requireNonNull(failure);
@@ -159,7 +160,7 @@ final class DeviceRing {
 
     private Failure waiting(ErrorCode code, String what, long start) {
         return source.failure(code, what)
-                .with("stage", free.isEmpty() ? Stage.SLOT : Stage.GATHER)
+                .with("stage", lentCount == depth ? Stage.SLOT : Stage.GATHER)
                 .with("epoch", run == null ? -1 : run.plan.epoch())
                 .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
                 .with("deviceSlots", depth)
@@ -172,6 +173,14 @@ final class DeviceRing {
     /** Takes the slot of a batch back, to be used again when its fences are passed: one for each part, now the ring's. */
     synchronized void giveBack(DeviceSlot slot, Fence[] fences) {
         slot.waitFor(fences);
+        lentCount--;
+        free.addLast(slot);
+        notifyAll();
+    }
+
+    /** Takes the slot of a batch back that no consumer has seen. */
+    synchronized void giveBack(DeviceSlot slot) {
+        slot.waitForItself();
         lentCount--;
         free.addLast(slot);
         notifyAll();
@@ -268,7 +277,7 @@ final class DeviceRing {
 
     // ---- for the end
 
-    /** Ends everything that has not begun. */
+    /** Ends everything that has not begun. Idempotent. */
     synchronized void close() {
         if (!closed) {
             closed = true;
@@ -276,8 +285,12 @@ final class DeviceRing {
         }
     }
 
-    synchronized boolean isClosed() {
-        return closed;
+    /** Waits until no batch is lent; tells whether that is so in time. */
+    synchronized boolean awaitNothingLent(long deadlineNanos) throws InterruptedException {
+        while (lentCount > 0 && System.nanoTime() < deadlineNanos) {
+            TimeUnit.NANOSECONDS.timedWait(this, Math.max(1_000_000, deadlineNanos - System.nanoTime()));
+        }
+        return lentCount == 0;
     }
 
     synchronized boolean hasFlights() {

@@ -1,7 +1,6 @@
 package dev.larder.loader;
 
 import dev.larder.loader.device.Fence;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +18,7 @@ final class DeviceSlot implements AutoCloseable {
     final List<SlotPart> parts;
 
     /** The row of the dataset that each sample is. */
-    long[] rows;
+    private long[] rows = {};
 
     int size;
     int valid;
@@ -27,9 +26,8 @@ final class DeviceSlot implements AutoCloseable {
     private @Nullable Plan plan;
     private @Nullable Flight flight;
 
-    DeviceSlot(List<SlotPart> parts, int samples) {
+    DeviceSlot(List<SlotPart> parts) {
         this.parts = parts;
-        this.rows = new long[samples];
     }
 
     Plan plan() {
@@ -67,26 +65,26 @@ final class DeviceSlot implements AutoCloseable {
         }
     }
 
-    /** Sets what the next upload waits for, one fence for each part; they are closed when another takes their place. */
+    /** Sets what the next upload waits for, one fence for each part; they belong to the slot, and then to its next flight. */
     void waitFor(Fence[] fences) {
         for (int i = 0; i < fences.length; i++) {
-            SlotPart part = parts.get(i);
-            if (part.lastUse != part.ready) {
-                part.lastUse.close();
-            }
-            part.lastUse = fences[i];
+            parts.get(i).lastUse = fences[i];
         }
     }
 
     /** Lets the next upload wait for the batch itself: nobody has seen it. */
     void waitForItself() {
-        Fence[] fences = new Fence[parts.size()];
-        Arrays.setAll(fences, i -> parts.get(i).ready);
-        waitFor(fences);
+        for (SlotPart part : parts) {
+            part.lastUse = part.ready;
+        }
     }
 
+    /** Closes everything; nothing may be under way any more. */
     @Override
     public void close() {
         parts.forEach(SlotPart::close);
+        if (flight != null) {
+            flight.close();
+        }
     }
 }

@@ -6,13 +6,18 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The two threads of a loader with devices: one gives batches to them, the other looks how far they have come. Neither keeps a
- * processor busy while it waits.
+ * processor busy while it waits. What ends one of them fails the loader.
  */
 final class DeviceThreads {
+    private static final String AGAIN = "build the loader anew";
+
     private final Source source;
     private final DeviceRing ring;
     private final Duration timeout;
@@ -40,30 +45,23 @@ final class DeviceThreads {
         return threads;
     }
 
-    /** Waits for the threads of a closed ring to end; tells whether they have, and all work with them. */
-    boolean join(Duration limit) {
-        long deadline = System.nanoTime() + limit.toNanos();
+    /** Waits for the threads of a closed ring to end, and all work with them; returns the names of those that have not. */
+    String join(long deadlineNanos) throws InterruptedException {
         uploader.interrupt();
-        boolean interrupted = join(uploader, deadline);
-        interrupted |= join(retirer, deadline);
+        join(uploader, deadlineNanos);
+        join(retirer, deadlineNanos);
         retirer.interrupt();
-        interrupted |= join(retirer, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(200));
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return !uploader.isAlive() && !retirer.isAlive() && !ring.hasFlights();
+        join(retirer, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(200));
+        return Stream.of(uploader, retirer)
+                .filter(Thread::isAlive)
+                .map(Thread::getName)
+                .collect(Collectors.joining(","));
     }
 
-    private static boolean join(Thread thread, long deadline) {
-        boolean interrupted = false;
-        while (thread.isAlive() && thread != Thread.currentThread() && System.nanoTime() < deadline) {
-            try {
-                TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadline - System.nanoTime()));
-            } catch (InterruptedException e) {
-                interrupted = true; // and wait on: it is not for long
-            }
+    private static void join(Thread thread, long deadlineNanos) throws InterruptedException {
+        if (thread != Thread.currentThread()) {
+            TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadlineNanos - System.nanoTime()));
         }
-        return interrupted;
     }
 
     // ---- the uploading thread
@@ -75,6 +73,8 @@ final class DeviceThreads {
             }
         } catch (InterruptedException e) {
             // the loader is being closed
+        } catch (Throwable e) {
+            ring.failed(source.failure("loader cannot go on", Stage.SLOT, e).remedy(AGAIN));
         } finally {
             ring.uploaderLeft();
         }
@@ -85,17 +85,18 @@ final class DeviceThreads {
         if (batch == null) {
             return;
         }
+        long number = batch.number();
         try {
             long bytes = job.slot().submit(batch.slot());
             ring.submitted(job, new Flight(job.slot(), batch), bytes);
         } catch (Throwable e) {
-            ring.failed(failure("cannot give a batch to the device", job.run().plan, batch.slot().batch, "submit", e));
+            ring.failed(failure(source, "cannot give a batch to the device", job.run().plan, number, "submit", e));
         }
     }
 
     private @Nullable Batch gathered(DeviceRing.Job job) {
         try {
-            return job.run().batches.next().keep();
+            return job.run().batches.next();
         } catch (LarderException e) {
             ring.notGathered(job, e);
         } catch (Throwable e) { // the epoch has ended, or memory ran out
@@ -108,20 +109,29 @@ final class DeviceThreads {
 
     private void retire() {
         try {
-            long quietSince = System.nanoTime();
             while (ring.awaitFlights()) {
-                boolean uploaded = retireUploaded();
-                if (retireReady() || uploaded) {
-                    quietSince = System.nanoTime();
-                } else {
-                    Fence.pause(System.nanoTime() - quietSince);
-                    if (Thread.interrupted()) {
-                        return; // the loader is being closed, and has waited long enough
-                    }
-                }
+                retireFlights();
             }
         } catch (InterruptedException e) {
             // the loader is being closed, and has waited long enough
+        } catch (Throwable e) {
+            ring.failed(source.failure("loader cannot go on", Stage.SLOT, e).remedy(AGAIN));
+        }
+    }
+
+    /** Looks until nothing is under way. */
+    private void retireFlights() throws InterruptedException {
+        long quietSince = System.nanoTime();
+        while (ring.hasFlights()) {
+            boolean uploaded = retireUploaded();
+            if (retireReady() || uploaded) {
+                quietSince = System.nanoTime();
+            } else {
+                Fence.pause(System.nanoTime() - quietSince);
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+            }
         }
     }
 
@@ -139,25 +149,39 @@ final class DeviceThreads {
         if (flight == null || !isOver(flight, "compute", flight::isReady)) {
             return false;
         }
+        requireOpenArrays(flight);
         ring.landed(flight);
         return true;
     }
 
+    /** Fails the loader if an array that kernels read in place was closed meanwhile: they may have read zeros. */
+    private void requireOpenArrays(Flight flight) {
+        for (FieldReader field : source.fields()) {
+            if (field instanceof DeviceReader reader && reader.storedArray() < 0 && !reader.isOpen()) {
+                LarderException closed = Failure.of(ErrorCode.REFUSED, "array was closed under the loader")
+                        .with("array", reader.column())
+                        .remedy("close the loader first");
+                ring.failed(failure(source, "cannot vouch for a batch", flight.plan, flight.number, "compute", closed));
+            }
+        }
+    }
+
     /** Tells whether there is nothing to wait for any more: the work is done, or has failed. */
-    private boolean isOver(Flight flight, String phase, java.util.function.BooleanSupplier done) {
+    private boolean isOver(Flight flight, String phase, BooleanSupplier done) {
         try {
             if (done.getAsBoolean()) {
                 return true;
             }
             if (isLate(flight)) { // and may still be at it: its memory stays as it is
+                flight.reportedLate = true;
                 LarderException late = Failure.of(ErrorCode.DEADLINE, "not finished in time")
                         .with("timeout", timeout.toMillis() + "ms")
                         .remedy("see whether the device is busy or hangs; raise timeout(…) if it is slow");
-                ring.failed(failure("device is late", flight.plan, flight.number, phase, late));
+                ring.failed(failure(source, "device is late", flight.plan, flight.number, phase, late));
             }
             return false;
         } catch (RuntimeException e) {
-            ring.failed(failure("device failed", flight.plan, flight.number, phase, e));
+            ring.failed(failure(source, "device failed", flight.plan, flight.number, phase, e));
             return true;
         }
     }
@@ -167,17 +191,21 @@ final class DeviceThreads {
         if (flight.clearedNanos == 0 && flight.isCleared()) {
             flight.clearedNanos = System.nanoTime();
         }
-        return flight.clearedNanos != 0 && System.nanoTime() - flight.clearedNanos > timeout.toNanos();
+        return !flight.reportedLate
+                && flight.clearedNanos != 0
+                && System.nanoTime() - flight.clearedNanos > timeout.toNanos();
     }
 
-    private LarderException failure(String what, Plan plan, long batch, String phase, Throwable cause) {
-        Failure failure = source.failure(
-                        cause instanceof LarderException known ? known.code() : ErrorCode.UNEXPECTED, what)
+    /** Says which batch failed for ever, and where. */
+    static LarderException failure(Source source, String what, Plan plan, long batch, String phase, Throwable cause) {
+        boolean known = cause instanceof LarderException;
+        ErrorCode code = known ? ((LarderException) cause).code() : ErrorCode.UNEXPECTED;
+        return source.failure(code, what)
                 .with("phase", phase)
                 .with("epoch", plan.epoch())
                 .with("batch", batch)
-                .with("cause", cause instanceof LarderException known ? known.getMessage() : cause)
-                .cause(cause);
-        return failure.exception();
+                .with("cause", known ? "{" + cause.getMessage() + "}" : cause)
+                .cause(cause)
+                .remedy(AGAIN);
     }
 }

@@ -36,7 +36,6 @@ final class HostFeed implements DeviceFeed {
 
     @Override
     public DeviceBatch next(Plan plan) {
-        closeBatches(false);
         Iterator<Batch> running;
         synchronized (open) {
             if (epoch == null || epoch.plan() != plan) {
@@ -45,7 +44,8 @@ final class HostFeed implements DeviceFeed {
             }
             running = Objects.requireNonNull(batches);
         }
-        Batch batch = running.next().keep();
+        closeBatches(false);
+        Batch batch = running.next();
         DeviceBatch.Facts facts =
                 new DeviceBatch.Facts(plan, batch.number(), batch.size(), batch.validSize(), batch.slot().rows);
         List<DeviceArray.Draft> arrays =
@@ -84,20 +84,17 @@ final class HostFeed implements DeviceFeed {
 
     @Override
     public void release(DeviceBatch batch, Fence @Nullable [] lastUse) {
+        if (lastUse != null) {
+            lastUse[0].await(timeout);
+            lastUse[0].close();
+        }
         synchronized (open) {
             if (!open.remove(batch)) {
                 return;
             }
             batch.invalidate();
         }
-        try {
-            if (lastUse != null) {
-                lastUse[0].await(timeout);
-                lastUse[0].close();
-            }
-        } finally {
-            ((Batch) batch.source).close();
-        }
+        ((Batch) batch.source).close();
     }
 
     private void closeBatches(boolean keptToo) {

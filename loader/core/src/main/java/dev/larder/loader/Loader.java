@@ -57,11 +57,14 @@ public final class Loader implements AutoCloseable {
         this.means = means;
         this.slots = allocate(source, means);
         Gather gather = new Gather(source, means.onFailure());
-        int taskRows = taskRows(means.samples(), source.sampleByteSize());
         Ring.Work work = new Ring.Work(
-                taskRows, means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()), means.inOrder());
-        this.ring = new Ring(source, gather, states, slots, work, means.timeout());
+                taskRows(means.samples(), source.sampleByteSize()),
+                means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()),
+                means.inOrder(),
+                means.delivery().keeps());
         try {
+            this.ring = new Ring(
+                    source, gather, states, slots, work, means.delivery().timeout());
             this.threads = GatherThreads.start(source, gather, ring, means.threads());
         } catch (Throwable e) {
             Slot.closeMemory(slots);

@@ -209,8 +209,17 @@ public final class LoaderBuilder {
 
     /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
-        return build(source(FieldOpener.RowsForm.finished(transformSeed())), allocator(), depth);
+        Source source = source(FieldOpener.RowsForm.finished(transformSeed()));
+        return build(source, allocator(), depth, new Delivery(timeout, false));
     }
+
+    /**
+     * How batches are taken.
+     *
+     * @param timeout how long to wait for one
+     * @param keeps whether they stay open until they are closed, whatever becomes of their epoch
+     */
+    record Delivery(Duration timeout, boolean keeps) {}
 
     /** Opens what the fields name. */
     Source source(FieldOpener.RowsForm rowsForm) {
@@ -250,7 +259,7 @@ public final class LoaderBuilder {
     }
 
     /** Checks that batches are not too long, allocates the slots and starts the threads. */
-    Loader build(Source source, HostAllocator memory, int slots) {
+    Loader build(Source source, HostAllocator memory, int slots, Delivery delivery) {
         int samples = samples(source);
         for (OutputArray array : source.arrays()) {
             long bytes = Math.multiplyExact(array.rowByteSize(), samples);
@@ -264,7 +273,7 @@ public final class LoaderBuilder {
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
         States states = new States(dataset, description, transformSeed(), inOrder);
-        Means means = new Means(samples, threads, slots, timeout, inOrder, onFailure, progress, memory);
+        Means means = new Means(samples, threads, slots, delivery, inOrder, onFailure, progress, memory);
         return new Loader(source, epochs(), states, means);
     }
 
@@ -302,7 +311,7 @@ public final class LoaderBuilder {
             int samples,
             int threads,
             int depth,
-            Duration timeout,
+            Delivery delivery,
             boolean inOrder,
             FailurePolicy onFailure,
             @Nullable PrintStream progress,

@@ -3,6 +3,7 @@ package dev.larder.loader;
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
@@ -14,11 +15,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** All rows of an array where kernels of one device can reach them: in the host's own pages, or copied, in one or several shards. */
 final class ResidentArray implements AutoCloseable {
     /** What is copied at a time: long enough for the full speed of the link. */
     private static final int CHUNK_BYTES = 16 << 20;
+
+    /** How long to wait for copies when they are of no use any more. */
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
     private final List<DeviceMemory> shards;
     private final long copiedBytes;
@@ -74,9 +80,14 @@ final class ResidentArray implements AutoCloseable {
         }
     }
 
+    /** Tells whether devices read an array where it lies: they work in the host's memory, and it begins on a page. */
+    static boolean isShared(List<DeviceBackend> devices, ArrayView array) {
+        return array.address() % HostMemory.ALIGNMENT == 0
+                && devices.stream().allMatch(device -> device.info().unifiedMemory());
+    }
+
     private static Optional<DeviceMemory> share(DeviceBackend device, ArrayView array, long at, long length) {
-        boolean onPage = (array.address() + at) % HostMemory.ALIGNMENT == 0;
-        return onPage && device.info().unifiedMemory() && length <= Integer.MAX_VALUE
+        return isShared(List.of(device), array) && at % HostMemory.ALIGNMENT == 0 && length <= Integer.MAX_VALUE
                 ? device.share(array.dataBuffer(at, (int) length))
                 : Optional.empty();
     }
@@ -84,33 +95,61 @@ final class ResidentArray implements AutoCloseable {
     /** Copies with two pieces of staging memory, one of which is filled while the other is uploaded. */
     private static void copy(DeviceBackend device, ArrayView array, long at, DeviceMemory to, Duration timeout) {
         int chunk = (int) Math.min(CHUNK_BYTES, to.byteSize());
-        DeviceQueue queue = device.uploads();
-        Fence[] uploaded = {Fence.passed(), Fence.passed()};
-        try (HostMemory first = device.allocate(chunk);
-                HostMemory second = device.allocate(chunk)) {
-            HostMemory[] staging = {first, second};
-            try {
-                int turn = 0;
-                for (long done = 0; done < to.byteSize(); done += chunk, turn ^= 1) {
-                    int length = (int) Math.min(chunk, to.byteSize() - done);
-                    uploaded[turn].await(timeout);
-                    uploaded[turn].close();
-                    ByteBuffer source = array.dataBuffer(at + done, length);
-                    staging[turn].bytes().put(0, source, 0, length);
-                    queue.upload(staging[turn], 0, to, done, length);
-                    uploaded[turn] = queue.fence();
-                }
-            } finally {
-                awaitBoth(uploaded, timeout);
+        try (Staging first = new Staging(device, chunk);
+                Staging second = new Staging(device, chunk)) {
+            Staging next = first;
+            for (long done = 0; done < to.byteSize(); done += chunk) {
+                int length = (int) Math.min(chunk, to.byteSize() - done);
+                next.upload(array.dataBuffer(at + done, length), to, done, timeout);
+                next = next == first ? second : first;
             }
+            first.uploaded.await(timeout);
+            second.uploaded.await(timeout);
         }
     }
 
-    private static void awaitBoth(Fence[] fences, Duration timeout) {
-        try (Fence first = fences[0];
-                Fence second = fences[1]) {
-            first.await(timeout);
-            second.await(timeout);
+    /** Memory that is filled and uploaded in turns. */
+    private static final class Staging implements AutoCloseable {
+        /** Memory that a device may still read although nobody waits for it any more. */
+        private static final Queue<HostMemory> ABANDONED = new ConcurrentLinkedQueue<>();
+
+        private final DeviceQueue queue;
+        private final HostMemory memory;
+        private Fence uploaded = Fence.passed();
+
+        Staging(DeviceBackend device, int byteSize) {
+            this.queue = device.uploads();
+            this.memory = device.allocate(byteSize);
+        }
+
+        void upload(ByteBuffer bytes, DeviceMemory to, long toOffset, Duration timeout) {
+            uploaded.await(timeout);
+            uploaded.close();
+            int length = bytes.remaining();
+            memory.bytes().put(0, bytes, bytes.position(), length);
+            queue.upload(memory, 0, to, toOffset, length);
+            uploaded = queue.fence();
+        }
+
+        /** Waits once more, also where the thread was interrupted, before the memory goes. */
+        @Override
+        public void close() {
+            boolean interrupted = Thread.interrupted();
+            try {
+                uploaded.await(END_TIMEOUT);
+                memory.close();
+            } catch (LarderException e) {
+                if (e.code() == ErrorCode.DEADLINE || e.code() == ErrorCode.INTERRUPTED) {
+                    ABANDONED.add(memory);
+                } else {
+                    memory.close();
+                }
+            } finally {
+                uploaded.close();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
         }
     }
 

@@ -81,8 +81,15 @@ final class Ring {
         this.batches = new BatchRotation(this, source, states, depth);
     }
 
-    /** How batches are cut into tasks, whether the consumer does some of them, and whether it gets batches in their order. */
-    record Work(int taskRows, boolean consumerHelps, boolean inOrder) {}
+    /**
+     * How the work is done.
+     *
+     * @param taskRows how batches are cut into tasks
+     * @param consumerHelps whether the consumer does some of them
+     * @param inOrder whether it gets batches in their order
+     * @param keepsBatches whether batches are kept from the start
+     */
+    record Work(int taskRows, boolean consumerHelps, boolean inOrder, boolean keepsBatches) {}
 
     // ---- for epochs
 
@@ -242,7 +249,7 @@ final class Ring {
         for (SlotArray array : slot.arrays) {
             deliveredBytes += array.filled.capacity();
         }
-        return batches.open(slot);
+        return batches.open(slot, work.keepsBatches());
     }
 
     /** Tells whether the awaited batch became ready within the time that parking and waking would take. */

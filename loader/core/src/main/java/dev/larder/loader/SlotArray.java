@@ -31,7 +31,7 @@ final class SlotArray {
         this.allocator = allocator;
         this.shape = new long[1 + description.rowShape().length];
         System.arraycopy(description.rowShape(), 0, shape, 1, shape.length - 1);
-        this.owned = allocator.allocate(byteSize);
+        this.owned = allocator.allocate(Math.max(1, byteSize)); // rows may have no bytes, or none yet
         this.memory = new UnsafeBuffer(bytes());
         this.output = Output.of(bytes());
         this.filled = new UnsafeBuffer(memory);

@@ -21,8 +21,12 @@ import org.jspecify.annotations.Nullable;
  * <p>The memory belongs to the loader's uploading thread until {@link #ready}, then to the consumer until {@link #lastUse}.
  */
 final class SlotPart implements AutoCloseable {
+    /** How long a slot that must grow waits for its consumer, who has a deadline of its own: until the loader is closed. */
+    private static final Duration WITHOUT_END = Duration.ofDays(10_000);
+
     final DeviceBackend device;
     private final Layout layout;
+    private final Map<String, ResidentArray> residents;
 
     /** What is uploaded, by its place in the host's slot. */
     private final @Nullable DeviceMemory[] uploads;
@@ -32,64 +36,73 @@ final class SlotPart implements AutoCloseable {
 
     private final DeviceKernel.@Nullable Call[] calls;
 
+    /** How many samples the memory of arrays with rows of one length has room for. */
+    private int room;
+
     /** The dimensions of each output. */
     final long[][] shapes;
 
     int firstSample;
     int samples;
 
-    /** Passed when the consumer is done with the batch before. Those of the batch itself belong to its {@link Flight}. */
+    /** Passed when the consumer is done with the batch before; belongs to the next {@link Flight}. */
     Fence lastUse = Fence.passed();
 
-    /** Passed when the host's bytes are no longer needed. */
+    /** Passed when the host's bytes are no longer needed; belongs to the {@link Flight}. */
     Fence uploaded = Fence.passed();
 
-    /** Passed when the batch is complete. */
+    /** Passed when the batch is complete; belongs to the {@link Flight}. */
     Fence ready = Fence.passed();
 
     /**
      * What all parts have in common.
      *
      * @param staged the arrays of the host's slots
-     * @param maxSamples what there is room for; rows of different lengths may need more
-     * @param timeout how long to wait for a consumer where memory must grow
+     * @param samples what there is room for at first
      */
-    record Layout(List<DeviceOutput> outputs, List<OutputArray> staged, int maxSamples, Duration timeout) {}
+    record Layout(List<DeviceOutput> outputs, List<OutputArray> staged, int samples) {}
 
     /** Takes memory. */
     SlotPart(DeviceBackend device, Layout layout, Map<String, ResidentArray> residents) {
         this.device = device;
         this.layout = layout;
+        this.residents = residents;
         this.uploads = new DeviceMemory[layout.staged().size()];
         this.made = new DeviceMemory[layout.outputs().size()];
         this.calls = new DeviceKernel.Call[made.length];
         this.shapes = new long[made.length][];
+        for (int i = 0; i < shapes.length; i++) {
+            long[] rowShape = layout.outputs().get(i).description().rowShape();
+            shapes[i] = new long[1 + rowShape.length];
+            System.arraycopy(rowShape, 0, shapes[i], 1, rowShape.length);
+        }
+        allocate(layout.samples());
+    }
+
+    private void allocate(int newRoom) {
+        room = newRoom;
         try {
             for (int i = 0; i < uploads.length; i++) {
                 uploads[i] = allocate(layout.staged().get(i).rowByteSize());
             }
             for (int i = 0; i < made.length; i++) {
-                prepare(i, residents);
+                bind(i);
             }
         } catch (Throwable e) {
-            close();
+            free();
             throw e;
         }
     }
 
     private DeviceMemory allocate(long rowByteSize) {
-        return device.allocateDevice(Math.max(1, rowByteSize * layout.maxSamples())); // an array may have no elements
+        return device.allocateDevice(Math.max(1, rowByteSize * room)); // an array may have no elements
     }
 
-    private void prepare(int place, Map<String, ResidentArray> residents) {
+    private void bind(int place) {
         DeviceOutput output = layout.outputs().get(place);
-        OutputArray description = output.description();
-        long[] rowShape = description.rowShape();
-        shapes[place] = new long[1 + rowShape.length];
-        System.arraycopy(rowShape, 0, shapes[place], 1, rowShape.length);
         DeviceReader reader = output.reader();
         if (reader != null) {
-            DeviceMemory target = allocate(description.rowByteSize());
+            DeviceMemory target = allocate(output.description().rowByteSize());
             made[place] = target;
             List<DeviceMemory> sources = output.uploaded() < 0
                     ? Objects.requireNonNull(residents.get(reader.array().name()))
@@ -113,17 +126,8 @@ final class SlotPart implements AutoCloseable {
                 .sum();
     }
 
-    /** Describes all outputs as they are now. */
-    List<DeviceArray.Draft> drafts() {
-        DeviceArray.Draft[] drafts = new DeviceArray.Draft[shapes.length];
-        for (int i = 0; i < drafts.length; i++) {
-            drafts[i] = draft(i);
-        }
-        return List.of(drafts);
-    }
-
     /** Describes an output as it is now; its bytes begin at 0. */
-    private DeviceArray.Draft draft(int place) {
+    DeviceArray.Draft draft(int place) {
         DeviceOutput output = layout.outputs().get(place);
         DeviceMemory target = made[place];
         return new DeviceArray.Draft(
@@ -134,6 +138,9 @@ final class SlotPart implements AutoCloseable {
     long submit(Slot batch, int first, int count) {
         firstSample = first;
         samples = count;
+        if (count > room) {
+            grow(count);
+        }
         DeviceQueue queue = device.uploads();
         queue.waitFor(lastUse);
         long bytes = 0;
@@ -144,7 +151,7 @@ final class SlotPart implements AutoCloseable {
         for (int i = 0; i < shapes.length; i++) {
             describe(batch, i);
         }
-        ready = launch() ? device.kernels().fence() : device.uploads().fence();
+        ready = launch() ? device.kernels().fence() : uploaded;
         return bytes;
     }
 
@@ -158,7 +165,7 @@ final class SlotPart implements AutoCloseable {
                         .with("array", array.description())
                         .with("shape", Arrays.toString(array.shape))
                         .with("samples", batch.size)
-                        .remedy("pad its rows instead of packing them, or use one device");
+                        .remedy("use one device");
             }
             long row = batch.size == 0 ? 0 : length / batch.size;
             from = firstSample * row;
@@ -166,7 +173,7 @@ final class SlotPart implements AutoCloseable {
         }
         DeviceMemory memory = upload(place);
         if (length > memory.byteSize()) {
-            memory = grow(place, length);
+            memory = growRagged(place, length);
         }
         if (length > 0) {
             queue.upload(array.owned(), from, memory, 0, length);
@@ -174,13 +181,28 @@ final class SlotPart implements AutoCloseable {
         return length;
     }
 
-    /** Takes longer memory for bytes that no kernel reads: rows of different lengths are never transformed by kernels. */
-    private DeviceMemory grow(int place, long byteSize) {
-        lastUse.await(layout.timeout());
-        DeviceMemory longer = device.allocateDevice(byteSize + byteSize / 4);
+    /** Takes memory for a batch that has more samples than any before. */
+    private void grow(int count) {
+        awaitOver();
+        free();
+        allocate(Math.addExact(count, count / 4));
+    }
+
+    /** Takes longer memory for rows of different lengths; no kernel is bound to it. */
+    private DeviceMemory growRagged(int place, long byteSize) {
+        awaitOver();
         upload(place).close();
+        uploads[place] = null;
+        long most = Math.max(byteSize, device.info().maxAllocationBytes());
+        DeviceMemory longer = device.allocateDevice(Math.min(most, byteSize + byteSize / 4));
         uploads[place] = longer;
         return longer;
+    }
+
+    /** Waits until nothing uses the memory any more, for the consumer as long as that takes: closing the loader ends the wait. */
+    private void awaitOver() {
+        lastUse.await(WITHOUT_END);
+        ready.await(WITHOUT_END);
     }
 
     private void describe(Slot batch, int place) {
@@ -210,11 +232,30 @@ final class SlotPart implements AutoCloseable {
         return launched;
     }
 
+    /** Closes the memory, and first what is bound to it. */
+    private void free() {
+        for (int i = 0; i < calls.length; i++) {
+            DeviceKernel.Call call = calls[i];
+            if (call != null) {
+                call.close();
+                calls[i] = null;
+            }
+        }
+        for (@Nullable DeviceMemory[] memories : List.of(made, uploads)) {
+            for (int i = 0; i < memories.length; i++) {
+                DeviceMemory memory = memories[i];
+                if (memory != null) {
+                    memory.close();
+                    memories[i] = null;
+                }
+            }
+        }
+    }
+
     /** Closes what it holds; nothing may be under way any more. */
     @Override
     public void close() {
         Stream.of(lastUse, uploaded, ready).forEach(Fence::close);
-        Stream.of(calls).filter(Objects::nonNull).forEach(DeviceKernel.Call::close);
-        Stream.of(uploads, made).flatMap(Stream::of).filter(Objects::nonNull).forEach(DeviceMemory::close);
+        free();
     }
 }

@@ -9,6 +9,8 @@ import dev.larder.loader.device.Fence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class UploadingFeed implements DeviceFeed {
     /** How long closing waits for the devices, and for what the consumer gave them to do. */
     private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+
+    /** What could not be waited for: a device may still use its memory, so it must not be collected. */
+    private static final Set<UploadingFeed> LEFT_ALONE = ConcurrentHashMap.newKeySet();
 
     private static final Logger LOG = LoggerFactory.getLogger(UploadingFeed.class);
 
@@ -27,6 +32,7 @@ final class UploadingFeed implements DeviceFeed {
     private final DeviceRing ring;
     private final DeviceThreads threads;
     private final List<DeviceBatch> open = new ArrayList<>();
+    private boolean closing;
 
     UploadingFeed(Loader host, Source source, States states, DeviceMeans means, Duration timeout) {
         this.host = host;
@@ -45,21 +51,40 @@ final class UploadingFeed implements DeviceFeed {
 
     @Override
     public DeviceBatch next(Plan plan) {
+        ring.requireRunning(plan);
         closeBatches(false);
         DeviceSlot slot = ring.take(plan);
-        List<DevicePart.Draft> parts = new ArrayList<>();
-        for (SlotPart part : slot.parts) {
-            DeviceQueue queue = part.device.consumer();
-            synchronized (queue) {
-                queue.waitFor(part.ready);
-            }
-            parts.add(new DevicePart.Draft(part.device, part.firstSample, part.samples, part.ready, part.drafts()));
+        DeviceBatch batch;
+        try {
+            batch = lend(slot);
+        } catch (Throwable e) { // the batch failed before anybody saw it, mostly
+            LarderException failure = DeviceThreads.failure(source, "device failed", plan, slot.number, "deliver", e);
+            ring.failed(failure);
+            ring.giveBack(slot);
+            throw failure;
         }
-        DeviceBatch batch = new DeviceBatch(this, states, slot.facts(), parts, slot);
         synchronized (open) {
-            open.add(batch);
+            if (!closing) {
+                open.add(batch);
+                return batch;
+            }
         }
-        return batch;
+        ring.giveBack(slot);
+        throw new IllegalStateException(
+                "loader is closed: dataset=" + source.dataset().name());
+    }
+
+    private DeviceBatch lend(DeviceSlot slot) {
+        List<DevicePart.Draft> parts = new ArrayList<>(slot.parts.size());
+        for (SlotPart part : slot.parts) {
+            part.device.consumer().waitFor(part.ready);
+            List<DeviceArray.Draft> arrays = new ArrayList<>(part.shapes.length);
+            for (int i = 0; i < part.shapes.length; i++) {
+                arrays.add(part.draft(i));
+            }
+            parts.add(new DevicePart.Draft(part.device, part.firstSample, part.samples, part.ready, arrays));
+        }
+        return new DeviceBatch(this, states, slot.facts(), parts, slot);
     }
 
     @Override
@@ -68,13 +93,18 @@ final class UploadingFeed implements DeviceFeed {
         if (lastUse != null) {
             requireAccepted(slot, lastUse);
         }
+        boolean first;
         synchronized (open) {
-            if (!open.remove(batch)) {
-                return;
-            }
+            first = open.remove(batch);
             batch.invalidate();
         }
-        ring.giveBack(slot, lastUse == null ? consumerFences(slot) : lastUse);
+        if (first) {
+            ring.giveBack(slot, lastUse == null ? consumerFences(slot) : lastUse);
+        } else if (lastUse != null) {
+            for (Fence fence : lastUse) {
+                fence.close();
+            }
+        }
     }
 
     private static void requireAccepted(DeviceSlot slot, Fence[] fences) {
@@ -89,13 +119,10 @@ final class UploadingFeed implements DeviceFeed {
     private Fence[] consumerFences(DeviceSlot slot) {
         Fence[] fences = new Fence[slot.parts.size()];
         for (int i = 0; i < fences.length; i++) {
-            DeviceQueue queue = slot.parts.get(i).device.consumer();
             try {
-                synchronized (queue) {
-                    fences[i] = queue.fence();
-                }
-            } catch (LarderException e) { // nothing will be uploaded any more, so there is nothing to wait for
-                ring.failed(e);
+                fences[i] = slot.parts.get(i).device.consumer().fence();
+            } catch (LarderException e) { // nothing will be uploaded any more, so nothing has to wait
+                ring.failed(DeviceThreads.failure(source, "device failed", slot.plan(), slot.number, "give back", e));
                 fences[i] = Fence.passed();
             }
         }
@@ -103,14 +130,16 @@ final class UploadingFeed implements DeviceFeed {
     }
 
     private void closeBatches(boolean keptToo) {
-        for (DeviceBatch batch = firstOpen(keptToo); batch != null; batch = firstOpen(keptToo)) {
-            release(batch, null);
+        DeviceBatch over = firstOpen(keptToo);
+        while (over != null) {
+            release(over, null);
+            over = firstOpen(keptToo);
         }
     }
 
     private @Nullable DeviceBatch firstOpen(boolean keptToo) {
         synchronized (open) {
-            for (int i = 0; i < open.size(); i++) { // for every batch, so nothing is allocated
+            for (int i = 0; i < open.size(); i++) {
                 if (keptToo || !open.get(i).isKept()) {
                     return open.get(i);
                 }
@@ -142,62 +171,84 @@ final class UploadingFeed implements DeviceFeed {
      */
     @Override
     public void close() {
-        long deadline = System.nanoTime() + END_TIMEOUT.toNanos();
-        ring.close();
-        closeBatches(true);
-        boolean over = threads.join(END_TIMEOUT) && isGivenUp(deadline) && isDrained(deadline);
+        boolean interrupted = Thread.interrupted(); // it would end every wait at once, and leave everything behind
         try {
-            host.close(over);
-        } finally {
-            if (over) {
-                means.close();
-            } else {
-                LOG.warn(
-                        "memory of a device is left as it is, something may still use it: loader={} devices={}",
-                        host,
-                        devices());
+            synchronized (open) {
+                closing = true;
             }
-        }
-        if (!over) {
-            throw source.failure(ErrorCode.DEADLINE, "device did not end in time")
-                    .with("devices", devices())
-                    .with("underWay", ring.hasFlights())
-                    .remedy("see what the consumer's queue or fences wait for; end the process to free the device");
+            ring.close();
+            closeBatches(true);
+            String left = awaitEnd(System.nanoTime() + END_TIMEOUT.toNanos());
+            if (!left.isEmpty()) {
+                throw source.failure(ErrorCode.DEADLINE, "device did not end in time")
+                        .with("devices", devices())
+                        .with("waitedFor", left)
+                        .remedy("see what the consumer's queue or fences wait for; end the process to free the device");
+            }
+            host.close();
+            means.close();
+        } catch (InterruptedException e) {
+            interrupted = true;
+            leaveAlone();
+        } catch (LarderException e) { // also where a gather thread is held up: it may still write where it was
+            leaveAlone();
+            throw e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
-    /** Waits until the consumer's own work with the batches is done. */
-    private boolean isGivenUp(long deadline) {
-        boolean over = true;
+    private void leaveAlone() {
+        LEFT_ALONE.add(this);
+        LOG.warn("memory is left as it is, something may still use it: loader={} devices={}", host, devices());
+        host.close(false);
+    }
+
+    /** Waits for threads, batches, the consumer's work and that of the devices; says what did not end. */
+    private String awaitEnd(long deadline) throws InterruptedException {
+        String names = threads.join(deadline);
+        if (!names.isEmpty()) {
+            return "thread " + names;
+        }
+        if (ring.hasFlights() || !ring.awaitNothingLent(deadline)) {
+            return "batches under way or lent";
+        }
         for (DeviceSlot slot : means.slots()) {
             for (SlotPart part : slot.parts) {
-                over &= isOver(part.lastUse, deadline);
-            }
-        }
-        return over;
-    }
-
-    /** Waits for what was given to the queues, also where that failed half way. */
-    private boolean isDrained(long deadline) {
-        boolean over = true;
-        for (DeviceBackend device : means.backends()) {
-            for (DeviceQueue queue : List.of(device.uploads(), device.kernels())) {
-                try (Fence fence = queue.fence()) {
-                    over &= isOver(fence, deadline);
-                } catch (LarderException e) {
-                    LOG.debug("queue takes no more: device={}", device, e);
+                if (!isOver(part.lastUse, deadline)) {
+                    return "the consumer's last use of batch " + slot.number;
                 }
             }
         }
-        return over;
+        for (DeviceBackend device : means.backends()) {
+            if (!isDrained(device.uploads(), deadline) || !isDrained(device.kernels(), deadline)) {
+                return "queues of " + device.info();
+            }
+        }
+        return "";
     }
 
-    private static boolean isOver(Fence fence, long deadline) {
+    /** Waits for what was given to a queue, also where that failed half way. */
+    private static boolean isDrained(DeviceQueue queue, long deadline) throws InterruptedException {
+        try (Fence fence = queue.fence()) {
+            return isOver(fence, deadline);
+        } catch (LarderException e) {
+            LOG.debug("queue takes no more", e);
+            return true;
+        }
+    }
+
+    private static boolean isOver(Fence fence, long deadline) throws InterruptedException {
         try {
             fence.await(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
             return true;
         } catch (LarderException e) { // work that failed is over as well
-            return e.code() != ErrorCode.DEADLINE && e.code() != ErrorCode.INTERRUPTED;
+            if (e.code() == ErrorCode.INTERRUPTED) {
+                throw new InterruptedException();
+            }
+            return e.code() != ErrorCode.DEADLINE;
         }
     }
 }

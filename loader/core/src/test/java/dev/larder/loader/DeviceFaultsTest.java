@@ -10,11 +10,14 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
@@ -264,6 +267,113 @@ class DeviceFaultsTest {
         });
     }
 
+    @Test
+    void aSlowConsumerIsNotALateDevice() throws InterruptedException {
+        device.hold();
+        try (DeviceLoader loader =
+                loader().timeout(Duration.ofMillis(300)).device(device).slots(2).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            int taken = 0;
+            LarderException waited = null;
+            while (waited == null) {
+                waited = catchThrowableOfType(LarderException.class, batches::next);
+                taken += waited == null ? 1 : 0;
+            }
+            assertThat(waited).hasMessageContaining("no batch in time");
+            device.go();
+            int rest = 0;
+            while (batches.hasNext()) {
+                batches.next();
+                rest++;
+            }
+            assertThat(taken + rest).as("no batch is lost").isEqualTo(20);
+        }
+    }
+
+    @Test
+    void batchesOfManySamplesGrowTheirMemory() {
+        BatchSampler sizes = BatchSampler.of(Sampler.random(1), 150, false);
+        for (DeviceMode mode : List.of(DeviceMode.STREAM, DeviceMode.RESIDENT)) {
+            LoaderBuilder fields = Loader.over(shelf.dataset)
+                    .arrays("images", "labels")
+                    .transform(Transforms.toFloat())
+                    .batches(sizes);
+            try (Loader host = fields.build();
+                    DeviceLoader loader = fields.device(device).mode(mode).build()) {
+                BatchChecksum checksum = new BatchChecksum();
+                loader.epoch(0).forEach(checksum::update);
+                assertThat(checksum.value()).isEqualTo(Shelf.checksum(host.epoch(0)));
+            }
+        }
+    }
+
+    @Test
+    void whateverAllocationOrCallFailsNothingHangsAndNothingIsLeft() {
+        for (int number = 0; number < 60; number++) {
+            for (FakeDevice failing :
+                    List.of(new FakeDevice().failAllocation(number), new FakeDevice().failCall(number))) {
+                try (DeviceLoader loader = loader().device(failing, new FakeDevice())
+                        .mode(number % 2 == 0 ? DeviceMode.STREAM : DeviceMode.RESIDENT)
+                        .slots(2)
+                        .build()) {
+                    failureOf(loader);
+                } catch (LarderException e) {
+                    assertThat(e).hasMessageMatching(".*(too little memory|FAKE_REFUSED).*");
+                }
+                assertThat(failing.liveObjects()).as("number " + number).isZero();
+            }
+        }
+    }
+
+    @Test
+    void aDatasetThatIsClosedUnderTheLoaderFailsItRatherThanDeliverZeros() {
+        device.unifiedMemory();
+        try (DeviceLoader loader = loader().device(device).slots(2).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            batches.next();
+            shelf.dataset.close();
+            Awaitility.await()
+                    .untilAsserted(() -> assertThatThrownBy(batches::next)
+                            .isInstanceOf(LarderException.class)
+                            .hasMessageContaining("close the loader first"));
+        }
+    }
+
+    @Test
+    void closingAnInterruptedThreadsLoaderLeavesNothing() {
+        device.latency(Duration.ofMillis(50));
+        DeviceLoader loader = loader().device(device).mode(DeviceMode.STREAM).build();
+        loader.epoch(0).iterator().next();
+        Thread.currentThread().interrupt();
+
+        loader.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(device.liveObjects()).isZero();
+    }
+
+    @Test
+    void aLeftOverLoopDoesNoHarmToTheRunningEpoch() {
+        try (DeviceLoader loader = loader().device(device).build()) {
+            Iterator<DeviceBatch> old = loader.epoch(0).iterator();
+            old.next();
+            DeviceBatch running = loader.epoch(1).iterator().next();
+            assertThatThrownBy(old::next).isInstanceOf(IllegalStateException.class);
+            assertThat(running.size()).isEqualTo(10);
+        }
+    }
+
+    @Test
+    void whatHoldsABatchBackIsNotItsDevicesFaultNorThatOfTheOthers() {
+        FakeDevice slow = new FakeDevice().latency(Duration.ofMillis(20));
+        device.failOperation(12);
+        try (DeviceLoader loader =
+                loader().device(device, slow).mode(DeviceMode.STREAM).build()) {
+            Awaitility.await().until(() -> failureOf(loader) != null);
+        }
+        assertThat(slow.liveObjects()).isZero();
+    }
+
     // ---- fences of the consumer
 
     @Test
@@ -306,13 +416,11 @@ class DeviceFaultsTest {
 
     @Test
     void packedRowsCannotBeDividedAmongDevices() {
-        try (Scenes scenes = Scenes.open();
-                DeviceLoader loader = Loader.over(scenes.dataset)
-                        .fields(Field.packed("words"))
-                        .batch(4)
-                        .device(device, new FakeDevice())
-                        .build()) {
-            assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {})).hasMessageContaining("cannot be divided");
+        try (Scenes scenes = Scenes.open()) {
+            LoaderBuilder fields =
+                    Loader.over(scenes.dataset).fields(Field.packed("words")).batch(4);
+            assertThatThrownBy(() -> fields.device(device, new FakeDevice()).build())
+                    .hasMessageContaining("cannot be divided");
         }
     }
 

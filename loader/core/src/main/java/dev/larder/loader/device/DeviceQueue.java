@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work for a device, done in the order in which it is given. Methods return before the work is done, but for {@link #read}; one
- * thread at a time may call them. Failures of the call itself are thrown, {@code UNEXPECTED} with the device's name for them;
+ * Work for a device, done in the order in which it is given. Methods return before the work is done, but for {@link #read}. From
+ * any thread. Failures of the call itself are thrown, {@code UNEXPECTED} with the device's name for them;
  * those of the work show in the fences after it.
  */
 public interface DeviceQueue {

@@ -1,5 +1,7 @@
 package dev.larder.loader.device;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import java.nio.ByteBuffer;
 
 /** Memory of the host that batches are gathered into, perhaps such that a device can fetch from it by itself. Belongs to who allocated it. */
@@ -18,9 +20,8 @@ public interface HostMemory extends AutoCloseable {
     static HostMemory allocate(long byteSize) {
         int length = Math.toIntExact(byteSize);
         int pages = (length + ALIGNMENT - 1) & -ALIGNMENT;
-        ByteBuffer bytes = ByteBuffer.allocateDirect(pages + ALIGNMENT)
-                .alignedSlice(ALIGNMENT)
-                .slice(0, length);
+        ByteBuffer bytes =
+                allocateDirect(pages + ALIGNMENT).alignedSlice(ALIGNMENT).slice(0, length);
         return new HostMemory() {
             @Override
             public ByteBuffer bytes() {
@@ -30,5 +31,16 @@ public interface HostMemory extends AutoCloseable {
             @Override
             public void close() {}
         };
+    }
+
+    private static ByteBuffer allocateDirect(int length) {
+        try {
+            return ByteBuffer.allocateDirect(length);
+        } catch (OutOfMemoryError e) {
+            throw Failure.of(ErrorCode.NO_SPACE, "no memory outside the heap")
+                    .with("bytes", length)
+                    .cause(e)
+                    .remedy("choose a smaller batch(…) or depth(…), or raise -XX:MaxDirectMemorySize");
+        }
     }
 }

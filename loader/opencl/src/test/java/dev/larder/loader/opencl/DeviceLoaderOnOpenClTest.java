@@ -14,6 +14,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.testing.ChildJvm;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -207,6 +208,26 @@ class DeviceLoaderOnOpenClTest {
                                     .hasMessageContaining("phase=")
                                     .hasMessageContaining("CL_"));
             CL.clReleaseEvent(gate);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = DeviceMode.class,
+            names = {"STREAM", "RESIDENT"})
+    void aShutdownHookMayCloseALoaderInTheMidstOfAnEpoch(DeviceMode mode) {
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        try (ChildJvm trainer = ChildJvm.start(
+                classPath,
+                ChildJvm.libraryFlags(),
+                EndlessTrainer.class.getName(),
+                pictures.store().toString(),
+                mode.toString())) {
+            assertThat(trainer.awaitLine()).isEqualTo("training");
+            ProcessHandle.of(trainer.pid()).orElseThrow().destroy();
+
+            assertThat(trainer.awaitExit()).as(trainer.errors()).isEqualTo(128 + 15);
+            assertThat(trainer.remainingLines()).containsExactly("closed {}");
         }
     }
 

@@ -10,6 +10,7 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -36,6 +37,10 @@ final class Pictures implements AutoCloseable {
                         FixtureArray.ints(labels, ROWS)));
         larder = Larder.connect(store.store());
         dataset = larder.dataset("pictures");
+    }
+
+    Path store() {
+        return store.store();
     }
 
     /** Describes a loader of pictures that are cropped, mirrored, normalised and turned at random, and of labels as they are. */

@@ -26,9 +26,9 @@ final class FakeBackend implements DeviceBackend {
     FakeBackend(FakeDevice device, DeviceInfo info) {
         this.device = device;
         this.info = info;
-        this.uploads = new FakeQueue(device, "uploads");
-        this.kernels = new FakeQueue(device, "kernels");
-        this.consumer = new FakeQueue(device, "consumer");
+        this.uploads = new FakeQueue(device, "uploads", false);
+        this.kernels = new FakeQueue(device, "kernels", false);
+        this.consumer = new FakeQueue(device, "consumer", true);
     }
 
     @Override
@@ -38,26 +38,13 @@ final class FakeBackend implements DeviceBackend {
 
     @Override
     public HostMemory allocate(long byteSize) {
-        HostMemory memory = HostMemory.allocate(byteSize);
-        device.live.incrementAndGet();
-        AtomicBoolean freed = new AtomicBoolean();
-        return new HostMemory() {
-            @Override
-            public ByteBuffer bytes() {
-                return memory.bytes();
-            }
-
-            @Override
-            public void close() {
-                if (freed.compareAndSet(false, true)) {
-                    device.live.decrementAndGet();
-                }
-            }
-        };
+        device.allocate(byteSize);
+        return new FakeHostMemory(device, byteSize);
     }
 
     @Override
     public DeviceMemory allocateDevice(long byteSize) {
+        device.allocate(byteSize);
         long used = device.used.addAndGet(byteSize);
         if (used > info.memoryBytes() || byteSize > info.maxAllocationBytes()) {
             device.used.addAndGet(-byteSize);
@@ -98,7 +85,7 @@ final class FakeBackend implements DeviceBackend {
 
     @Override
     public boolean accepts(Fence fence) {
-        return fence == Fence.passed() || fence instanceof FakeFence;
+        return fence == Fence.passed() || (fence instanceof FakeFence own && own.isOf(device));
     }
 
     @Override

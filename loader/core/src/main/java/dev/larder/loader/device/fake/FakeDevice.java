@@ -1,5 +1,7 @@
 package dev.larder.loader.device.fake;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
@@ -31,6 +33,9 @@ public final class FakeDevice implements Device {
     private long latencyNanos;
     private long failAt = NEVER;
     private long loseAt = NEVER;
+    private long failAllocationAt = NEVER;
+    private long failCallAt = NEVER;
+    private volatile boolean held;
     private boolean unifiedMemory;
     private boolean doubles = true;
     private boolean orHost;
@@ -44,6 +49,8 @@ public final class FakeDevice implements Device {
     final AtomicLong used = new AtomicLong();
 
     private final AtomicLong operations = new AtomicLong();
+    private final AtomicLong allocations = new AtomicLong();
+    private final AtomicLong calls = new AtomicLong();
     private final List<FakeBackend> opened = new CopyOnWriteArrayList<>();
 
     /** Sets its memory, and the most that one piece of it can have. */
@@ -82,6 +89,29 @@ public final class FakeDevice implements Device {
     public FakeDevice loseOperation(long number) {
         loseAt = number;
         return this;
+    }
+
+    /** Lets an allocation fail for want of memory, counted from 0, those of the host included. */
+    public FakeDevice failAllocation(long number) {
+        failAllocationAt = number;
+        return this;
+    }
+
+    /** Lets a queue refuse to take an operation, counted from 0 over all queues. */
+    public FakeDevice failCall(long number) {
+        failCallAt = number;
+        return this;
+    }
+
+    /** Lets the consumer's queue stand still until {@link #go}: whatever it was given. */
+    public FakeDevice hold() {
+        held = true;
+        return this;
+    }
+
+    /** Lets the consumer's queue go on. */
+    public void go() {
+        held = false;
     }
 
     /** Lets it work in the memory of the host: rows that stay there are shared. */
@@ -156,6 +186,37 @@ public final class FakeDevice implements Device {
     Fate next() {
         long number = operations.getAndIncrement();
         return number == failAt ? Fate.FAILED : number == loseAt ? Fate.LOST : Fate.DONE;
+    }
+
+    /** Fails if this allocation is to. */
+    void allocate(long byteSize) {
+        if (byteSize < 1) {
+            throw new IllegalArgumentException("a byte at least: byteSize=" + byteSize);
+        }
+        if (allocations.getAndIncrement() == failAllocationAt) {
+            throw Failure.of(ErrorCode.NO_SPACE, "device has too little memory")
+                    .with("wanted", byteSize)
+                    .remedy("this is what was asked of the fake device");
+        }
+    }
+
+    /** Fails if this call is to. */
+    void call() {
+        if (calls.getAndIncrement() == failCallAt) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "call of a device failed")
+                    .with("code", "FAKE_REFUSED")
+                    .remedy("this is what was asked of the fake device");
+        }
+    }
+
+    /** Waits while the consumer's queue stands still. */
+    void awaitGo() throws InterruptedException {
+        while (held) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            LockSupport.parkNanos(this, 100_000);
+        }
     }
 
     /** Takes as long as an operation with so many bytes; less where the thread is interrupted. */

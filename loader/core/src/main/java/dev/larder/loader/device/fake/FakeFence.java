@@ -2,6 +2,7 @@ package dev.larder.loader.device.fake;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,10 @@ final class FakeFence extends Fence {
         this.device = device;
         this.number = number;
         device.live.incrementAndGet();
+    }
+
+    boolean isOf(FakeDevice other) {
+        return device == other;
     }
 
     /** Lets it pass, or fail. */
@@ -44,11 +49,15 @@ final class FakeFence extends Fence {
         }
         boolean passed = passedNanos != 0 && System.nanoTime() - passedNanos >= device.lateness(number);
         if (passed && failure != null) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "operation of a device failed")
-                    .with("code", failure)
-                    .remedy("see what was asked of the fake device");
+            throw failed();
         }
         return passed;
+    }
+
+    LarderException failed() {
+        return Failure.of(ErrorCode.UNEXPECTED, "operation of a device failed")
+                .with("code", failure)
+                .remedy("see what was asked of the fake device");
     }
 
     @Override

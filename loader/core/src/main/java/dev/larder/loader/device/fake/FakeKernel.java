@@ -27,6 +27,9 @@ record FakeKernel(FakeDevice device, SampleKernel kernel) implements DeviceKerne
             AtomicBoolean closed)
             implements Call {
         void run(int samples) {
+            if (closed.get()) {
+                throw new IllegalStateException("kernel is closed");
+            }
             ByteBuffer told = control == null ? NO_CONTROL : ((FakeMemory) control).bytes();
             List<ByteBuffer> stored = sources.stream()
                     .map(source -> ((FakeMemory) source).bytes())

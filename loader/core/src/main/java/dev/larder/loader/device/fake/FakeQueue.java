@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,8 @@ final class FakeQueue implements DeviceQueue {
     private final FakeDevice device;
     private final BlockingQueue<Operation> operations = new LinkedBlockingQueue<>();
     private final Thread thread;
-    private long fences;
+    private final boolean consumers;
+    private final AtomicLong fences = new AtomicLong();
 
     /** What failed before, for the operations that wait for it. On the queue's thread. */
     private @Nullable String failure;
@@ -31,8 +33,9 @@ final class FakeQueue implements DeviceQueue {
         void run() throws InterruptedException;
     }
 
-    FakeQueue(FakeDevice device, String name) {
+    FakeQueue(FakeDevice device, String name, boolean consumers) {
         this.device = device;
+        this.consumers = consumers;
         this.thread = new Thread(this::work, "larder-fake-" + name);
         thread.setDaemon(true);
         thread.start();
@@ -42,7 +45,11 @@ final class FakeQueue implements DeviceQueue {
     private void work() {
         try {
             while (true) {
-                operations.take().run();
+                Operation operation = operations.take();
+                if (consumers) {
+                    device.awaitGo();
+                }
+                operation.run();
             }
         } catch (InterruptedException e) {
             // the device is closed
@@ -51,11 +58,10 @@ final class FakeQueue implements DeviceQueue {
 
     @Override
     public void upload(HostMemory from, long fromOffset, DeviceMemory to, long toOffset, long byteSize) {
-        ByteBuffer source = from.bytes();
         FakeMemory target = (FakeMemory) to;
-        Objects.checkFromIndexSize(fromOffset, byteSize, source.capacity());
+        Objects.checkFromIndexSize(fromOffset, byteSize, from.bytes().capacity());
         Objects.checkFromIndexSize(toOffset, byteSize, target.byteSize());
-        add(byteSize, () -> target.bytes().put((int) toOffset, source, (int) fromOffset, (int) byteSize));
+        add(byteSize, () -> target.bytes().put((int) toOffset, from.bytes(), (int) fromOffset, (int) byteSize));
     }
 
     @Override
@@ -65,6 +71,7 @@ final class FakeQueue implements DeviceQueue {
     }
 
     private void add(long byteSize, Runnable action) {
+        device.call();
         FakeDevice.Fate fate = device.next();
         operations.add(() -> {
             device.work(byteSize);
@@ -83,7 +90,7 @@ final class FakeQueue implements DeviceQueue {
     private void run(Runnable action) {
         try {
             action.run();
-        } catch (RuntimeException e) { // used after it was closed, mostly
+        } catch (Throwable e) { // used after it was closed, mostly
             failure = e.toString();
         }
     }
@@ -95,6 +102,10 @@ final class FakeQueue implements DeviceQueue {
         }
         if (!(fence instanceof FakeFence other)) {
             throw new IllegalArgumentException("fence of another backend: fence=" + fence);
+        }
+        device.call();
+        if (other.isReached() && other.failure() != null) {
+            throw other.failed();
         }
         operations.add(() -> {
             while (!other.isReached()) {
@@ -109,7 +120,8 @@ final class FakeQueue implements DeviceQueue {
 
     @Override
     public Fence fence() {
-        FakeFence fence = new FakeFence(device, fences++);
+        device.call();
+        FakeFence fence = new FakeFence(device, fences.getAndIncrement());
         operations.add(() -> fence.pass(failure));
         return fence;
     }
