@@ -81,7 +81,10 @@ final class WriteStylePart {
             bench.report().add(Finding.of(PART, "register the store's pages, " + UploadPart.size(all), rate, "GB/s"));
             cl_mem to = bench.raw().allocate(bytes);
             ByteBuffer pages = shared.dataBuffer(0, (int) bytes).slice();
-            add(bench, "the store's pages, registered, blocking write", () -> bench.raw().write(to, pages, bytes));
+            add(
+                    bench,
+                    "the store's pages, registered, blocking write",
+                    () -> bench.raw().write(to, pages, bytes));
             byCuda(bench, cuda, "the store's pages, registered", shared.address());
         } finally {
             cuda.unregister(shared.address());
@@ -102,8 +105,8 @@ final class WriteStylePart {
     private static void byCuda(Bench bench, Cuda cuda, String what, long from) throws Exception {
         long bytes = bench.scale().batchBytes();
         long to = cuda.allocateDevice(bytes);
-        double rate = Timing.gigabytesPerSecond(
-                bench.scale(), bytes * TIMES, () -> cuda.upload(to, from, bytes, TIMES));
+        double rate =
+                Timing.gigabytesPerSecond(bench.scale(), bytes * TIMES, () -> cuda.upload(to, from, bytes, TIMES));
         cuda.free();
         report(bench, what + ", cuMemcpyHtoDAsync", rate);
     }
@@ -111,7 +114,10 @@ final class WriteStylePart {
     /** Measures uploads of a large batch; a way that the driver refuses does not apply. */
     private static void add(Bench bench, String what, Timing.Work work) throws Exception {
         try {
-            report(bench, what, Timing.gigabytesPerSecond(bench.scale(), bench.scale().batchBytes(), work));
+            report(
+                    bench,
+                    what,
+                    Timing.gigabytesPerSecond(bench.scale(), bench.scale().batchBytes(), work));
         } catch (IllegalStateException e) {
             bench.report().add(Finding.notApplicable(PART, what, "refused: " + e.getMessage()));
         }
@@ -119,7 +125,11 @@ final class WriteStylePart {
 
     private static void report(Bench bench, String what, double rate) {
         bench.report()
-                .add(Finding.of(PART, what + ", " + UploadPart.size(bench.scale().batchBytes()), rate, "GB/s")
+                .add(Finding.of(
+                                PART,
+                                what + ", " + UploadPart.size(bench.scale().batchBytes()),
+                                rate,
+                                "GB/s")
                         .beside(bench.limits().upload, "locked upload"));
     }
 }
