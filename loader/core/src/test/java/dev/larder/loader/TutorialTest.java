@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.Labels;
 import dev.larder.loader.sample.Lengths;
@@ -12,9 +15,11 @@ import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.sample.Subset;
+import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -313,6 +318,29 @@ class TutorialTest {
                     loader.stats(); // batches and bytes per second, gathering, transforming, waiting for whom
             assertThat(samples).isEqualTo(1000 - (int) stats.skippedSamples());
             assertThat(stats.skippedSamples()).isBetween(1L, 10L);
+        }
+    }
+
+    @Test
+    @Order(15)
+    void bringBatchesToADevice() {
+        Device device = new FakeDevice(); // in earnest Device.auto(), Device.opencl().named("H200"), OpenClDevice.of(…)
+        Transform transform = Transforms.randomCrop(28, 28, 4).toFloat().normalize(0.286f, 0.353f);
+        ByteBuffer seen = ByteBuffer.allocateDirect(256 * 784 * Float.BYTES);
+        try (DeviceLoader loader = Loader.over(shirts)
+                .arrays("images", "labels")
+                .transform(transform) // by a kernel: rows travel as they are stored, or only their numbers do
+                .shuffle(42)
+                .batch(256)
+                .device(device)
+                .build()) {
+            assertThat(loader.mode()).contains(DeviceMode.RESIDENT); // they fit: uploaded once
+            for (DeviceBatch batch : loader.epoch(0)) {
+                DeviceArray images = batch.array("images"); // on the batch's queue without further ado
+                assertThat(images.shape()).containsExactly(batch.size(), 28, 28);
+                batch.await(Duration.ofSeconds(10)); // for the host; queues wait for batch.ready()
+                images.read(seen.clear()); // the bytes that the host would make
+            }
         }
     }
 
