@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class Fence implements AutoCloseable {
     private static final long SHORTEST_PAUSE_NS = 20_000;
-    private static final long LONGEST_PAUSE_NS = 1_000_000;
+    private static final long LONGEST_PAUSE_NS = 4_000_000;
 
     private static final Fence PASSED = new Fence() {
         @Override

@@ -1,0 +1,240 @@
+package dev.larder.bench.gpu;
+
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
+import dev.larder.client.Dataset;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.Batch;
+import dev.larder.loader.DeviceBatch;
+import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.opencl.OpenClDevice;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What batches on a device cost the host beyond those that stay there: processor time, garbage, threads, and waiting. */
+final class CostPart {
+    private static final String PART = "host cost";
+    private static final int ROW_BYTES = 3_072;
+    private static final int BATCH = 256;
+    private static final int WARM_UP = 1_500;
+    private static final int BATCHES = 1_000;
+    private static final double MOST_EXTRA_US = 200;
+    private static final double MOST_GARBAGE_BYTES = 2_048;
+    private static final double MOST_WAITING_SHARE = 5;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+    private CostPart() {}
+
+    /**
+     * What was used for a batch.
+     *
+     * @param handlingUs processor time of the threads that hand batches on: not of those that gather
+     * @param gatheringUs processor time of the threads that gather
+     * @param garbageBytes what all threads of Java together allocated
+     * @param wallUs how long it took
+     */
+    private record Cost(double handlingUs, double gatheringUs, double garbageBytes, double wallUs) {
+        static Cost now() {
+            long handling = 0;
+            long gathering = 0;
+            long garbage = 0;
+            for (long id : THREADS.getAllThreadIds()) {
+                var info = THREADS.getThreadInfo(id);
+                if (info == null) {
+                    continue;
+                }
+                long processor = Math.max(0, THREADS.getThreadCpuTime(id));
+                if (info.getThreadName().startsWith("larder-gather")) {
+                    gathering += processor;
+                } else if (isOurs(info.getThreadName())) {
+                    handling += processor;
+                }
+                garbage += isOurs(info.getThreadName()) ? Math.max(0, THREADS.getThreadAllocatedBytes(id)) : 0;
+            }
+            return new Cost(handling / 1e3, gathering / 1e3, garbage, System.nanoTime() / 1e3);
+        }
+
+        private static boolean isOurs(String thread) {
+            return thread.startsWith("larder-")
+                    || thread.equals(Thread.currentThread().getName());
+        }
+
+        Cost perBatchSince(Cost start) {
+            return new Cost(
+                    (handlingUs - start.handlingUs) / BATCHES,
+                    (gatheringUs - start.gatheringUs) / BATCHES,
+                    (garbageBytes - start.garbageBytes) / BATCHES,
+                    (wallUs - start.wallUs) / BATCHES);
+        }
+    }
+
+    static void run(Bench bench) throws Exception {
+        try (Dataset dataset = bench.store().publishRows("cost", bench.scale().arrayBytes(), ROW_BYTES)) {
+            LoaderBuilder loader = Bench.loader(dataset, BATCH, Bench.TO_HALF)
+                    .sampler(new RandomRows((long) BATCH * (WARM_UP + BATCHES)));
+            Cost host = onHost(loader);
+            report(bench, "host", host, host);
+            for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
+                Set<String> before = threads();
+                try (DeviceLoader onDevice = bench.open(loader, mode)) {
+                    Cost cost = onDevice(onDevice);
+                    report(bench, mode.name().toLowerCase(Locale.ROOT), cost, host);
+                    judge(bench, mode.name().toLowerCase(Locale.ROOT), cost, host);
+                    hiddenThreads(bench, mode, before);
+                }
+            }
+            waiting(bench, loader);
+            busy(bench);
+        } finally {
+            bench.store().remove("cost");
+        }
+    }
+
+    private static Cost onHost(LoaderBuilder builder) {
+        try (Loader loader = builder.build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            for (int i = 0; i < WARM_UP; i++) {
+                batches.next();
+            }
+            Cost start = Cost.now();
+            for (int i = 0; i < BATCHES; i++) {
+                batches.next();
+            }
+            return Cost.now().perBatchSince(start);
+        }
+    }
+
+    private static Cost onDevice(DeviceLoader loader) {
+        Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+        for (int i = 0; i < WARM_UP; i++) {
+            batches.next();
+        }
+        Cost start = Cost.now();
+        for (int i = 0; i < BATCHES; i++) {
+            batches.next();
+        }
+        return Cost.now().perBatchSince(start);
+    }
+
+    private static void report(Bench bench, String mode, Cost cost, Cost host) {
+        String batch = mode + ", 256 x 3 KB, ";
+        bench.report()
+                .add(Finding.of(PART, batch + "by the clock", cost.wallUs, "us")
+                        .beside(host.wallUs, "the host's batches"));
+        bench.report().add(Finding.of(PART, batch + "handing on", cost.handlingUs, "us"));
+        bench.report().add(Finding.of(PART, batch + "gathering", cost.gatheringUs, "us"));
+    }
+
+    private static void judge(Bench bench, String mode, Cost cost, Cost host) {
+        String batch = mode + ", 256 x 3 KB, ";
+        bench.report()
+                .add(Finding.of(PART, batch + "extra processor time", cost.handlingUs - host.handlingUs, "us")
+                        .atMost(MOST_EXTRA_US, true)
+                        .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
+        bench.report()
+                .add(Finding.of(PART, batch + "garbage", cost.garbageBytes, "B")
+                        .beside(host.garbageBytes, "the host's batches")
+                        .atMost(MOST_GARBAGE_BYTES, true));
+    }
+
+    private static Set<String> threads() {
+        Set<String> names = new TreeSet<>();
+        Thread.getAllStackTraces().keySet().forEach(thread -> names.add(thread.getName()));
+        return names;
+    }
+
+    private static void hiddenThreads(Bench bench, DeviceMode mode, Set<String> before) {
+        Set<String> more = threads();
+        more.removeAll(before);
+        more.removeIf(name -> name.startsWith("larder-"));
+        bench.report()
+                .add(Finding.holds(
+                        PART,
+                        mode.name().toLowerCase(Locale.ROOT) + ", no hidden thread",
+                        more.isEmpty(),
+                        more.isEmpty() ? "" : "found " + more));
+    }
+
+    /** The consumer's queue stands still, so that all of the loader waits, and its consumer with it. */
+    private static void waiting(Bench bench, LoaderBuilder builder) {
+        Duration wait = bench.scale().each().multipliedBy(4);
+        try (DeviceLoader loader =
+                builder.device(bench.chosen()).mode(DeviceMode.STREAM).slots(2).build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            DeviceBatch batch = batches.next();
+            var queue = OpenClDevice.queue(batch.parts().get(0).queue().orElseThrow());
+            RawOpenCl.Gate gate = new RawOpenCl.Gate(queue);
+            double share;
+            try {
+                batches.next();
+                batch = batches.next();
+                await(batch, wait.dividedBy(4)); // until the gather threads have filled all slots
+                share = share(batch, wait);
+            } finally {
+                gate.open();
+            }
+            batch.await(Duration.ofSeconds(20));
+            bench.report()
+                    .add(Finding.of(PART, "all waiting for a queue that stands still", share, "% core")
+                            .atMost(MOST_WAITING_SHARE, true)
+                            .noted("processor time of the process over " + wait.toMillis() + " ms"));
+        }
+    }
+
+    private static double share(DeviceBatch batch, Duration wait) {
+        long processor = SYSTEM.getProcessCpuTime();
+        long start = System.nanoTime();
+        await(batch, wait);
+        return 100.0 * (SYSTEM.getProcessCpuTime() - processor) / (System.nanoTime() - start);
+    }
+
+    private static void await(DeviceBatch batch, Duration limit) {
+        try {
+            batch.await(limit);
+            throw new IllegalStateException("the batch is complete although the queue stands still");
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.DEADLINE) {
+                throw e;
+            }
+        }
+    }
+
+    /** The device is busy with long uploads, and this thread waits for them. */
+    private static void busy(Bench bench) {
+        String what = "waiting for a device that is busy";
+        if (bench.info().kind().equals("cpu")) {
+            bench.report().add(Finding.notApplicable(PART, what, "the device is the processor"));
+            return;
+        }
+        long bytes = bench.scale().mostUploadBytes();
+        try (var host = bench.device().allocate(bytes);
+                var target = bench.device().allocateDevice(bytes)) {
+            var queue = bench.device().uploads();
+            long start = System.nanoTime();
+            long processor = SYSTEM.getProcessCpuTime();
+            while (System.nanoTime() - start < bench.scale().each().toNanos() * 2) {
+                for (int i = 0; i < 16; i++) {
+                    queue.upload(host, 0, target, 0, bytes);
+                }
+                try (var done = queue.fence()) {
+                    done.await(Duration.ofSeconds(30));
+                }
+            }
+            double share = 100.0 * (SYSTEM.getProcessCpuTime() - processor) / (System.nanoTime() - start);
+            bench.report()
+                    .add(Finding.of(PART, what, share, "% core")
+                            .atMost(MOST_WAITING_SHARE, bench.isNvidia())
+                            .noted("processor time of the process, giving the uploads included"));
+        }
+    }
+}

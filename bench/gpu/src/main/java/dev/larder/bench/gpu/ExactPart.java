@@ -1,0 +1,85 @@
+package dev.larder.bench.gpu;
+
+import dev.larder.client.Dataset;
+import dev.larder.loader.BatchChecksum;
+import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** Batches on the device beside the same ones on the host, byte for byte. */
+final class ExactPart {
+    private static final String PART = "exact";
+    private static final int BATCH = 96;
+    private static final float[] MEANS = {0.485f, 0.456f, 0.406f};
+    private static final float[] DEVIATIONS = {0.229f, 0.224f, 0.225f};
+
+    private ExactPart() {}
+
+    private static Map<String, Transform> ofPictures() {
+        Map<String, Transform> transforms = new LinkedHashMap<>();
+        transforms.put("as stored", Transforms.none());
+        transforms.put("to f16", Bench.TO_HALF);
+        transforms.put("to bf16", Transforms.toFloat().toBfloat16());
+        transforms.put("normalised, channels first", normalised().channelsFirst());
+        transforms.put(
+                "cropped, mirrored, normalised, to f16",
+                Transforms.randomCrop(28, 28, 4)
+                        .randomFlip(0.5f)
+                        .then(normalised())
+                        .channelsFirst()
+                        .cast("<f2"));
+        return transforms;
+    }
+
+    private static Transform normalised() {
+        return Transforms.toFloat().normalize(MEANS, DEVIATIONS);
+    }
+
+    static void run(Bench bench) throws Exception {
+        try (Dataset pictures = bench.store().publish("pictures", "|u1", 1_000, 32, 32, 3)) {
+            for (Map.Entry<String, Transform> each : ofPictures().entrySet()) {
+                compare(bench, pictures, "pictures, " + each.getKey(), each.getValue());
+            }
+        }
+        try (Dataset labels = bench.store().publish("labels", "|u1", 1_000)) {
+            compare(bench, labels, "one-hot labels", Transforms.oneHot(256));
+        }
+        try (Dataset numbers = bench.store().publish("numbers", ">i4", 1_000, 17)) {
+            compare(
+                    bench,
+                    numbers,
+                    "big-endian numbers, scaled",
+                    Transforms.cast("<f4").scale(0.1f, -3f));
+        }
+        for (String dataset : new String[] {"pictures", "labels", "numbers"}) {
+            bench.store().remove(dataset);
+        }
+    }
+
+    private static void compare(Bench bench, Dataset dataset, String what, Transform transform) {
+        LoaderBuilder loader = Bench.loader(dataset, BATCH, transform);
+        BatchChecksum expected = new BatchChecksum();
+        try (Loader host = loader.build()) {
+            host.epoch(1).forEach(expected::update);
+        }
+        for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
+            BatchChecksum found = new BatchChecksum();
+            try (DeviceLoader device = bench.open(loader, mode)) {
+                device.epoch(1).forEach(found::update);
+            }
+            bench.report()
+                    .add(Finding.holds(
+                            PART,
+                            what + ", " + mode.name().toLowerCase(Locale.ROOT),
+                            found.value() == expected.value(),
+                            String.format(
+                                    Locale.ROOT, "crc32c host %08x device %08x", expected.value(), found.value())));
+        }
+    }
+}

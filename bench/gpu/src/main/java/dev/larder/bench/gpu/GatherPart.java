@@ -1,0 +1,87 @@
+package dev.larder.bench.gpu;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.loader.device.HostMemory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Gathering random rows into locked memory on the host, by the bytes of a row and the number of threads. */
+final class GatherPart {
+    private static final String PART = "gather";
+    private static final int[] ROW_BYTES = {64, 256, 1_024, 3_072, 76_800, 150_528};
+
+    private GatherPart() {}
+
+    static void run(Bench bench) throws Exception {
+        for (int rowBytes : ROW_BYTES) {
+            try (Dataset dataset = bench.store().publishRows(PART, bench.scale().arrayBytes(), rowBytes);
+                    ArrayView rows = dataset.array(SyntheticStore.ARRAY);
+                    HostMemory slot =
+                            bench.device().allocate(Math.max(bench.scale().batchBytes(), 2 * rowBytes))) {
+                gather(bench, rows, slot, rowBytes);
+            }
+            bench.store().remove(PART);
+        }
+    }
+
+    private static void gather(Bench bench, ArrayView rows, HostMemory slot, int rowBytes) throws Exception {
+        for (int threads = 1; threads <= Bench.threads(); threads = next(threads)) {
+            double rate = rate(bench, rows, slot, threads);
+            Finding finding = Finding.of(PART, "rows of " + rowBytes + " B, threads " + threads, rate, "GB/s");
+            if (threads == Bench.threads()) {
+                bench.limits().gather.put(rowBytes, rate);
+                finding = finding.beside(bench.limits().upload, "locked upload");
+                finding = rowBytes >= 3_072 ? finding.atLeast(1, bench.isNvidia()) : finding;
+            }
+            bench.report().add(finding);
+        }
+    }
+
+    private static int next(int threads) {
+        return threads == Bench.threads() ? threads + 1 : Math.min(threads * 2, Bench.threads());
+    }
+
+    private static double rate(Bench bench, ArrayView rows, HostMemory slot, int threads) throws Exception {
+        int rowBytes = (int) rows.rowByteSize();
+        int perThread = Math.max(1, slot.bytes().capacity() / rowBytes / threads);
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            long[][] drawn = drawn(rows.rows(), perThread * threads);
+            int[] turn = {0};
+            return Timing.gigabytesPerSecond(bench.scale(), (long) perThread * threads * rowBytes, () -> {
+                long[] batch = drawn[turn[0]++ % drawn.length];
+                List<Future<?>> parts = new ArrayList<>();
+                for (int i = 0; i < threads; i++) {
+                    int first = i * perThread;
+                    parts.add(pool.submit(() -> copy(rows, batch, first, perThread, slot)));
+                }
+                for (Future<?> part : parts) {
+                    part.get();
+                }
+            });
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    private static void copy(ArrayView rows, long[] batch, int first, int count, HostMemory slot) {
+        int rowBytes = (int) rows.rowByteSize();
+        rows.copyRows(batch, first, count, new UnsafeBuffer(slot.bytes()), first * rowBytes);
+    }
+
+    /** Draws some batches, so that no two in a row are of the same rows. */
+    private static long[][] drawn(long rows, int count) {
+        SplittableRandom random = new SplittableRandom(count);
+        long[][] batches = new long[8][];
+        for (int i = 0; i < batches.length; i++) {
+            batches[i] = random.longs(count, 0, rows).toArray();
+        }
+        return batches;
+    }
+}

@@ -1,0 +1,75 @@
+package dev.larder.bench.gpu;
+
+import dev.larder.client.Dataset;
+import dev.larder.loader.DeviceBatch;
+import dev.larder.loader.DeviceEpoch;
+import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.device.DeviceMode;
+import java.time.Duration;
+
+/** Whole loaders, bytes to half-precision floats: what reaches a consumer that does nothing but take batches. */
+final class LoaderPart {
+    private static final int[] RESIDENT_ROWS = {64, 256, 1_024, 3_072, 76_800, 150_528};
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String DATASET = "batches";
+
+    private LoaderPart() {}
+
+    static void stream(Bench bench) throws Exception {
+        for (int rowBytes : Bench.LARGE_ROWS) {
+            double rate = rate(bench, rowBytes, DeviceMode.STREAM, bench.scale().batchBytes());
+            double gather = bench.limits().gather.getOrDefault(rowBytes, Double.NaN);
+            double limit = Math.min(bench.limits().upload, gather);
+            String name = gather < bench.limits().upload ? "gather" : "locked upload";
+            bench.report()
+                    .add(Finding.of("stream", "rows of " + rowBytes + " B, u8 to f16, stored bytes", rate, "GB/s")
+                            .beside(limit, name)
+                            .atLeast(0.85, bench.isNvidia())
+                            .noted(rows(rate, rowBytes)));
+        }
+    }
+
+    static void resident(Bench bench) throws Exception {
+        for (int rowBytes : RESIDENT_ROWS) {
+            double rate =
+                    rate(bench, rowBytes, DeviceMode.RESIDENT, bench.scale().residentBatchBytes());
+            bench.report()
+                    .add(Finding.of(
+                                    "resident",
+                                    "loader, rows of " + rowBytes + " B, read and written",
+                                    rate * Bench.MOVED_BYTES,
+                                    "GB/s")
+                            .beside(bench.limits().copy, "copy in the device")
+                            .noted(rows(rate, rowBytes)));
+        }
+    }
+
+    private static String rows(double gigabytesPerSecond, int rowBytes) {
+        return Math.round(gigabytesPerSecond * 1e9 / rowBytes) + " rows/s";
+    }
+
+    /** Returns how many stored bytes arrive, in gigabytes in a second. */
+    private static double rate(Bench bench, int rowBytes, DeviceMode mode, long batchBytes) throws Exception {
+        try (Dataset dataset = bench.store().publishRows(DATASET, bench.scale().arrayBytes(), rowBytes)) {
+            int batch = (int) Math.max(1, batchBytes / rowBytes);
+            long samples = (long) batch * bench.scale().passBatches();
+            try (DeviceLoader loader =
+                    bench.open(Bench.loader(dataset, batch, Bench.TO_HALF).sampler(new RandomRows(samples)), mode)) {
+                long[] epoch = {0};
+                return Timing.gigabytesPerSecond(bench.scale(), samples * rowBytes, () -> pass(loader, epoch[0]++));
+            }
+        } finally {
+            bench.store().remove(DATASET);
+        }
+    }
+
+    /** Takes all batches of an epoch, the last one complete. */
+    private static void pass(DeviceLoader loader, long number) {
+        DeviceEpoch epoch = loader.epoch(number);
+        for (DeviceBatch batch : epoch) {
+            if (batch.number() == epoch.batches() - 1) {
+                batch.await(PATIENCE);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package dev.larder.bench.gpu;
+
+import dev.larder.client.Dataset;
+import dev.larder.loader.DeviceBatch;
+import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.device.DeviceKernel;
+import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.DeviceQueue;
+import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.transform.SampleKernel;
+import java.util.Iterator;
+import java.util.List;
+
+/** What single calls take, and how long a consumer of small batches waits. */
+final class QueuePart {
+    private static final int SMALL_ROW_BYTES = 3_072;
+    private static final int SMALL_BATCH = 512;
+    private static final int CALLS = 2_000;
+    private static final int WARM_UP = 500;
+    private static final String DATASET = "small";
+
+    private QueuePart() {}
+
+    static void calls(Bench bench) throws Exception {
+        SampleKernel kernel = KernelPart.kernel(64, SampleKernel.Rows.staged());
+        try (HostMemory host = bench.device().allocate(4096);
+                DeviceMemory stored = bench.device().allocateDevice(4096);
+                DeviceMemory made = bench.device().allocateDevice(8192);
+                DeviceKernel.Call call = bench.device().compile(kernel).bind(null, made, List.of(stored))) {
+            DeviceQueue uploads = bench.device().uploads();
+            DeviceQueue kernels = bench.device().kernels();
+            report(bench, "give an upload of 4 KiB", uploads, () -> uploads.upload(host, 0, stored, 0, 4096));
+            report(bench, "give a kernel", kernels, () -> kernels.launch(call, 64));
+            report(
+                    bench,
+                    "make and close a fence",
+                    kernels,
+                    () -> kernels.fence().close());
+            double trip = Timing.nanosPerRun(bench.scale(), () -> {
+                kernels.launch(call, 64);
+                Timing.spin(kernels.fence());
+            });
+            bench.report().add(Finding.of("calls", "give a kernel and see it done", trip / 1e3, "us"));
+        }
+    }
+
+    /** Times calls alone: the queue is emptied between rounds, and does not count. */
+    private static void report(Bench bench, String what, DeviceQueue queue, Runnable call) {
+        double[] rounds = new double[bench.scale().rounds() + 1];
+        for (int round = 0; round < rounds.length; round++) {
+            long taken = 0;
+            for (int i = 0; i < CALLS; i++) {
+                long start = System.nanoTime();
+                call.run();
+                taken += System.nanoTime() - start;
+                if (i % 32 == 0) {
+                    Timing.spin(queue.fence());
+                }
+            }
+            Timing.spin(queue.fence());
+            rounds[round] = taken / 1e3 / CALLS;
+        }
+        bench.report().add(Finding.of("calls", what, Timing.median(rounds), "us"));
+    }
+
+    static void latency(Bench bench) throws Exception {
+        try (Dataset dataset = bench.store().publishRows(DATASET, bench.scale().arrayBytes(), SMALL_ROW_BYTES)) {
+            for (DeviceMode mode : List.of(DeviceMode.RESIDENT, DeviceMode.STREAM)) {
+                latency(bench, dataset, mode, 4);
+                latency(bench, dataset, mode, 1);
+            }
+        } finally {
+            bench.store().remove(DATASET);
+        }
+    }
+
+    private static void latency(Bench bench, Dataset dataset, DeviceMode mode, int slots) {
+        RandomRows rows = new RandomRows((long) SMALL_BATCH * (CALLS + WARM_UP));
+        long[] nanos = new long[CALLS];
+        try (DeviceLoader loader = Bench.loader(dataset, SMALL_BATCH, Bench.TO_HALF)
+                .sampler(rows)
+                .device(bench.chosen())
+                .mode(mode)
+                .slots(slots)
+                .build()) {
+            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            for (int i = -WARM_UP; i < CALLS; i++) {
+                long start = System.nanoTime();
+                DeviceBatch batch = batches.next();
+                Timing.spinOpen(batch.ready());
+                if (i >= 0) {
+                    nanos[i] = System.nanoTime() - start;
+                }
+            }
+        }
+        String what = mode.name().toLowerCase(java.util.Locale.ROOT) + ", 512 x 3 KB, next() to ready, "
+                + (slots == 1 ? "nothing ahead" : slots + " slots");
+        double p50 = Timing.percentile(nanos, CALLS, 50) / 1e3;
+        double p99 = Timing.percentile(nanos, CALLS, 99) / 1e3;
+        boolean aimed = mode == DeviceMode.RESIDENT && slots > 1;
+        Finding finding = Finding.of("latency", what + ", p50", p50, "us");
+        bench.report().add(aimed ? finding.atMost(25, bench.isNvidia()) : finding);
+        bench.report().add(Finding.of("latency", what + ", p99", p99, "us"));
+    }
+}

@@ -1,0 +1,119 @@
+package dev.larder.bench.gpu;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The table: each line is printed when it is known, so that a run that is cut short has shown something. */
+final class Report {
+    private static final String LINE = "%-9s %-58s %10s %-8s %10s %6s  %-9s %-14s %s%n";
+
+    private final PrintStream out;
+    private final Map<String, String> machine = new LinkedHashMap<>();
+    private final List<Finding> findings = new ArrayList<>();
+
+    Report(PrintStream out) {
+        this.out = out;
+    }
+
+    /** Says something about the machine, above the table. */
+    void machine(String what, Object value) {
+        machine.put(what, value.toString());
+        out.printf(Locale.ROOT, "%-12s %s%n", what, value);
+    }
+
+    void heading() {
+        out.println();
+        out.printf(
+                Locale.ROOT, LINE, "part", "figure", "value", "unit", "limit", "share", "target", "", "limit is; note");
+    }
+
+    void add(Finding finding) {
+        findings.add(finding);
+        String note = finding.limitName().isEmpty() || finding.note().isEmpty()
+                ? finding.limitName() + finding.note()
+                : finding.limitName() + "; " + finding.note();
+        String line = String.format(
+                Locale.ROOT,
+                LINE,
+                finding.part(),
+                finding.what(),
+                Finding.text(finding.value()),
+                finding.unit(),
+                Finding.text(finding.limit()),
+                finding.share(),
+                finding.target(),
+                finding.verdict().text,
+                note);
+        out.println(line.stripTrailing());
+        out.flush();
+    }
+
+    /** Sums up; returns the exit code: 0 if nothing failed, 1 if something did, 3 if nothing was measured. */
+    int end() {
+        long failed = count(Finding.Verdict.FAIL);
+        out.println();
+        out.printf(
+                Locale.ROOT,
+                "%d figures: %d pass, %d fail, %d not judged here, %d not applicable, %d reported%n",
+                findings.size(),
+                count(Finding.Verdict.PASS),
+                failed,
+                count(Finding.Verdict.NOT_JUDGED),
+                count(Finding.Verdict.NOT_APPLICABLE),
+                count(Finding.Verdict.REPORTED));
+        return failed > 0 ? 1 : count(Finding.Verdict.NOT_APPLICABLE) == findings.size() ? 3 : 0;
+    }
+
+    private long count(Finding.Verdict verdict) {
+        return findings.stream().filter(finding -> finding.verdict() == verdict).count();
+    }
+
+    /** Returns all of it as one JSON document. */
+    String json() {
+        StringBuilder text = new StringBuilder("{\"machine\": {");
+        String comma = "";
+        for (Map.Entry<String, String> entry : machine.entrySet()) {
+            text.append(comma).append(quoted(entry.getKey())).append(": ").append(quoted(entry.getValue()));
+            comma = ", ";
+        }
+        text.append("}, \"findings\": [");
+        comma = "\n  ";
+        for (Finding finding : findings) {
+            text.append(comma).append(json(finding));
+            comma = ",\n  ";
+        }
+        return text.append("\n]}\n").toString();
+    }
+
+    private static String json(Finding finding) {
+        return "{\"part\": " + quoted(finding.part()) + ", \"what\": " + quoted(finding.what()) + ", \"value\": "
+                + number(finding.value()) + ", \"unit\": " + quoted(finding.unit()) + ", \"limit\": "
+                + number(finding.limit()) + ", \"limitName\": " + quoted(finding.limitName()) + ", \"target\": "
+                + quoted(finding.target()) + ", \"verdict\": "
+                + quoted(finding.verdict().name().toLowerCase(Locale.ROOT)) + ", \"note\": " + quoted(finding.note())
+                + "}";
+    }
+
+    private static String number(double value) {
+        return Double.isFinite(value) ? Double.toString(value) : "null";
+    }
+
+    private static String quoted(String text) {
+        StringBuilder quoted = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                quoted.append('\\').append(c);
+            } else if (c < ' ') {
+                quoted.append(' ');
+            } else {
+                quoted.append(c);
+            }
+        }
+        return quoted.append('"').toString();
+    }
+}

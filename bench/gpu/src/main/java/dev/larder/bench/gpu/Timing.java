@@ -1,0 +1,74 @@
+package dev.larder.bench.gpu;
+
+import dev.larder.loader.device.Fence;
+import java.util.Arrays;
+
+/** Measures how long things take, several times over. */
+final class Timing {
+    private Timing() {}
+
+    /** Something to be measured. */
+    @FunctionalInterface
+    interface Work {
+        void run() throws Exception;
+    }
+
+    /** Returns the median time of one run in nanoseconds, after warming up. */
+    static double nanosPerRun(Scale scale, Work work) throws Exception {
+        long roundNs = scale.each().toNanos() / scale.rounds();
+        round(roundNs, work);
+        double[] times = new double[scale.rounds()];
+        for (int i = 0; i < times.length; i++) {
+            times[i] = round(roundNs, work);
+        }
+        return median(times);
+    }
+
+    private static double round(long roundNs, Work work) throws Exception {
+        long start = System.nanoTime();
+        long runs = 0;
+        long elapsed;
+        do {
+            work.run();
+            runs++;
+            elapsed = System.nanoTime() - start;
+        } while (elapsed < roundNs);
+        return (double) elapsed / runs;
+    }
+
+    /** Returns gigabytes in a second, where a run moves so many bytes. */
+    static double gigabytesPerSecond(Scale scale, long bytesPerRun, Work work) throws Exception {
+        return bytesPerRun / nanosPerRun(scale, work);
+    }
+
+    static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    /** Returns the value below which so many of a hundred are. */
+    static double percentile(long[] values, int count, int percent) {
+        long[] sorted = Arrays.copyOf(values, count);
+        Arrays.sort(sorted);
+        return sorted[Math.min(count - 1, (int) ((long) count * percent / 100))];
+    }
+
+    /** Waits for a fence and closes it, looking all the time: for figures that a pause would spoil. */
+    static void spin(Fence fence) {
+        try (fence) {
+            spinOpen(fence);
+        }
+    }
+
+    /** Waits for a fence, looking all the time. */
+    static void spinOpen(Fence fence) {
+        for (int looks = 0; !fence.isPassed(); looks++) {
+            if (looks > 10_000) {
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}
