@@ -23,7 +23,7 @@ final class GatherPart {
             try (Dataset dataset = bench.store().publishRows(PART, bench.scale().arrayBytes(), rowBytes);
                     ArrayView rows = dataset.array(SyntheticStore.ARRAY);
                     HostMemory slot =
-                            bench.device().allocate(Math.max(bench.scale().batchBytes(), 2 * rowBytes))) {
+                            bench.device().allocate(Math.max(bench.scale().batchBytes(), 2L * rowBytes))) {
                 gather(bench, rows, slot, rowBytes);
             }
             bench.store().remove(PART);

@@ -2,6 +2,7 @@ package dev.larder.bench.gpu;
 
 import dev.larder.loader.device.Fence;
 import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
 
 /** Measures how long things take, several times over. */
 final class Timing {
@@ -65,7 +66,8 @@ final class Timing {
     static void spinOpen(Fence fence) {
         for (int looks = 0; !fence.isPassed(); looks++) {
             if (looks > 10_000) {
-                Thread.yield();
+                LockSupport.parkNanos(
+                        1_000); // it takes so long that this is not seen, and others may need the processor
             } else {
                 Thread.onSpinWait();
             }

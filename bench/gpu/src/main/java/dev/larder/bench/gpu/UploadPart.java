@@ -40,7 +40,7 @@ final class UploadPart {
             long to = cuda.allocateDevice(bytes);
             int times = 4;
             double rate = Timing.gigabytesPerSecond(
-                    bench.scale(), 2 * times * bytes, () -> cuda.copy(to, from, bytes, times));
+                    bench.scale(), 2 * bytes * times, () -> cuda.copy(to, from, bytes, times));
             cuda.free();
             bench.limits().copy = Math.max(rate, byKernel);
             bench.report().add(Finding.of("copy", "cuMemcpyDtoD, read and written", rate, "GB/s"));

@@ -39,7 +39,7 @@ class FindingTest {
     void numbersHaveAsManyDigitsAsMeanSomething() {
         assertThat(Finding.text(0.123)).isEqualTo("0.12");
         assertThat(Finding.text(12.34)).isEqualTo("12.3");
-        assertThat(Finding.text(1234.5)).isEqualTo("1234");
+        assertThat(Finding.text(1234.4)).isEqualTo("1234");
         assertThat(Finding.text(Double.NaN)).isEmpty();
     }
 }
