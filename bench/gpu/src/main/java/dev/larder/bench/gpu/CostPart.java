@@ -143,7 +143,6 @@ final class CostPart {
                         .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
         bench.report()
                 .add(Finding.of(PART, batch + "garbage", cost.garbageBytes, "B")
-                        .beside(host.garbageBytes, "the host's batches")
                         .atMost(MOST_GARBAGE_BYTES, true));
     }
 
