@@ -142,8 +142,7 @@ final class CostPart {
                         .atMost(MOST_EXTRA_US, true)
                         .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
         bench.report()
-                .add(Finding.of(PART, batch + "garbage", cost.garbageBytes, "B")
-                        .atMost(MOST_GARBAGE_BYTES, true));
+                .add(Finding.of(PART, batch + "garbage", cost.garbageBytes, "B").atMost(MOST_GARBAGE_BYTES, true));
     }
 
     private static Set<String> threads() {
