@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  * @param patience how long the process may take
  */
 record DeviceQuestion(List<String> command, Duration patience) {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int LAST_OWN_CODE = 128;
 
     static DeviceQuestion ofThisCommand() {

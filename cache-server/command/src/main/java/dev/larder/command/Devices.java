@@ -110,6 +110,7 @@ final class Devices implements Callable<Integer> {
                 json.name("computeUnits").value(device.computeUnits());
                 json.name("unifiedMemory").value(device.unifiedMemory());
                 json.name("doubles").value(device.doubles());
+                json.name("exactFloats").value(device.exactFloats());
                 json.name("auto").value(taken.filter(device::equals).isPresent());
                 json.endObject();
             }

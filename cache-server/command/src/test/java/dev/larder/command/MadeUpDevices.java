@@ -27,7 +27,8 @@ public final class MadeUpDevices implements DeviceProvider {
     }
 
     private static DeviceInfo gpu(int index, String name) {
-        return new DeviceInfo("made-up", index, name, "gpu", "Platform 3", "1.2", 3L << 30, 1L << 30, 8, false, true);
+        return new DeviceInfo(
+                "made-up", index, name, "gpu", "Platform 3", "1.2", 3L << 30, 1L << 30, 8, false, true, true);
     }
 
     private static List<DeviceInfo> crash() {

@@ -18,16 +18,23 @@ final class DeviceFields implements FieldOpener.RowsForm {
     private final FieldOpener.RowsForm onHost;
     private final long seed;
     private final boolean doubles;
+    private final boolean exactFloats;
     private final Function<ArrayView, Optional<SampleKernel.Rows>> residence;
 
     /**
      * @param doubles whether the devices compute with 64-bit floats
+     * @param exactFloats whether they round 32-bit floats as Java does
      * @param residence says how an array lies on the devices; nothing for one that is streamed
      */
-    DeviceFields(long seed, boolean doubles, Function<ArrayView, Optional<SampleKernel.Rows>> residence) {
+    DeviceFields(
+            long seed,
+            boolean doubles,
+            boolean exactFloats,
+            Function<ArrayView, Optional<SampleKernel.Rows>> residence) {
         this.onHost = FieldOpener.RowsForm.finished(seed);
         this.seed = seed;
         this.doubles = doubles;
+        this.exactFloats = exactFloats;
         this.residence = residence;
     }
 
@@ -52,7 +59,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
         SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
         SampleKernel kernel =
                 SampleKernel.of(transform, SampleKernel.Rows.staged()).orElse(null);
-        if (kernel == null || (kernel.needsDoubles() && !doubles)) {
+        if (kernel == null || (kernel.needsDoubles() && !doubles) || (kernel.computes() && !exactFloats)) {
             return null;
         }
         Optional<SampleKernel.Rows> resident = residence.apply(array);

@@ -167,9 +167,11 @@ public final class DeviceLoaderBuilder {
 
     private DeviceLoader onDevices(List<DeviceBackend> backends, DeviceMode chosen) {
         boolean doubles = backends.stream().allMatch(device -> device.info().doubles());
+        boolean exactFloats = backends.stream().allMatch(device -> device.info().exactFloats());
         DeviceFields form = new DeviceFields(
                 loader.transformSeed(),
                 doubles,
+                exactFloats,
                 array -> chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty());
         Source source = loader.source(form);
         requireDivisible(source, backends.size());

@@ -3,7 +3,6 @@ package dev.larder.loader;
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
@@ -131,24 +130,14 @@ final class ResidentArray implements AutoCloseable {
             uploaded = queue.fence();
         }
 
-        /** Waits once more, also where the thread was interrupted, before the memory goes. */
+        /** Waits for all copies, also where one failed half way, before the memory goes. */
         @Override
         public void close() {
-            boolean interrupted = Thread.interrupted();
-            try {
-                uploaded.await(END_TIMEOUT);
+            uploaded.close();
+            if (queue.drain(END_TIMEOUT)) {
                 memory.close();
-            } catch (LarderException e) {
-                if (e.code() == ErrorCode.DEADLINE || e.code() == ErrorCode.INTERRUPTED) {
-                    ABANDONED.add(memory);
-                } else {
-                    memory.close();
-                }
-            } finally {
-                uploaded.close();
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
+            } else {
+                ABANDONED.add(memory);
             }
         }
     }

@@ -4,7 +4,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -223,26 +222,20 @@ final class UploadingFeed implements DeviceFeed {
             }
         }
         for (DeviceBackend device : means.backends()) {
-            if (!isDrained(device.uploads(), deadline) || !isDrained(device.kernels(), deadline)) {
+            if (!device.uploads().drain(left(deadline)) || !device.kernels().drain(left(deadline))) {
                 return "queues of " + device.info();
             }
         }
         return "";
     }
 
-    /** Waits for what was given to a queue, also where that failed half way. */
-    private static boolean isDrained(DeviceQueue queue, long deadline) throws InterruptedException {
-        try (Fence fence = queue.fence()) {
-            return isOver(fence, deadline);
-        } catch (LarderException e) {
-            LOG.debug("queue takes no more", e);
-            return true;
-        }
+    private static Duration left(long deadline) {
+        return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
     }
 
     private static boolean isOver(Fence fence, long deadline) throws InterruptedException {
         try {
-            fence.await(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            fence.await(left(deadline));
             return true;
         } catch (LarderException e) { // work that failed is over as well
             if (e.code() == ErrorCode.INTERRUPTED) {

@@ -11,6 +11,7 @@ import org.agrona.BufferUtil;
 final class LockedMemory implements HostMemory {
     private final PageLocking owner;
     private final HostMemory memory;
+    private boolean givenUp;
 
     /** Where chunks that are locked begin, the last first. */
     private final Deque<Long> chunks = new ArrayDeque<>();
@@ -50,6 +51,15 @@ final class LockedMemory implements HostMemory {
             }
             throw e;
         }
+    }
+
+    /** Takes note that it could not be unlocked. */
+    void giveUp() {
+        givenUp = true;
+    }
+
+    boolean isGivenUp() {
+        return givenUp;
     }
 
     /** Unlocks all chunks, the last first; tries all, then fails with the first failure. */

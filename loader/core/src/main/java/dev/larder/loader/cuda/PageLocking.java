@@ -85,12 +85,31 @@ public final class PageLocking implements HostAllocator {
         if (!LOCKED.contains(memory)) {
             return;
         }
+        if (memory.isGivenUp()) {
+            return;
+        }
         try {
-            withContext(() -> memory.unlock(driver));
-        } catch (RuntimeException e) {
+            unlock(memory);
+            leave(memory);
+        } catch (
+                RuntimeException
+                        e) { // so they must not be freed either: the driver would take what comes next for them
+            memory.giveUp();
             LOG.warn("pages stay locked until the process ends: bytes={} reason={}", memory.byteSize(), e.getMessage());
         }
-        leave(memory);
+    }
+
+    private void unlock(LockedMemory memory) {
+        int result = driver.pushContext(context[0]);
+        if (result == CudaCalls.DEINITIALIZED) { // the process ends, and the driver has unlocked all
+            return;
+        }
+        CudaCalls.require(driver, "cuCtxPushCurrent", result);
+        try {
+            memory.unlock(driver);
+        } finally {
+            driver.popContext(new long[1]);
+        }
     }
 
     /** Leaves the context with the last memory. */

@@ -13,6 +13,7 @@ package dev.larder.loader.device;
  * @param computeUnits how many units compute at a time
  * @param unifiedMemory whether it works in the memory of the host
  * @param doubles whether it computes with 64-bit floats
+ * @param exactFloats whether it rounds 32-bit floats to the nearest and keeps subnormal ones, as Java does
  */
 public record DeviceInfo(
         String backend,
@@ -25,7 +26,8 @@ public record DeviceInfo(
         long maxAllocationBytes,
         int computeUnits,
         boolean unifiedMemory,
-        boolean doubles) {
+        boolean doubles,
+        boolean exactFloats) {
     @Override
     public String toString() {
         return backend + ":" + index + " " + name;

@@ -1,6 +1,7 @@
 package dev.larder.loader.device;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,12 @@ public interface DeviceQueue {
 
     /** Copies from the device into a direct buffer, between its position and limit, and waits until that is done. */
     void read(DeviceMemory from, long fromOffset, ByteBuffer target);
+
+    /**
+     * Waits until nothing is under way any more of what was given, done or failed, also where the device is lost; tells whether that is
+     * so in time. Never throws.
+     */
+    boolean drain(Duration timeout);
 
     /** Returns what Java libraries call it: JOCL's {@code cl_command_queue}; nothing where there is no such object. */
     @Nullable

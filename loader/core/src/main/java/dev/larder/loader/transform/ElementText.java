@@ -30,6 +30,9 @@ final class ElementText {
     }
 
     private String text() {
+        if (arithmetic.operations().isEmpty()) {
+            return swapped();
+        }
         body.append("  const ")
                 .append(holder(arithmetic.stored().type()))
                 .append(" v0 = ")
@@ -42,6 +45,15 @@ final class ElementText {
         return tables + result + " larder_element("
                 + KernelText.word(arithmetic.stored().byteSize()) + " bits, uint channel) {\n" + body + "  return "
                 + encoded(arithmetic.result()) + ";\n}\n";
+    }
+
+    /** Returns the text for elements of which at most the byte order changes: their bits are no numbers on the way. */
+    private String swapped() {
+        int byteSize = arithmetic.stored().byteSize();
+        boolean swaps = arithmetic.stored().swapped() != arithmetic.result().swapped();
+        String word = KernelText.word(byteSize);
+        return word + " larder_element(" + word + " bits, uint channel) {\n  return "
+                + (swaps ? "larder_swap" + byteSize + "(bits)" : "bits") + ";\n}\n";
     }
 
     /** Returns the text that reads a number from {@code bits}. */

@@ -110,6 +110,10 @@ record KernelPlan(
                                 && crop.step().padding() > 0);
     }
 
+    boolean computes() {
+        return arithmetic != null && !arithmetic.operations().isEmpty();
+    }
+
     boolean needsDoubles() {
         return arithmetic != null
                 && arithmetic.operations().stream()

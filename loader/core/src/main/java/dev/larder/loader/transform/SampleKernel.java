@@ -92,6 +92,11 @@ public final class SampleKernel {
         return source;
     }
 
+    /** Returns whether it computes, so that 32-bit floats of the device must be rounded as those of Java. */
+    public boolean computes() {
+        return plan.computes();
+    }
+
     /** Returns whether the device must have 64-bit floats. */
     public boolean needsDoubles() {
         return plan.needsDoubles();

@@ -39,7 +39,8 @@ class DeviceChoiceTest {
         }
 
         private static DeviceInfo device(String backend, int index, String[] words) {
-            return new DeviceInfo(backend, index, words[1], words[0], "P 1", "1.0", 1L << 30, 1L << 28, 4, false, true);
+            return new DeviceInfo(
+                    backend, index, words[1], words[0], "P 1", "1.0", 1L << 30, 1L << 28, 4, false, true, true);
         }
 
         Provider failing(ErrorCode code) {

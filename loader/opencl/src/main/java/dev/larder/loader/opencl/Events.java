@@ -54,6 +54,15 @@ final class Events {
         count--;
     }
 
+    /** Tells whether all commands are over, done or failed. */
+    boolean areOver() {
+        boolean over = last == 0 || status(last, status) <= CL.CL_COMPLETE;
+        for (int i = 0; over && i < count; i++) { // where the last one failed, others may still be under way
+            over = status(held[(first + i) % held.length], status) <= CL.CL_COMPLETE;
+        }
+        return over;
+    }
+
     /** Gives up all. */
     void clear() {
         while (count > 0) {

@@ -1,5 +1,6 @@
 package dev.larder.loader.opencl;
 
+import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceKernel;
@@ -82,7 +83,15 @@ final class OpenClBackend implements DeviceBackend {
         if ((LibOpenCl.address(pages) + pages.position()) % HostMemory.ALIGNMENT != 0) {
             throw new IllegalArgumentException("does not begin on a page: " + pages);
         }
-        return session.info().unifiedMemory() ? Optional.of(OpenClMemory.share(session, pages)) : Optional.empty();
+        if (!session.info().unifiedMemory()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(OpenClMemory.share(session, pages));
+        } catch (LarderException e) { // some drivers take only pages that may be written
+            LOG.debug("pages cannot be shared: device={}", session.info(), e);
+            return Optional.empty();
+        }
     }
 
     @Override

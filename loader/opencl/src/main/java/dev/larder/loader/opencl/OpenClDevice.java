@@ -76,6 +76,7 @@ public final class OpenClDevice implements Device {
             cl_context context, cl_device_id device, cl_command_queue queue, OpenClOptions options) {
         requireSame(queue, CL.CL_QUEUE_CONTEXT, new cl_context(), context);
         requireSame(queue, CL.CL_QUEUE_DEVICE, new cl_device_id(), device);
+        requireInOrder(queue);
         DeviceInfo info = OpenClDevices.list().stream()
                 .filter(found -> found.device().equals(device))
                 .findFirst()
@@ -100,6 +101,16 @@ public final class OpenClDevice implements Device {
         retain("clGetCommandQueueInfo", code);
         if (!holder.equals(wanted)) {
             throw new IllegalArgumentException("the queue is of another context or device: " + holder + " " + wanted);
+        }
+    }
+
+    private static void requireInOrder(cl_command_queue queue) {
+        long[] properties = new long[1];
+        int code = Jocl.code(() ->
+                CL.clGetCommandQueueInfo(queue, CL.CL_QUEUE_PROPERTIES, Sizeof.cl_long, Pointer.to(properties), null));
+        retain("clGetCommandQueueInfo", code);
+        if ((properties[0] & CL.CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
+            throw new IllegalArgumentException("the queue must do its work in order: " + queue);
         }
     }
 

@@ -17,6 +17,7 @@ import org.slf4j.LoggerFactory;
 /** Lists the devices that the drivers of this machine have. */
 final class OpenClDevices {
     private static final Logger LOG = LoggerFactory.getLogger(OpenClDevices.class);
+    private static final long EXACT_FLOATS = CL.CL_FP_DENORM | CL.CL_FP_ROUND_TO_NEAREST;
 
     static final String BACKEND = "opencl";
 
@@ -49,12 +50,19 @@ final class OpenClDevices {
     }
 
     private static void addDevices(cl_platform_id platform, List<Found> found) {
+        cl_device_id[] devices;
         try {
-            for (cl_device_id device : devices(platform)) {
-                found.add(new Found(platform, device, describe(device, found.size())));
-            }
+            devices = devices(platform);
         } catch (LarderException e) {
             LOG.warn("driver left out: platform={} reason={}", platform, e.getMessage());
+            return;
+        }
+        for (cl_device_id device : devices) {
+            try {
+                found.add(new Found(platform, device, describe(device, found.size())));
+            } catch (LarderException e) {
+                LOG.warn("device left out: platform={} device={} reason={}", platform, device, e.getMessage());
+            }
         }
     }
 
@@ -123,7 +131,8 @@ final class OpenClDevices {
                 Jocl.number(query, CL.CL_DEVICE_MAX_MEM_ALLOC_SIZE),
                 Jocl.shortNumber(query, CL.CL_DEVICE_MAX_COMPUTE_UNITS),
                 isUnified(query),
-                Jocl.number(query, CL.CL_DEVICE_DOUBLE_FP_CONFIG) != 0);
+                Jocl.number(query, CL.CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
+                (Jocl.number(query, CL.CL_DEVICE_SINGLE_FP_CONFIG) & EXACT_FLOATS) == EXACT_FLOATS);
     }
 
     private static String kind(long type) {
@@ -146,6 +155,7 @@ final class OpenClDevices {
                 Math.min(info.maxAllocationBytes(), options.maxAllocationBytes()),
                 info.computeUnits(),
                 info.unifiedMemory(),
-                info.doubles());
+                info.doubles(),
+                info.exactFloats());
     }
 }

@@ -41,7 +41,8 @@ final class OpenClFence extends Fence {
             status = Events.status(waited.getNativePointer(), value);
             if (status == CL.CL_COMPLETE) {
                 // a look at the state promises nothing about memory; this does, and returns at once
-                Jocl.code(() -> CL.clWaitForEvents(1, new cl_event[] {waited}));
+                int code = Jocl.code(() -> CL.clWaitForEvents(1, new cl_event[] {waited}));
+                status = code == CL.CL_SUCCESS ? status : code;
             }
         }
     }

@@ -57,7 +57,8 @@ final class OpenClMemory implements DeviceMemory {
             throw session.noSpace(byteSize).remedy("share it in smaller pieces");
         }
         ByteBuffer exact = pages.slice(); // JOCL does not look at positions
-        cl_mem buffer = create(session, CL.CL_MEM_READ_ONLY | CL.CL_MEM_USE_HOST_PTR, byteSize, Pointer.to(exact));
+        cl_mem buffer =
+                create(session.apart(), CL.CL_MEM_READ_ONLY | CL.CL_MEM_USE_HOST_PTR, byteSize, Pointer.to(exact));
         return new OpenClMemory(session, buffer, byteSize, exact);
     }
 

@@ -13,13 +13,19 @@ import java.time.Duration;
  */
 public record OpenClOptions(
         long memoryBytes, long maxAllocationBytes, int uploadPieceBytes, boolean poisoned, Duration patience) {
+    private static final Duration LONGEST_PATIENCE = Duration.ofDays(1000);
+
     /** What is used where nothing is said: all that the device has, pieces of 16 MiB, a minute. */
     public static final OpenClOptions DEFAULT =
             new OpenClOptions(Long.MAX_VALUE, Long.MAX_VALUE, 16 << 20, false, Duration.ofMinutes(1));
 
     /** Checks the sizes. */
     public OpenClOptions {
-        if (memoryBytes < 1 || maxAllocationBytes < 1 || uploadPieceBytes < 1 || patience.isNegative()) {
+        if (memoryBytes < 1
+                || maxAllocationBytes < 1
+                || uploadPieceBytes < 1
+                || patience.isNegative()
+                || patience.compareTo(LONGEST_PATIENCE) > 0) {
             throw new IllegalArgumentException("memoryBytes=" + memoryBytes + " maxAllocationBytes="
                     + maxAllocationBytes + " uploadPieceBytes=" + uploadPieceBytes + " patience=" + patience);
         }

@@ -30,6 +30,9 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     /** Buffers that a device may still write into although nobody waits for it any more. */
     private static final Queue<ByteBuffer> ABANDONED = new ConcurrentLinkedQueue<>();
 
+    /** Each piece of staging memory may have to wait for as long when it is closed. */
+    private static final Duration LONGEST_UNMAP = Duration.ofSeconds(2);
+
     private final Session session;
     private final cl_command_queue queue;
     private final boolean shared;
@@ -176,7 +179,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         try (Fence done = beginRead(from, fromOffset, target)) {
             done.await(session.options().patience());
         } catch (LarderException e) {
-            if (e.code() != ErrorCode.UNEXPECTED) {
+            if (!drain(Duration.ZERO)) {
                 ABANDONED.add(target);
             }
             throw e;
@@ -216,7 +219,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         int code = Jocl.code(() ->
                 CL.clEnqueueFillBuffer(queue, memory.nativeObject(), pattern, 1, 0, memory.byteSize(), 0, null, null));
         require("clEnqueueFillBuffer", code);
-        finish();
+        finish(session.options().patience());
     }
 
     /** Maps all of a buffer into memory of the host, and waits until that is done. */
@@ -239,11 +242,10 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         int code = LibOpenCl.clEnqueueUnmapMemObject(
                 queue.getNativePointer(), buffer.getNativePointer(), address, 0, 0, 0);
         require("clEnqueueUnmapMemObject", code);
-        finish();
+        finish(LONGEST_UNMAP);
     }
 
-    private void finish() {
-        Duration patience = session.options().patience();
+    private void finish(Duration patience) {
         try (OpenClFence done = mark()) {
             if (!done.awaitUninterruptibly(patience)) {
                 throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
@@ -270,17 +272,32 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         session.require();
     }
 
-    /** Waits for what was given; tells whether that got done, or failed. */
-    synchronized boolean drain(Duration timeout) {
-        if (closed || session.health().isLost()) {
+    @Override
+    public boolean drain(Duration timeout) {
+        long start = System.nanoTime();
+        boolean interrupted = false;
+        while (!isIdle()) {
+            long waited = System.nanoTime() - start;
+            if (waited >= timeout.toNanos()) {
+                LOG.debug("queue not drained: device={}", session.info());
+                return false;
+            }
+            interrupted |= Thread.interrupted(); // a pause would end at once
+            Fence.pause(waited);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return true;
+    }
+
+    /** Tells whether the last command is over, after seeing that it gets going. */
+    private synchronized boolean isIdle() {
+        if (closed) {
             return true;
         }
-        try (OpenClFence done = mark()) {
-            return done.awaitUninterruptibly(timeout);
-        } catch (LarderException e) {
-            LOG.debug("work failed before the end: device={} reason={}", session.info(), e.getMessage());
-            return true;
-        }
+        Jocl.code(() -> CL.clFlush(queue));
+        return events.areOver();
     }
 
     /** Gives up the queue, which goes when its work is done. */

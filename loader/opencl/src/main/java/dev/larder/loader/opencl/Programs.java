@@ -1,5 +1,6 @@
 package dev.larder.loader.opencl;
 
+import dev.larder.error.LarderException;
 import dev.larder.loader.transform.SampleKernel;
 import java.util.HashMap;
 import java.util.Map;
@@ -51,10 +52,14 @@ final class Programs implements AutoCloseable {
     }
 
     private String log(cl_program program) {
-        return Jocl.text(
-                (name, size, value, needed) ->
-                        CL.clGetProgramBuildInfo(program, session.device(), name, size, value, needed),
-                CL.CL_PROGRAM_BUILD_LOG);
+        try {
+            return Jocl.text(
+                    (name, size, value, needed) ->
+                            CL.clGetProgramBuildInfo(program, session.device(), name, size, value, needed),
+                    CL.CL_PROGRAM_BUILD_LOG);
+        } catch (LarderException e) { // what matters is that the build failed
+            return "cannot be had: " + e.getMessage();
+        }
     }
 
     private static void release(cl_program program) {

@@ -102,7 +102,8 @@ class OpenClMemoryTest {
                 Long.MAX_VALUE,
                 info.computeUnits(),
                 info.unifiedMemory(),
-                info.doubles());
+                info.doubles(),
+                info.exactFloats());
     }
 
     private static void requireNoSpace(ThrowingCallable allocation, String... parts) {

@@ -34,6 +34,7 @@ class OpenClProviderTest {
         assertThat(info.computeUnits()).isPositive();
         assertThat(info.unifiedMemory()).isTrue();
         assertThat(info.doubles()).isTrue();
+        assertThat(info.exactFloats()).isTrue();
         assertThat(info.driver()).isNotEmpty();
     }
 
@@ -46,7 +47,7 @@ class OpenClProviderTest {
 
     @Test
     void aDeviceThatIsNotThereIsNotOpened() {
-        DeviceInfo gone = new DeviceInfo("opencl", 99, "Gone", "gpu", "", "", 1, 1, 1, false, false);
+        DeviceInfo gone = new DeviceInfo("opencl", 99, "Gone", "gpu", "", "", 1, 1, 1, false, false, false);
 
         assertThatThrownBy(() -> new OpenClProvider().open(gone))
                 .isInstanceOfSatisfying(

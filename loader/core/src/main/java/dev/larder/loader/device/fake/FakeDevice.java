@@ -160,7 +160,8 @@ public final class FakeDevice implements Device {
                 maxAllocationBytes,
                 1,
                 unifiedMemory,
-                doubles);
+                doubles,
+                true);
         FakeBackend backend = new FakeBackend(this, info);
         opened.add(backend);
         return backend;

@@ -139,6 +139,19 @@ final class FakeQueue implements DeviceQueue {
     }
 
     @Override
+    public boolean drain(Duration timeout) {
+        FakeFence end = new FakeFence(device, fences.getAndIncrement());
+        operations.add(() -> end.pass(null));
+        long deadline = System.nanoTime() + timeout.toNanos();
+        while (!end.isReached() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(this, TimeUnit.MICROSECONDS.toNanos(100));
+        }
+        boolean reached = end.isReached();
+        end.close();
+        return reached;
+    }
+
+    @Override
     public @Nullable Object nativeObject() {
         return null;
     }
