@@ -21,6 +21,9 @@ import java.util.TreeSet;
 
 /** What batches on a device cost the host beyond those that stay there: processor time, garbage, threads, and waiting. */
 final class CostPart {
+    /** Some systems count processor time in steps of 10 ms. */
+    private static final Duration WAIT = Duration.ofSeconds(4);
+
     private static final String PART = "host cost";
     private static final int ROW_BYTES = 3_072;
     private static final int BATCH = 256;
@@ -165,7 +168,7 @@ final class CostPart {
 
     /** The consumer's queue stands still, so that all of the loader waits, and its consumer with it. */
     private static void waiting(Bench bench, LoaderBuilder builder) {
-        Duration wait = bench.scale().each().multipliedBy(4);
+        Duration wait = WAIT;
         try (DeviceLoader loader =
                 builder.device(bench.chosen()).mode(DeviceMode.STREAM).slots(2).build()) {
             Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
@@ -176,7 +179,7 @@ final class CostPart {
             try {
                 batches.next();
                 batch = batches.next();
-                await(batch, wait.dividedBy(4)); // until the gather threads have filled all slots
+                await(batch, bench.scale().each()); // until the gather threads have filled all slots
                 share = share(batch, wait);
             } finally {
                 gate.open();
