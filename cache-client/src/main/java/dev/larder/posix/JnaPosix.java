@@ -2,7 +2,6 @@ package dev.larder.posix;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
-import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
@@ -363,15 +362,6 @@ final class JnaPosix implements Posix {
                 fields.getLong(STATVFS_AVAILABLE_OFFSET) * blockBytes,
                 fields.getLong(STATVFS_FILES_OFFSET),
                 fields.getLong(STATVFS_FREE_FILES_OFFSET));
-    }
-
-    @Override
-    public boolean hasLibrary(String name) {
-        try (NativeLibrary found = NativeLibrary.getInstance(name)) {
-            return found != null;
-        } catch (UnsatisfiedLinkError absent) {
-            return false;
-        }
     }
 
     @Override

@@ -109,9 +109,6 @@ public interface Posix {
     /** Returns what the file system that a path lies on has and has left. */
     FileSystemSpace space(Path path);
 
-    /** Tells whether the dynamic linker finds a library, such as {@code libOpenCL.so.1}. */
-    boolean hasLibrary(String name);
-
     /** Keeps from programs that this process becomes all descriptors but the standard ones and these: JVMs leave theirs open. */
     void closeAtExecAllBut(Set<Integer> descriptors);
 

@@ -243,12 +243,6 @@ class PosixTest {
     }
 
     @Test
-    void librariesThatTheLinkerFindsAreTold() {
-        assertThat(posix.hasLibrary("libc.so.6")).isTrue();
-        assertThat(posix.hasLibrary("libnosuch.so.7")).isFalse();
-    }
-
-    @Test
     void whatCannotBecomeAnotherProgramSaysWhyAndGoesOn() {
         byte[] absent = folder.resolve("absent").toString().getBytes(StandardCharsets.UTF_8);
 

@@ -26,7 +26,7 @@ final class LiveProbes implements Probes {
 
     @Override
     public boolean hasLibrary(String name) {
-        return Posix.system().hasLibrary(name);
+        return SharedLibraries.ofThisMachine().has(name);
     }
 
     @Override

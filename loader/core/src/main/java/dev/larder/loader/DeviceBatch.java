@@ -127,9 +127,14 @@ public final class DeviceBatch implements AutoCloseable {
 
     /**
      * Closes the batch; its memory is used again when the fences are passed, one for each part in their order, and not before. They
-     * belong to the loader from now on, which closes them.
+     * belong to the loader from now on, which closes them, also where the batch was closed meanwhile.
      */
     public void release(Fence... lastUse) {
+        if (!open) {
+            for (Fence fence : lastUse) {
+                fence.close();
+            }
+        }
         facts();
         if (lastUse.length != parts.size()) {
             throw new IllegalArgumentException(

@@ -403,6 +403,17 @@ class DeviceFaultsTest {
     }
 
     @Test
+    void aFenceForABatchThatWasClosedMeanwhileIsClosedAsWell() {
+        try (DeviceLoader loader = loader().device(device).build()) {
+            DeviceBatch batch = loader.epoch(0).iterator().next();
+            Fence fence = batch.parts().get(0).queue().orElseThrow().fence();
+            batch.close();
+            assertThatThrownBy(() -> batch.release(fence)).isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(device.liveObjects()).isZero();
+    }
+
+    @Test
     void theHostToo() {
         try (DeviceLoader loader = loader().device(Device.host()).build()) {
             Iterator<DeviceBatch> batches = loader.epoch(0).iterator();

@@ -1,0 +1,60 @@
+package dev.larder.command;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Looks for shared libraries where the dynamic loader would, without loading them: drivers may crash or hang when they are loaded.
+ *
+ * @param searchPath folders that come first, as in {@code LD_LIBRARY_PATH}
+ * @param listing the command that lists what the loader knows
+ */
+record SharedLibraries(String searchPath, List<String> listing) {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    static SharedLibraries ofThisMachine() {
+        String path = System.getenv("LD_LIBRARY_PATH");
+        return new SharedLibraries(path == null ? "" : path, List.of("/sbin/ldconfig", "-p"));
+    }
+
+    /** Tells whether a library is there: a path, or a name such as {@code libOpenCL.so.1}. */
+    boolean has(String name) {
+        if (name.indexOf('/') >= 0) {
+            return Files.isReadable(Path.of(name));
+        }
+        for (String folder : searchPath.split(File.pathSeparator)) {
+            if (!folder.isEmpty() && Files.isReadable(Path.of(folder, name))) {
+                return true;
+            }
+        }
+        return isListed(name);
+    }
+
+    /** Looks through lines such as {@code libc.so.6 (libc6,x86-64) => /lib/x86_64-linux-gnu/libc.so.6}. */
+    private boolean isListed(String name) {
+        try {
+            Process process = new ProcessBuilder(listing)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try {
+                process.getOutputStream().close();
+                String lines = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+                return lines.lines().anyMatch(line -> line.strip().startsWith(name + " "));
+            } finally {
+                process.destroyForcibly();
+            }
+        } catch (IOException e) { // no such command: nothing is known
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}
