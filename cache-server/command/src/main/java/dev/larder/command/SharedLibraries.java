@@ -28,7 +28,7 @@ record SharedLibraries(String searchPath, List<String> listing) {
         if (name.indexOf('/') >= 0) {
             return Files.isReadable(Path.of(name));
         }
-        for (String folder : searchPath.split(File.pathSeparator)) {
+        for (String folder : searchPath.split(File.pathSeparator, -1)) {
             if (!folder.isEmpty() && Files.isReadable(Path.of(folder, name))) {
                 return true;
             }
