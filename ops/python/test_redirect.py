@@ -211,7 +211,7 @@ class RedirectTest(unittest.TestCase):
         self.assertFromStore(lines[2])
 
     def test_without_a_store_programs_go_on(self):
-        for store in "/absent", self.folder, "/proc/1/root/x":
+        for store in "/absent", self.folder, "/proc/1/cwd/x":
             self.assertEqual(self.script("cached(np.load('c.npy'))", environment(LARDER_STORE=store)), [""])
 
     def test_program_without_numpy_gets_nothing_but_a_watch(self):

@@ -11,13 +11,13 @@ import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.opencl.OpenClDevice;
 import dev.larder.loader.transform.Transforms;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import org.jocl.CLException;
 import org.jocl.cl_mem;
 
@@ -142,7 +142,7 @@ public final class MlpTrainer {
     }
 
     private static cl_mem memory(DeviceBatch batch, String array) {
-        return (cl_mem) Objects.requireNonNull(batch.array(array).nativeObject());
+        return OpenClDevice.mem(batch.array(array));
     }
 
     private static String mode(DeviceLoader loader) {

@@ -1,5 +1,6 @@
 package dev.larder.loader.opencl;
 
+import dev.larder.loader.DeviceArray;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
@@ -23,8 +24,8 @@ import org.jocl.cl_mem;
  * types.
  *
  * <pre>{@code
- * Device device = OpenClDevice.of(context, deviceId, queue);   // for Loader.Builder.device
- * cl_mem images = OpenClDevice.mem(array.memory());            // an argument of the consumer's kernel
+ * Device device = OpenClDevice.of(context, deviceId, queue);   // for LoaderBuilder.device
+ * cl_mem images = OpenClDevice.mem(batch.array("images")); // an argument of the consumer's kernel
  * batch.release(OpenClDevice.fence(event));                    // when the event is over
  * }</pre>
  */
@@ -156,6 +157,14 @@ public final class OpenClDevice implements Device {
             return own;
         }
         throw new IllegalArgumentException("not of OpenCL: " + queue);
+    }
+
+    /** Returns the memory of an array as JOCL has it, in which its first element is at {@link DeviceArray#byteOffset}. */
+    public static cl_mem mem(DeviceArray array) {
+        if (array.nativeObject() instanceof cl_mem own) {
+            return own;
+        }
+        throw new IllegalArgumentException("not of OpenCL: " + array);
     }
 
     /** Returns memory as JOCL has it. */
