@@ -1,6 +1,5 @@
 package dev.larder.distributed;
 
-import dev.larder.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**

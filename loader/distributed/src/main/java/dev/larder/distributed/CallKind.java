@@ -28,19 +28,19 @@ final class CallKind {
     static long of(int collective, @Nullable ElementType type, @Nullable ReduceOp op, int root) {
         long typeNumber = type == null ? 0 : type.number();
         long opNumber = op == null ? 0 : op.number();
-        return collective | typeNumber << TYPE_SHIFT | opNumber << OP_SHIFT | (root + 1L) << ROOT_SHIFT;
+        return collective | (typeNumber << TYPE_SHIFT) | (opNumber << OP_SHIFT) | ((root + 1L) << ROOT_SHIFT);
     }
 
     /** Says for people what a call was, also one that another process wrote. */
     static String describe(long kind, long byteSize) {
         StringBuilder text = new StringBuilder(name((int) kind & BYTE_MASK));
         for (ElementType type : ElementType.values()) {
-            if (type.number() == (kind >> TYPE_SHIFT & BYTE_MASK)) {
+            if (type.number() == ((kind >> TYPE_SHIFT) & BYTE_MASK)) {
                 text.append('/').append(type);
             }
         }
         for (ReduceOp op : ReduceOp.values()) {
-            if (op.number() == (kind >> OP_SHIFT & BYTE_MASK)) {
+            if (op.number() == ((kind >> OP_SHIFT) & BYTE_MASK)) {
                 text.append('/').append(op);
             }
         }
@@ -48,7 +48,9 @@ final class CallKind {
         if (root != EVERY_RANK) {
             text.append("/root-").append(root);
         }
-        return byteSize == 0 ? text.toString() : text.append('/').append(byteSize).append("-bytes").toString();
+        return byteSize == 0
+                ? text.toString()
+                : text.append('/').append(byteSize).append("-bytes").toString();
     }
 
     private static String name(int collective) {

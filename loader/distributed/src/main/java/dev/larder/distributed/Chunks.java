@@ -16,11 +16,11 @@ final class Chunks {
     static long partStart(int rank, int worldSize, long byteSize) {
         long share = (byteSize + worldSize - 1) / worldSize;
         long aligned = (share + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        return Math.min(byteSize, rank * aligned);
+        return Math.min(byteSize, (long) rank * aligned);
     }
 
     /** The most bytes that fit a slot as often as there are ranks. */
-    static long shareOf(int chunkByteSize, int worldSize) {
+    static long shareOf(long chunkByteSize, int worldSize) {
         return chunkByteSize / worldSize / ALIGNMENT * ALIGNMENT;
     }
 }

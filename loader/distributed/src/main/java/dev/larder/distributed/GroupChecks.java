@@ -32,7 +32,8 @@ final class GroupChecks {
 
     /** Requires that a span has what all ranks have of another one. */
     void requireParts(Span part, Span whole) {
-        if (part.type() != whole.type() || part.byteSize() != whole.byteSize() / worldSize
+        if (part.type() != whole.type()
+                || part.byteSize() != whole.byteSize() / worldSize
                 || whole.byteSize() % worldSize != 0) {
             throw new IllegalArgumentException(
                     "not the same for each of " + worldSize + " ranks: part=" + part + " whole=" + whole);

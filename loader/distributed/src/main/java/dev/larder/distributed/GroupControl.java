@@ -143,7 +143,8 @@ final class GroupControl {
 
     private void requireUndisturbed() {
         if (closing) {
-            throw new IllegalStateException("process group was closed in a call: key=" + spec.key() + " call=" + what());
+            throw new IllegalStateException(
+                    "process group was closed in a call: key=" + spec.key() + " call=" + what());
         }
         if (Thread.currentThread().isInterrupted()) {
             throw fault.breakBecause(

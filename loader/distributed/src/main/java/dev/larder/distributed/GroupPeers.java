@@ -35,7 +35,8 @@ final class GroupPeers {
                     .with("alive", !isFree)
                     .remedy("give each process a rank of its own, and each start of the ranks a key of its own");
         }
-        memory.putLong(line + GroupDescriptor.PID_OFFSET, ProcessHandle.current().pid());
+        memory.putLong(
+                line + GroupDescriptor.PID_OFFSET, ProcessHandle.current().pid());
         memory.putIntVolatile(line + GroupDescriptor.STATE_OFFSET, GroupDescriptor.STATE_JOINED);
     }
 

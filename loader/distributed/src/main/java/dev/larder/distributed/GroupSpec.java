@@ -34,14 +34,10 @@ record GroupSpec(
 
     RegionSpec region() {
         return new RegionSpec(
-                "group." + key,
-                GroupDescriptor.KIND,
-                GroupDescriptor.byteSize(worldSize, chunkByteSize),
-                strategy);
+                "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize), strategy);
     }
 
     GroupSpec subgroup(String suffix, int subRank, int ranks) {
-        return new GroupSpec(
-                key + suffix, subRank, ranks, chunkByteSize, spinTurns, strategy, timeout, joinTimeout);
+        return new GroupSpec(key + suffix, subRank, ranks, chunkByteSize, spinTurns, strategy, timeout, joinTimeout);
     }
 }

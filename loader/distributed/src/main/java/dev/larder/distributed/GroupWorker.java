@@ -1,16 +1,14 @@
 package dev.larder.distributed;
 
 import java.time.Duration;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /** The thread that runs what a group was asked for while its caller goes on. There is none before the first such call. */
 final class GroupWorker {
-    private static final Runnable END = () -> {};
-
     private final String name;
-    private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
+    private final Queue<Runnable> calls = new ArrayDeque<>();
     private @Nullable Thread thread;
     private boolean open = true;
 
@@ -28,16 +26,25 @@ final class GroupWorker {
             thread.start();
         }
         calls.add(call);
+        notifyAll();
     }
 
     private void runAll() {
         try {
-            for (Runnable call = calls.take(); call != END; call = calls.take()) {
+            for (Runnable call = next(); call != null; call = next()) {
                 call.run();
             }
         } catch (InterruptedException e) { // nobody does that but by mistake
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Null after the last one. */
+    private synchronized @Nullable Runnable next() throws InterruptedException {
+        while (open && calls.isEmpty()) {
+            wait();
+        }
+        return calls.poll();
     }
 
     /** Lets what was submitted run to its end, which fails soon where the group has stopped; waits no longer than this. */
@@ -46,7 +53,7 @@ final class GroupWorker {
         synchronized (this) {
             open = false;
             running = thread;
-            calls.add(END);
+            notifyAll();
         }
         if (running == null || running == Thread.currentThread()) {
             return;

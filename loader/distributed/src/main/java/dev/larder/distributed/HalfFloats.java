@@ -28,7 +28,7 @@ final class HalfFloats {
 
     static float halfToFloat(short half) {
         int sign = (half & SIGN) << SIGN_SHIFT;
-        int magnitude = (half & ~SIGN) << MANTISSA_SHIFT & 0x0fff_ffff;
+        int magnitude = ((half & ~SIGN) << MANTISSA_SHIFT) & 0x0fff_ffff;
         if ((half & HALF_EXPONENT) == HALF_EXPONENT) {
             return Float.intBitsToFloat(sign | FLOAT_EXPONENT | magnitude);
         }
@@ -38,18 +38,18 @@ final class HalfFloats {
     /** Rounds to the nearest, to even in the middle. */
     static short floatToHalf(float value) {
         int bits = Float.floatToRawIntBits(value);
-        int sign = bits >>> SIGN_SHIFT & SIGN;
+        int sign = (bits >>> SIGN_SHIFT) & SIGN;
         int magnitude = bits & Integer.MAX_VALUE;
         if (magnitude >= OVERFLOW) {
-            int payload = magnitude > FLOAT_EXPONENT ? QUIET_HALF | magnitude >> MANTISSA_SHIFT & 0x3ff : 0;
+            int payload = magnitude > FLOAT_EXPONENT ? (QUIET_HALF | ((magnitude >> MANTISSA_SHIFT) & 0x3ff)) : 0;
             return (short) (sign | HALF_EXPONENT | payload);
         }
         if (magnitude < SMALLEST_NORMAL) {
             float shifted = Float.intBitsToFloat(magnitude) + SUBNORMAL_MAGIC;
-            return (short) (sign | Float.floatToRawIntBits(shifted) - Float.floatToRawIntBits(SUBNORMAL_MAGIC));
+            return (short) (sign | (Float.floatToRawIntBits(shifted) - Float.floatToRawIntBits(SUBNORMAL_MAGIC)));
         }
-        int even = magnitude >> MANTISSA_SHIFT & 1;
-        return (short) (sign | magnitude - REBIAS + 0xfff + even >> MANTISSA_SHIFT);
+        int even = (magnitude >> MANTISSA_SHIFT) & 1;
+        return (short) (sign | ((magnitude - REBIAS + 0xfff + even) >> MANTISSA_SHIFT));
     }
 
     static float bfloatToFloat(short value) {
@@ -60,8 +60,8 @@ final class HalfFloats {
     static short floatToBfloat(float value) {
         int bits = Float.floatToRawIntBits(value);
         if ((bits & Integer.MAX_VALUE) > FLOAT_EXPONENT) {
-            return (short) (bits >> SIGN_SHIFT | QUIET_BFLOAT);
+            return (short) ((bits >> SIGN_SHIFT) | QUIET_BFLOAT);
         }
-        return (short) (bits + 0x7fff + (bits >> SIGN_SHIFT & 1) >> SIGN_SHIFT);
+        return (short) ((bits + 0x7fff + ((bits >> SIGN_SHIFT) & 1)) >> SIGN_SHIFT);
     }
 }

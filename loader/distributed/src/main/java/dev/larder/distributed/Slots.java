@@ -4,14 +4,12 @@ import dev.larder.distributed.region.SharedMemory;
 
 /** Where ranks put chunks for each other: each has a few slots, and uses the next one in each step. */
 final class Slots {
-    private final SharedMemory memory;
     private final long start;
     private final int rank;
     private final int worldSize;
     private final int chunkByteSize;
 
     Slots(SharedMemory memory, GroupSpec spec) {
-        this.memory = memory;
         this.rank = spec.rank();
         this.worldSize = spec.worldSize();
         this.chunkByteSize = spec.chunkByteSize();

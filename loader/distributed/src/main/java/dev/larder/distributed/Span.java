@@ -21,8 +21,7 @@ public final class Span {
     private final boolean writable;
     private final Object owner;
 
-    private Span(
-            ElementType type, @Nullable Object array, long start, long byteSize, boolean writable, Object owner) {
+    private Span(ElementType type, @Nullable Object array, long start, long byteSize, boolean writable, Object owner) {
         if (byteSize < 0 || byteSize % type.byteSize() != 0) {
             throw new IllegalArgumentException(
                     "not a number of elements: byteSize=" + byteSize + " elementByteSize=" + type.byteSize());

@@ -63,7 +63,7 @@ public final class Work {
         } catch (InterruptedException e) {
             throw interrupted();
         } catch (ExecutionException e) {
-            throw rethrown(e.getCause());
+            throw rethrown(e);
         }
     }
 
@@ -74,7 +74,7 @@ public final class Work {
         } catch (InterruptedException e) {
             throw interrupted();
         } catch (ExecutionException e) {
-            throw rethrown(e.getCause());
+            throw rethrown(e);
         }
     }
 
@@ -86,7 +86,8 @@ public final class Work {
     }
 
     /** Passes on the failure with the stack of who waits for it below. */
-    private RuntimeException rethrown(Throwable cause) {
+    private RuntimeException rethrown(ExecutionException e) {
+        Throwable cause = e.getCause();
         if (cause instanceof LarderException failure) {
             return new LarderException(failure.rawCode(), String.valueOf(failure.getMessage()), failure);
         }
