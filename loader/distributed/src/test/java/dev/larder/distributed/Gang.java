@@ -45,6 +45,11 @@ final class Gang implements AutoCloseable {
         T play(ProcessGroup group) throws Exception;
     }
 
+    /** A call of a group. */
+    interface Call {
+        void on(ProcessGroup group);
+    }
+
     /** Lets all ranks join, do their part and leave; returns what each has, and throws what the first one has thrown. */
     <T extends @Nullable Object> List<T> run(Part<T> part) {
         List<Future<T>> futures = new ArrayList<>();
