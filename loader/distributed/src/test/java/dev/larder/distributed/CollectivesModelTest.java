@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(LeavesNothingBehind.class)
 class CollectivesModelTest {
     private static final int CHUNK_BYTE_SIZE = 24 * 1024;
-    private static final int[] LENGTHS = {0, 1, 3, 31, 1000, 2048, 4097, 6144, 25_000};
+    private static final int[] LENGTHS = {0, 1, 3, 31, 1000, 2048, 4097, 6144, 13_000};
+    private static final List<ElementType> TYPES = List.of(ElementType.values());
     private static final long SEED = Long.getLong("larder.test.seed", System.nanoTime());
 
     @TempDir
@@ -28,7 +29,7 @@ class CollectivesModelTest {
     @ParameterizedTest
     @EnumSource
     void reductionsOfEveryTypeAreThoseOfTheModel(ElementType type) {
-        for (int worldSize : new int[] {1, 2, 3, 5}) {
+        for (int worldSize : new int[] {1, 2, 5}) {
             try (Gang gang = gang(type + "-" + worldSize, worldSize)) {
                 gang.run(group -> {
                     for (ReduceOp op : ReduceOp.values()) {
@@ -59,8 +60,7 @@ class CollectivesModelTest {
         group.reduceScatter(Span.of(type, inputs[rank]), Span.of(type, part), op);
         assertThat(part).as(what).isEqualTo(new UnsafeBuffer(expected, rank * byteSize, byteSize));
 
-        UnsafeBuffer rooted =
-                new UnsafeBuffer(inputs[rank].byteArray() == null ? copy(inputs[rank]) : copy(inputs[rank]));
+        UnsafeBuffer rooted = new UnsafeBuffer(copy(inputs[rank]));
         int root = elements % worldSize;
         group.reduce(Span.of(type, rooted), op, root);
         assertThat(rooted).as(what).isEqualTo(rank == root ? expected : inputs[rank]);
@@ -131,7 +131,7 @@ class CollectivesModelTest {
             gang.run(group -> {
                 SplittableRandom random = new SplittableRandom(SEED);
                 for (int i = 0; i < 300; i++) {
-                    ElementType type = ElementType.values()[random.nextInt(ElementType.values().length)];
+                    ElementType type = TYPES.get(random.nextInt(TYPES.size()));
                     int elements = random.nextInt(1 << random.nextInt(1, 14));
                     if (random.nextBoolean()) {
                         moveAndCompare(group, type, elements);

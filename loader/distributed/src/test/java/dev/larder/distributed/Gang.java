@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -13,11 +14,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /** Threads as ranks, each with regions of its own as a process has them. Closing it lets them end. */
 final class Gang implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Path folder;
     private final String key;
@@ -41,7 +41,7 @@ final class Gang implements AutoCloseable {
     }
 
     /** What a rank does. */
-    interface Part<T extends @Nullable Object> {
+    interface Part<T> {
         T play(ProcessGroup group) throws Exception;
     }
 
@@ -51,28 +51,42 @@ final class Gang implements AutoCloseable {
     }
 
     /** Lets all ranks join, do their part and leave; returns what each has, and throws what the first one has thrown. */
-    <T extends @Nullable Object> List<T> run(Part<T> part) {
+    <T> List<T> run(Part<T> part) {
         List<Future<T>> futures = new ArrayList<>();
         for (int rank = 0; rank < worldSize; rank++) {
             futures.add(start(rank, part));
         }
-        return futures.stream().map(Gang::await).toList();
+        try {
+            return futures.stream().map(Gang::await).toList();
+        } catch (AssertionError e) {
+            futures.stream().filter(Future::isDone).forEach(done -> addTo(e, done));
+            throw e;
+        }
     }
 
-    /** Lets all ranks do their part, and returns what each has thrown; null where nothing. */
-    List<@Nullable Throwable> failures(Part<?> part) {
+    /** Why one rank does not end, another one may know. */
+    private static void addTo(AssertionError failure, Future<?> done) {
+        try {
+            await(done);
+        } catch (RuntimeException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    /** Lets all ranks do their part, and returns what each has thrown. */
+    List<Optional<RuntimeException>> failures(Part<?> part) {
         return run(group -> {
             try {
                 part.play(group);
-                return null;
+                return Optional.empty();
             } catch (RuntimeException e) {
-                return e;
+                return Optional.of(e);
             }
         });
     }
 
     /** Lets one rank join, do its part, and leave. */
-    <T extends @Nullable Object> Future<T> start(int rank, Part<T> part) {
+    <T> Future<T> start(int rank, Part<T> part) {
         return threads.submit(() -> {
             try (Regions regions = FolderRegions.in(folder);
                     ProcessGroup group =
@@ -82,7 +96,7 @@ final class Gang implements AutoCloseable {
         });
     }
 
-    static <T extends @Nullable Object> T await(Future<T> future) {
+    static <T> T await(Future<T> future) {
         try {
             return future.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException e) {

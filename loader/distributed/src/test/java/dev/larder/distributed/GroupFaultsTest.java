@@ -1,6 +1,7 @@
 package dev.larder.distributed;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.distributed.region.FolderRegions;
@@ -11,13 +12,12 @@ import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,7 +70,7 @@ class GroupFaultsTest {
     @MethodSource("differentCalls")
     void differentCallsAreToldToBothSides(String one, Gang.Call oneCall, String other, Gang.Call otherCall) {
         try (Gang gang = Gang.of(folder, "different", 3)) {
-            List<@Nullable Throwable> failures = gang.failures(group -> {
+            List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 group.barrier();
                 (group.rank() == 1 ? otherCall : oneCall).on(group);
                 return "never";
@@ -81,12 +81,12 @@ class GroupFaultsTest {
         }
     }
 
-    private static String requireSameFailure(List<@Nullable Throwable> failures, ErrorCode code) {
-        String first = Objects.requireNonNull(failures.get(0)).getMessage();
-        for (Throwable failure : failures) {
-            assertThat(failure).isInstanceOf(LarderException.class).hasMessage(first);
-            assertThat(((LarderException) Objects.requireNonNull(failure)).code())
-                    .isEqualTo(code);
+    private static String requireSameFailure(List<Optional<RuntimeException>> failures, ErrorCode code) {
+        String first = failures.get(0).orElseThrow().getMessage();
+        for (Optional<RuntimeException> failure : failures) {
+            assertThat(failure).containsInstanceOf(LarderException.class);
+            assertThat(failure.orElseThrow()).hasMessage(first);
+            assertThat(((LarderException) failure.orElseThrow()).code()).isEqualTo(code);
         }
         return String.valueOf(first);
     }
@@ -107,15 +107,16 @@ class GroupFaultsTest {
     }
 
     private static String messageOf(ThrowingCallable call) {
-        AtomicReference<String> message = new AtomicReference<>();
-        assertThatThrownBy(call).isInstanceOf(LarderException.class).satisfies(e -> message.set(e.getMessage()));
-        return message.get();
+        return String.valueOf(assertThatExceptionOfType(LarderException.class)
+                .isThrownBy(call)
+                .actual()
+                .getMessage());
     }
 
     @Test
     void aRankThatHasClosedIsToldFromOneThatDied() {
         try (Gang gang = Gang.of(folder, "closed", 3)) {
-            List<@Nullable Throwable> failures = gang.failures(group -> {
+            List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 group.barrier();
                 if (group.rank() == 2) {
                     group.close();
@@ -126,7 +127,7 @@ class GroupFaultsTest {
                 return "never";
             });
 
-            assertThat(failures.get(2)).isNull();
+            assertThat(failures.get(2)).isEmpty();
             assertThat(requireSameFailure(failures.subList(0, 2), ErrorCode.REFUSED))
                     .contains(
                             "has closed",
@@ -155,18 +156,14 @@ class GroupFaultsTest {
     void theEndOfAWaitNamesWhoIsMissingAndInWhichCall() {
         CountDownLatch failed = new CountDownLatch(1);
         try (Gang gang = Gang.of(folder, "late", 2, groups -> groups.timeout(SHORT))) {
-            List<@Nullable Throwable> failures = gang.failures(group -> {
+            List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 if (group.rank() == 1) {
                     failed.await();
                     group.barrier();
                     return "never";
                 }
-                try {
-                    group.broadcast(Span.of(new double[3]), 1);
-                    return "never";
-                } finally {
-                    failed.countDown();
-                }
+                failAndTell(() -> group.broadcast(Span.of(new double[3]), 1), failed);
+                return "never";
             });
 
             assertThat(requireSameFailure(failures, ErrorCode.DEADLINE))
@@ -175,6 +172,14 @@ class GroupFaultsTest {
                             "missing=[1 (pid ",
                             "present=[0 (pid ",
                             "timeoutMs=300");
+        }
+    }
+
+    private static void failAndTell(Runnable call, CountDownLatch failed) {
+        try {
+            call.run();
+        } finally {
+            failed.countDown();
         }
     }
 
@@ -194,23 +199,23 @@ class GroupFaultsTest {
 
     @Test
     void anInterruptEndsAWaitAndBreaksTheGroup() {
-        AtomicReference<Thread> waiting = new AtomicReference<>();
+        CompletableFuture<Thread> waiting = new CompletableFuture<>();
+        CountDownLatch failed = new CountDownLatch(1);
         try (Gang gang = Gang.of(folder, "interrupted", 2)) {
-            List<@Nullable Throwable> failures = gang.failures(group -> {
+            List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 if (group.rank() == 0) {
-                    waiting.set(Thread.currentThread());
-                    group.barrier();
+                    waiting.complete(Thread.currentThread());
+                    failAndTell(group::barrier, failed);
                     return "never";
                 }
-                while (waiting.get() == null) {
-                    Thread.onSpinWait();
-                }
                 waiting.get().interrupt();
+                failed.await();
                 group.allReduce(Span.of(new float[1]), ReduceOp.SUM);
                 return "never";
             });
 
-            assertThat(failures).hasSize(2).doesNotContainNull();
+            assertThat(requireSameFailure(failures, ErrorCode.INTERRUPTED))
+                    .contains("was interrupted", "rank=0 pid=", "call=barrier");
         }
     }
 

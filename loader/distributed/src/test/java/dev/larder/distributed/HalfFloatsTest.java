@@ -10,8 +10,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 class HalfFloatsTest {
     @ParameterizedTest
     @CsvSource({
-        "0000, 0", "8000, -0.0", "3c00, 1", "c000, -2", "7bff, 65504", "0001, 5.9604644775390625e-8",
-        "03ff, 6.0975551605224609375e-5", "0400, 6.103515625e-5", "7c00, Infinity", "fc00, -Infinity", "3555, 0.333251953125"
+        "0000, 0",
+        "8000, -0.0",
+        "3c00, 1",
+        "c000, -2",
+        "7bff, 65504",
+        "0001, 5.9604644775390625e-8",
+        "03ff, 6.0975551605224609375e-5",
+        "0400, 6.103515625e-5",
+        "7c00, Infinity",
+        "fc00, -Infinity",
+        "3555, 0.333251953125"
     })
     void halvesAreWhatTheStandardSays(String bits, float value) {
         short half = (short) Integer.parseInt(bits, 16);
@@ -29,11 +38,13 @@ class HalfFloatsTest {
                 assertThat(HalfFloats.floatToHalf(HalfFloats.halfToFloat(half))).isEqualTo(half);
             }
             if (!Float.isNaN(HalfFloats.bfloatToFloat(half))) {
-                assertThat(HalfFloats.floatToBfloat(HalfFloats.bfloatToFloat(half))).isEqualTo(half);
+                assertThat(HalfFloats.floatToBfloat(HalfFloats.bfloatToFloat(half)))
+                        .isEqualTo(half);
             }
         }
         assertThat(HalfFloats.halfToFloat(HalfFloats.floatToHalf(Float.NaN))).isNaN();
-        assertThat(HalfFloats.bfloatToFloat(HalfFloats.floatToBfloat(Float.NaN))).isNaN();
+        assertThat(HalfFloats.bfloatToFloat(HalfFloats.floatToBfloat(Float.NaN)))
+                .isNaN();
     }
 
     @Test

@@ -79,7 +79,8 @@ class ProcessGroupTest {
             List<Long> usedNs = gang.run(group -> {
                 group.barrier();
                 if (group.rank() == 1) {
-                    assertThat(waited.await(600, java.util.concurrent.TimeUnit.MILLISECONDS)).isFalse();
+                    assertThat(waited.await(600, java.util.concurrent.TimeUnit.MILLISECONDS))
+                            .isFalse();
                     group.barrier();
                     return 0L;
                 }
