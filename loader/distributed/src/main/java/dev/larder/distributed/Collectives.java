@@ -29,7 +29,11 @@ final class Collectives {
     /** Meets all ranks, which have to come with the same two numbers. */
     void meet(int collective, long number) {
         control.beginCall(CallKind.of(collective, null, null, CallKind.EVERY_RANK), number);
-        meetAll();
+        try {
+            meetAll();
+        } catch (RuntimeException | Error e) {
+            throw control.failedIn(e);
+        }
     }
 
     void broadcast(Span data, int root) {
@@ -76,6 +80,8 @@ final class Collectives {
             } else {
                 runChunks(exchange, byteSize);
             }
+        } catch (RuntimeException | Error e) {
+            throw control.failedIn(e);
         } finally {
             exchange.end();
         }

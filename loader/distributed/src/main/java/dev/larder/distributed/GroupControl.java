@@ -92,7 +92,7 @@ final class GroupControl {
         if (known == step) {
             return;
         }
-        int turns = spec.spinTurns();
+        int turns = spec.waits().spinTurns();
         for (int line : lines) {
             while (memory.getIntVolatile(line) - step < 0) {
                 if (--turns < 0) {
@@ -109,7 +109,7 @@ final class GroupControl {
     private void sleepUntilAllAreThere() {
         long startNs = System.nanoTime();
         long lookedNs = startNs;
-        long timeoutNs = (step == 1 ? spec.joinTimeout() : spec.timeout()).toNanos();
+        long timeoutNs = (step == 1 ? spec.waits().toJoin() : spec.waits().timeout()).toNanos();
         while (true) {
             sleep(Math.max(0, Math.min(LOOK_AROUND_NS, timeoutNs - (System.nanoTime() - startNs))));
             if (areAllAt(step)) {
@@ -164,6 +164,21 @@ final class GroupControl {
                 throw peers.mismatch(rank, callNumber);
             }
         }
+    }
+
+    /** Breaks the group for what ends a call of this rank in the middle: its steps no longer mean what those of the others do. */
+    RuntimeException failedIn(Throwable failure) {
+        if (!closing && !fault.isBroken()) {
+            fault.breakBecause(
+                    ErrorCode.UNEXPECTED,
+                    "a rank failed in a call of the process group: " + peers.describe(spec.rank()) + " key="
+                            + spec.key() + " call=" + what() + " failure=" + failure
+                            + "; see what that rank says, and start all ranks again");
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
     }
 
     private String what() {

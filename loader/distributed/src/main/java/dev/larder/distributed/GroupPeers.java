@@ -9,7 +9,8 @@ import java.util.StringJoiner;
 
 /** Who the ranks of a group are, and whether they are there: each holds the seat of its number while its process lives. */
 final class GroupPeers {
-    private static final int NAMED_LIMIT = 8;
+    /** How long lists of ranks in messages grow. */
+    private static final int LIST_LENGTH = 512;
 
     private final Region region;
     private final SharedMemory memory;
@@ -96,7 +97,7 @@ final class GroupPeers {
         StringJoiner present = new StringJoiner(", ", "[", "]");
         for (int rank = 0; rank < spec.worldSize(); rank++) {
             StringJoiner list = isBehind(rank, step) ? missing : present;
-            if (list.length() < NAMED_LIMIT * NAMED_LIMIT * NAMED_LIMIT) {
+            if (list.length() < LIST_LENGTH) {
                 boolean isAbsent = state(rank) == GroupDescriptor.STATE_ABSENT;
                 list.add(isAbsent ? Integer.toString(rank) : rank + " (pid " + pid(rank) + ")");
             }

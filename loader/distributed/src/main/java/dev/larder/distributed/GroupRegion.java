@@ -15,7 +15,8 @@ final class GroupRegion {
     static Region open(Regions regions, GroupSpec spec) {
         RegionSpec wanted = spec.region();
         try {
-            return regions.openOrCreate(wanted, memory -> layOut(memory, spec), spec.joinTimeout());
+            return regions.openOrCreate(
+                    wanted, memory -> layOut(memory, spec), spec.waits().toJoin());
         } catch (LarderException e) {
             if (e.code() == ErrorCode.REFUSED) {
                 tellTheOthers(regions, spec, wanted);
@@ -31,7 +32,8 @@ final class GroupRegion {
 
     /** One of another size is there: where it is that of a group, its ranks hear why this one does not come. */
     private static void tellTheOthers(Regions regions, GroupSpec spec, RegionSpec wanted) {
-        try (Region other = regions.open(wanted.name(), wanted.kind(), spec.joinTimeout())) {
+        try (Region other =
+                regions.open(wanted.name(), wanted.kind(), spec.waits().toJoin())) {
             requireSame(other, spec, new GroupFault(other.memory(), spec.rank()));
         }
     }

@@ -8,17 +8,17 @@ import java.time.Duration;
  * Says what group this rank joins, and how it waits.
  *
  * @param key that no other group of the store has, nor had
- * @param timeout of each wait for others
  */
-record GroupSpec(
-        String key,
-        int rank,
-        int worldSize,
-        int chunkByteSize,
-        int spinTurns,
-        SharingStrategy strategy,
-        Duration timeout,
-        Duration joinTimeout) {
+record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
+
+    /**
+     * How a rank waits for others.
+     *
+     * @param spinTurns how often it looks before it sleeps
+     * @param timeout of each wait
+     * @param toJoin of the wait for all to be there
+     */
+    record Waits(int spinTurns, Duration timeout, Duration toJoin) {}
 
     GroupSpec {
         if (worldSize < 1 || worldSize > GroupDescriptor.WORLD_SIZE_LIMIT) {
@@ -38,6 +38,6 @@ record GroupSpec(
     }
 
     GroupSpec subgroup(String suffix, int subRank, int ranks) {
-        return new GroupSpec(key + suffix, subRank, ranks, chunkByteSize, spinTurns, strategy, timeout, joinTimeout);
+        return new GroupSpec(key + suffix, subRank, ranks, chunkByteSize, strategy, waits);
     }
 }

@@ -72,6 +72,13 @@ public final class ProcessGroups {
     public ProcessGroup join(int rank, int worldSize) {
         int turns = worldSize <= UsableCores.count() ? SPIN_TURNS : 0;
         return SharedMemoryGroup.join(
-                regions, new GroupSpec(key, rank, worldSize, chunkByteSize, turns, strategy, timeout, joinTimeout));
+                regions,
+                new GroupSpec(
+                        key,
+                        rank,
+                        worldSize,
+                        chunkByteSize,
+                        strategy,
+                        new GroupSpec.Waits(turns, timeout, joinTimeout)));
     }
 }

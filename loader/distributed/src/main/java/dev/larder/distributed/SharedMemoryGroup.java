@@ -303,7 +303,7 @@ final class SharedMemoryGroup implements ProcessGroup {
         }
         return place < 0
                 ? Optional.empty()
-                : Optional.of(join(regions, spec.subgroup("-" + number, place, ranks.length)));
+                : Optional.of(join(regions, spec.subgroup(".sub" + number, place, ranks.length)));
     }
 
     @Override

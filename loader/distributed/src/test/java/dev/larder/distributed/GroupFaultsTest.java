@@ -1,14 +1,21 @@
 package dev.larder.distributed;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -17,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -216,6 +224,26 @@ class GroupFaultsTest {
 
             assertThat(requireSameFailure(failures, ErrorCode.INTERRUPTED))
                     .contains("was interrupted", "rank=0 pid=", "call=barrier");
+        }
+    }
+
+    @Test
+    void aRankThatFailsInTheMiddleOfACallBreaksTheGroup() throws IOException {
+        Path file = folder.resolve("gone");
+        try (FileChannel channel = FileChannel.open(file, CREATE, READ, WRITE);
+                Gang gang = Gang.of(folder.resolve("regions"), "middle", 2)) {
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 20);
+            channel.truncate(0);
+            Span gone = Span.of(ElementType.FLOAT, new UnsafeBuffer(mapped));
+            List<String> failures = gang.run(group -> {
+                Span data = group.rank() == 0 ? Span.of(new float[1 << 18]) : gone;
+                Throwable thrown = catchThrowable(() -> group.allReduce(data, ReduceOp.SUM));
+                return thrown + " " + messageOf(group::barrier);
+            });
+
+            assertThat(failures.get(1)).startsWith(InternalError.class.getName());
+            assertThat(failures)
+                    .allMatch(text -> text.contains("a rank failed in a call of the process group: rank=1 pid="));
         }
     }
 
