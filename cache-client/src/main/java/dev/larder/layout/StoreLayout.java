@@ -17,6 +17,8 @@ import java.util.regex.Pattern;
  * &lt;store&gt;/data/&lt;dataset&gt;/registered    where a dataset that is not resident can be loaded from
  * &lt;store&gt;/incoming/                    work of live ingests
  * &lt;store&gt;/rings/&lt;name&gt;/                batches that a process publishes for others: {@link RingDescriptor}
+ * &lt;store&gt;/regions/                     memory that processes write together: {@link RegionDescriptor}
+ * &lt;store&gt;/regions.sock                 where those of it that have no name are handed out
  * </pre>
  *
  * @param root the folder of the store
@@ -86,6 +88,16 @@ public record StoreLayout(Path root) {
     /** Returns the folder of one ring. */
     public Path ring(String name) {
         return rings().resolve(name);
+    }
+
+    /** Returns the folder of regions. */
+    public Path regions() {
+        return root.resolve("regions");
+    }
+
+    /** Returns the socket that hands out regions without a file. */
+    public Path regionSocket() {
+        return root.resolve("regions.sock");
     }
 
     /** Returns the folder of one dataset's versions. */

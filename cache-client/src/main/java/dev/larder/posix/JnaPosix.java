@@ -430,11 +430,11 @@ final class JnaPosix implements Posix {
         return isKnown ? new TerminalSize(size[1], size[0]) : null;
     }
 
-    private static byte[] cString(Path path) {
+    static byte[] cString(Path path) {
         return cString(path.toString());
     }
 
-    private static byte[] cString(String text) {
+    static byte[] cString(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         return Arrays.copyOf(bytes, bytes.length + 1);
     }

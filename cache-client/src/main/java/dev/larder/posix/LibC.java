@@ -45,9 +45,30 @@ final class LibC {
     static final int F_SETLEASE = 1024;
     static final int F_RDLCK = 0;
     static final int F_UNLCK = 2;
+    static final int F_WRLCK = 1;
+    static final int F_OFD_GETLK = 36;
+    static final int F_OFD_SETLK = 37;
+    static final int F_ADD_SEALS = 1033;
+    static final int F_SEAL_SEAL = 1;
+    static final int F_SEAL_SHRINK = 2;
+    static final int F_SEAL_GROW = 4;
+    static final int MFD_CLOEXEC = 1;
+    static final int MFD_ALLOW_SEALING = 2;
+
+    static final int FUTEX_WAIT = 0;
+    static final int FUTEX_WAKE = 1;
 
     static final int SOL_SOCKET = 1;
     static final int SO_PEERCRED = 17;
+    static final int SO_RCVTIMEO = 20;
+    static final int SO_SNDTIMEO = 21;
+    static final int AF_UNIX = 1;
+    static final int SOCK_SEQPACKET = 5;
+    static final int SOCK_CLOEXEC = 0x80000;
+    static final int MSG_NOSIGNAL = 0x4000;
+    static final int MSG_CMSG_CLOEXEC = 0x40000000;
+    static final int SCM_RIGHTS = 1;
+    static final short POLLIN = 1;
     static final int SO_PEERGROUPS = 59;
     static final long TIOCGWINSZ = 0x5413;
 
@@ -86,9 +107,16 @@ final class LibC {
 
     static native long syscall(long number, long mode, long[] mask, long maskBits);
 
+    static native long syscall(
+            long number, long address, long operation, long value, long timeout, long address2, long value3);
+
+    static native int memfd_create(byte[] name, int flags);
+
     static native int posix_fallocate(int descriptor, long offset, long length);
 
     static native int fcntl(int descriptor, int command, int argument);
+
+    static native int fcntl(int descriptor, int command, byte[] lock);
 
     static native int fchmod(int descriptor, int mode);
 
@@ -99,6 +127,24 @@ final class LibC {
     static native int getegid();
 
     static native int getgroups(int count, int[] groups);
+
+    static native int socket(int domain, int type, int protocol);
+
+    static native int bind(int socket, byte[] address, int length);
+
+    static native int listen(int socket, int backlog);
+
+    static native int accept4(int socket, long address, long length, int flags);
+
+    static native int connect(int socket, byte[] address, int length);
+
+    static native int poll(int[] descriptors, long count, int timeoutMs);
+
+    static native long sendmsg(int socket, long message, int flags);
+
+    static native long recvmsg(int socket, long message, int flags);
+
+    static native int setsockopt(int socket, int level, int option, long[] value, int byteSize);
 
     static native int getsockopt(int socket, int level, int option, int[] value, int[] byteSize);
 

@@ -25,6 +25,21 @@ public final class RawMemory {
     private static final MethodHandle PUT_SHORT = handle("putShort", void.class, Object.class, long.class, short.class);
     private static final MethodHandle PUT_INT = handle("putInt", void.class, Object.class, long.class, int.class);
     private static final MethodHandle PUT_LONG = handle("putLong", void.class, Object.class, long.class, long.class);
+    private static final MethodHandle FILL = handle("setMemory", void.class, long.class, long.class, byte.class);
+    private static final MethodHandle GET_INT_VOLATILE = handle("getIntVolatile", int.class, Object.class, long.class);
+    private static final MethodHandle PUT_INT_VOLATILE =
+            handle("putIntVolatile", void.class, Object.class, long.class, int.class);
+    private static final MethodHandle GET_LONG_VOLATILE =
+            handle("getLongVolatile", long.class, Object.class, long.class);
+    private static final MethodHandle PUT_LONG_VOLATILE =
+            handle("putLongVolatile", void.class, Object.class, long.class, long.class);
+    private static final MethodHandle CHANGE_INT =
+            handle(compareAndSet("Int"), boolean.class, Object.class, long.class, int.class, int.class);
+    private static final MethodHandle CHANGE_LONG =
+            handle(compareAndSet("Long"), boolean.class, Object.class, long.class, long.class, long.class);
+    private static final MethodHandle ADD_INT = handle("getAndAddInt", int.class, Object.class, long.class, int.class);
+    private static final MethodHandle ADD_LONG =
+            handle("getAndAddLong", long.class, Object.class, long.class, long.class);
 
     private RawMemory() {}
 
@@ -147,6 +162,87 @@ public final class RawMemory {
         }
     }
 
+    /** Writes the same byte to many addresses. */
+    public static void fill(long address, long byteSize, byte value) {
+        try {
+            FILL.invokeExact(address, byteSize, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Reads four aligned bytes at an address, as a volatile field is read. */
+    public static int getIntVolatile(long address) {
+        try {
+            return (int) GET_INT_VOLATILE.invokeExact((Object) null, address);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes four aligned bytes at an address, as a volatile field is written. */
+    public static void putIntVolatile(long address, int value) {
+        try {
+            PUT_INT_VOLATILE.invokeExact((Object) null, address, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Reads eight aligned bytes at an address, as a volatile field is read. */
+    public static long getLongVolatile(long address) {
+        try {
+            return (long) GET_LONG_VOLATILE.invokeExact((Object) null, address);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes eight aligned bytes at an address, as a volatile field is written. */
+    public static void putLongVolatile(long address, long value) {
+        try {
+            PUT_LONG_VOLATILE.invokeExact((Object) null, address, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes four aligned bytes at an address where they are as expected, in one step; false where they are not. */
+    public static boolean compareAndSetInt(long address, int expected, int value) {
+        try {
+            return (boolean) CHANGE_INT.invokeExact((Object) null, address, expected, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes eight aligned bytes at an address where they are as expected, in one step; false where they are not. */
+    public static boolean compareAndSetLong(long address, long expected, long value) {
+        try {
+            return (boolean) CHANGE_LONG.invokeExact((Object) null, address, expected, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Adds to four aligned bytes at an address in one step, and returns what they were. */
+    public static int getAndAddInt(long address, int delta) {
+        try {
+            return (int) ADD_INT.invokeExact((Object) null, address, delta);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Adds to eight aligned bytes at an address in one step, and returns what they were. */
+    public static long getAndAddLong(long address, long delta) {
+        try {
+            return (long) ADD_LONG.invokeExact((Object) null, address, delta);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
     /** Returns the offset of the first element in arrays of a type such as {@code byte[].class}. */
     public static long arrayOffset(Class<?> arrayType) {
         try {
@@ -175,6 +271,12 @@ public final class RawMemory {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+    }
+
+    /** The two classes have different names for the same. */
+    private static String compareAndSet(String type) {
+        boolean isInternal = UNSAFE.getClass().getName().startsWith("jdk.internal.");
+        return (isInternal ? "compareAndSet" : "compareAndSwap") + type;
     }
 
     private static MethodHandle handle(String name, Class<?> result, Class<?>... parameters) {

@@ -158,6 +158,24 @@ public final class ControlClient {
         return exchange(new Request.Reload(name), listener);
     }
 
+    /** Makes a region of zeros, unless one of this name is there: describes what is there then. */
+    public RegionRow createRegion(String name, String kind, long byteSize, boolean sealed) {
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.send(new RegionRequest.Create(name, kind, byteSize, sealed));
+            return connection.only(connection.collect(RegionRow.class), "region");
+        }
+    }
+
+    /** Describes the region of this name, if there is one; the empty name means all. */
+    public List<RegionRow> regions(String name) {
+        return answers(new RegionRequest.ListAll(name), RegionRow.class);
+    }
+
+    /** Takes a region's name away, where it has this id; 0 stands for any. Those who have it go on. */
+    public Done removeRegion(String name, long id) {
+        return exchange(new RegionRequest.Remove(name, id), ProgressListener.NONE);
+    }
+
     /** Returns totals. */
     public DaemonStatus status() {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {

@@ -18,6 +18,7 @@ public sealed interface Request
                 Request.Stop,
                 Request.Reload,
                 Request.Pin,
+                RegionRequest,
                 Request.Errors {
 
     /** Opens every connection. The process id is for people: the kernel's word on the peer is what counts. */

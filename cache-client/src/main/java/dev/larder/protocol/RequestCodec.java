@@ -9,6 +9,7 @@ import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.sbe.AsCode;
 import dev.larder.protocol.sbe.CreateDecoder;
 import dev.larder.protocol.sbe.CreateEncoder;
+import dev.larder.protocol.sbe.CreateRegionDecoder;
 import dev.larder.protocol.sbe.ErrorsDecoder;
 import dev.larder.protocol.sbe.ErrorsEncoder;
 import dev.larder.protocol.sbe.EvictDecoder;
@@ -20,6 +21,7 @@ import dev.larder.protocol.sbe.InfoDecoder;
 import dev.larder.protocol.sbe.InfoEncoder;
 import dev.larder.protocol.sbe.ListDecoder;
 import dev.larder.protocol.sbe.ListEncoder;
+import dev.larder.protocol.sbe.ListRegionsDecoder;
 import dev.larder.protocol.sbe.LoadDecoder;
 import dev.larder.protocol.sbe.LoadEncoder;
 import dev.larder.protocol.sbe.LongTextDecoder;
@@ -32,6 +34,7 @@ import dev.larder.protocol.sbe.PublishDecoder;
 import dev.larder.protocol.sbe.PublishEncoder;
 import dev.larder.protocol.sbe.ReloadDecoder;
 import dev.larder.protocol.sbe.ReloadEncoder;
+import dev.larder.protocol.sbe.RemoveRegionDecoder;
 import dev.larder.protocol.sbe.ShortTextDecoder;
 import dev.larder.protocol.sbe.StatusDecoder;
 import dev.larder.protocol.sbe.StatusEncoder;
@@ -81,6 +84,9 @@ public final class RequestCodec {
             case PinDecoder.TEMPLATE_ID -> pin(reader);
             case ErrorsDecoder.TEMPLATE_ID -> new Request.Errors();
             case NewFilesDecoder.TEMPLATE_ID -> NewFilesCodec.decode(reader);
+            case CreateRegionDecoder.TEMPLATE_ID -> RegionCodec.create(reader);
+            case ListRegionsDecoder.TEMPLATE_ID -> RegionCodec.list(reader);
+            case RemoveRegionDecoder.TEMPLATE_ID -> RegionCodec.remove(reader);
             default -> throw reader.malformed("request", reader.templateId());
         };
     }
@@ -93,8 +99,9 @@ public final class RequestCodec {
         } else if (request instanceof PublishRequest publish) {
             return encodePublish(publish);
         } else if (request instanceof NewFilesRequest files) {
-            requireFew("files", files.files().size());
-            return NewFilesCodec.encode(files, writer);
+            return encodeFiles(files);
+        } else if (request instanceof RegionRequest region) {
+            return RegionCodec.encode(region, writer);
         } else if (request instanceof Request.Create create) {
             CreateEncoder encoder = new CreateEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.timeoutMs(create.timeout().toMillis())
@@ -143,6 +150,11 @@ public final class RequestCodec {
         return new StatusEncoder()
                 .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
                 .limit();
+    }
+
+    private int encodeFiles(NewFilesRequest request) {
+        requireFew("files", request.files().size());
+        return NewFilesCodec.encode(request, writer);
     }
 
     private int encodeHello(Request.Hello hello) {

@@ -22,6 +22,7 @@ import dev.larder.protocol.sbe.ProblemDecoder;
 import dev.larder.protocol.sbe.ProblemEncoder;
 import dev.larder.protocol.sbe.ProgressDecoder;
 import dev.larder.protocol.sbe.ProgressEncoder;
+import dev.larder.protocol.sbe.RegionRowDecoder;
 import dev.larder.protocol.sbe.ShortTextDecoder;
 import dev.larder.protocol.sbe.StateCode;
 import dev.larder.protocol.sbe.StatusReplyDecoder;
@@ -63,6 +64,7 @@ public final class ResponseCodec {
             case StatusReplyDecoder.TEMPLATE_ID -> status(reader);
             case BuildDecoder.TEMPLATE_ID -> build(reader);
             case ErrorRowDecoder.TEMPLATE_ID -> error(reader);
+            case RegionRowDecoder.TEMPLATE_ID -> RegionCodec.row(reader);
             default -> throw reader.malformed("response", reader.templateId());
         };
     }
@@ -89,6 +91,8 @@ public final class ResponseCodec {
                     .message(cut(error.message(), LONG))
                     .trace(cut(error.trace(), LONG))
                     .limit();
+        } else if (response instanceof RegionRow row) {
+            return RegionCodec.encode(row, writer);
         } else if (response instanceof Build build) {
             return new BuildEncoder()
                     .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())

@@ -1,0 +1,113 @@
+package dev.larder.distributed.region;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RegionDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.InterProcess;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.ControlClient;
+import dev.larder.protocol.RegionRow;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Regions that the daemon of a store makes. */
+final class DaemonRegions implements RegionSource {
+    private static final Duration HAND_OVER = Duration.ofSeconds(10);
+    private static final long LISTENS_SOON_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long PAUSE_NS = 5_000_000;
+
+    private final StoreLayout store;
+    private final ControlClient daemon;
+
+    DaemonRegions(StoreLayout store) {
+        this.store = store;
+        this.daemon = ControlClient.at(store.root());
+    }
+
+    @Override
+    public Path locks() {
+        Path locks = store.regions().resolve(RegionDescriptor.LOCKS_FILE);
+        if (!Files.exists(locks)) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon has made room for regions")
+                    .with("store", store.root())
+                    .remedy("start a daemon with larder serve, or name its store with LARDER_STORE");
+        }
+        return locks;
+    }
+
+    @Override
+    public RegionRow create(RegionSpec spec) {
+        return daemon.createRegion(spec.name(), spec.kind(), spec.byteSize(), spec.strategy() == SharingStrategy.MEMFD);
+    }
+
+    @Override
+    public Optional<RegionRow> find(String name) {
+        return daemon.regions(name).stream().findAny();
+    }
+
+    @Override
+    public List<RegionRow> list() {
+        return daemon.regions("");
+    }
+
+    @Override
+    public void remove(String name, long id) {
+        daemon.removeRegion(name, id);
+    }
+
+    @Override
+    public int open(RegionRow row) {
+        return row.path().isPresent() ? openFile(row.path().get()) : receive(row.id());
+    }
+
+    private static int openFile(Path file) {
+        try {
+            return Posix.system().openForWriting(file);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return -1;
+            }
+            throw e;
+        }
+    }
+
+    /** A daemon that has just started listens here a little later than it answers elsewhere. */
+    private int connect(InterProcess calls) {
+        long startNs = System.nanoTime();
+        while (true) {
+            try {
+                return calls.connect(store.regionSocket(), HAND_OVER);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NO_DAEMON || System.nanoTime() - startNs > LISTENS_SOON_NS) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+    }
+
+    private int receive(long id) {
+        InterProcess calls = InterProcess.system();
+        int connection = connect(calls);
+        try {
+            calls.send(connection, id, null);
+            InterProcess.Received received = calls.receive(connection);
+            if (received == null) {
+                throw Failure.of(ErrorCode.NO_DAEMON, "the daemon did not hand the region over")
+                        .with("socket", store.regionSocket())
+                        .with("id", Long.toHexString(id))
+                        .remedy("see larder errors, and that this user may use the store");
+            }
+            return received.descriptor();
+        } finally {
+            Posix.system().close(connection);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dev.larder.distributed.region;
+
+import dev.larder.layout.RegionDescriptor;
+import dev.larder.protocol.RegionRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A region that this process has: its memory, and the parts that processes play in it. The daemon reclaims it when no process has it
+ * any more. Owned by whoever opened it. Thread-safe.
+ */
+public final class Region implements AutoCloseable {
+    private final RegionRow row;
+    private final SharedMemory memory;
+    private final RegionLocks locks;
+    private final List<Integer> seats = new ArrayList<>();
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    Region(RegionRow row, SharedMemory memory, RegionLocks locks) {
+        this.row = row;
+        this.memory = memory;
+        this.locks = locks;
+    }
+
+    /** Returns its name. */
+    public String name() {
+        return row.name();
+    }
+
+    /** Returns a number that no other region has, also of those that had this name before. */
+    public long id() {
+        return row.id();
+    }
+
+    /** Returns how the daemon describes it. */
+    public RegionRow row() {
+        return row;
+    }
+
+    /** Returns its data, which closes with it. */
+    public SharedMemory memory() {
+        return memory;
+    }
+
+    /** Takes a part in the region, which is free again when it is given up or this process ends; false where somebody has it. */
+    public boolean tryTakeSeat(int seat) {
+        requireOpen();
+        boolean taken = locks.tryTake(position(seat));
+        if (taken) {
+            synchronized (seats) {
+                seats.add(seat);
+            }
+        }
+        return taken;
+    }
+
+    /** Gives a part up that this process has. */
+    public void leaveSeat(int seat) {
+        synchronized (seats) {
+            if (seats.remove((Integer) seat)) {
+                locks.giveUp(position(seat));
+            }
+        }
+    }
+
+    /** Tells whether a living process has a part. Costs a system call. */
+    public boolean isSeatTaken(int seat) {
+        requireOpen();
+        return locks.isTaken(position(seat));
+    }
+
+    private long position(int seat) {
+        if (seat < 0 || seat >= RegionDescriptor.SEAT_LIMIT) {
+            throw new IndexOutOfBoundsException("seat " + seat + " of " + RegionDescriptor.SEAT_LIMIT);
+        }
+        return row.id() + RegionDescriptor.FIRST_SEAT_LOCK + seat;
+    }
+
+    private void requireOpen() {
+        if (!open.get()) {
+            throw new IllegalStateException("region is closed: name=" + row.name());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Region{" + row.name() + " " + row.kind() + " bytes=" + row.byteSize() + "}";
+    }
+
+    /** Gives its parts up, and the memory. Idempotent. */
+    @Override
+    public void close() {
+        if (open.compareAndSet(true, false)) {
+            memory.close();
+            synchronized (seats) {
+                seats.forEach(seat -> locks.giveUp(position(seat)));
+                seats.clear();
+            }
+            locks.detach(row.id());
+        }
+    }
+}

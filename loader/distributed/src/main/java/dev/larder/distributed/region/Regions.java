@@ -1,0 +1,214 @@
+package dev.larder.distributed.region;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.RegionDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.Posix;
+import dev.larder.posix.RawMemory;
+import dev.larder.protocol.RegionRow;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The regions of a store as this process uses them. However many it opens, it holds one descriptor for their locks, and none for
+ * their memory. Owned by whoever made it; regions that are open when it closes lose their locks. Thread-safe.
+ */
+public final class Regions implements AutoCloseable {
+    private static final long FIRST_PAUSE_NS = 20_000;
+    private static final long LONGEST_PAUSE_NS = 5_000_000;
+
+    private final RegionSource source;
+    private final RegionLocks locks;
+
+    Regions(RegionSource source) {
+        this.source = source;
+        this.locks = new RegionLocks(source.locks());
+    }
+
+    /** Uses the regions of the store in this folder; fails with NO_DAEMON where no daemon has made any room for them. */
+    public static Regions at(StoreLayout store) {
+        return new Regions(new DaemonRegions(store));
+    }
+
+    /**
+     * Opens a region, and makes it first where there is none: of all processes that ask at once one lays it out, the others wait for
+     * that; where that one dies, another lays it out from zeros.
+     *
+     * @param layOut writes what a new region begins with, into zeros
+     * @throws dev.larder.error.LarderException REFUSED where one of another kind or size has the name; NO_SPACE; DEADLINE
+     */
+    public Region openOrCreate(RegionSpec spec, Consumer<SharedMemory> layOut, Duration timeout) {
+        Wait wait = new Wait(spec.name(), timeout);
+        while (true) {
+            RegionRow row = source.create(spec);
+            if (!row.kind().equals(spec.kind()) || row.byteSize() != spec.byteSize()) {
+                throw Failure.of(ErrorCode.REFUSED, "another region has this name")
+                        .with("name", spec.name())
+                        .with("kind", row.kind())
+                        .with("wantedKind", spec.kind())
+                        .with("bytes", row.byteSize())
+                        .with("wantedBytes", spec.byteSize())
+                        .with("creatorPid", row.creatorPid())
+                        .remedy("choose another name, or open it as it is");
+            }
+            Region region = tryOpen(row, layOut, wait);
+            if (region != null) {
+                return region;
+            }
+            wait.pause("the region was removed while it was opened");
+        }
+    }
+
+    /** Opens a region of this kind that somebody has made, or is making; waits for it up to {@code timeout}. */
+    public Region open(String name, String kind, Duration timeout) {
+        Wait wait = new Wait(name, timeout);
+        while (true) {
+            Optional<RegionRow> row = source.find(name);
+            if (row.isPresent()) {
+                requireKind(row.get(), kind);
+                Region region = tryOpen(row.get(), null, wait);
+                if (region != null) {
+                    return region;
+                }
+            }
+            wait.pause("nobody has made the region");
+        }
+    }
+
+    private static void requireKind(RegionRow row, String kind) {
+        if (!row.kind().equals(kind)) {
+            throw Failure.of(ErrorCode.REFUSED, "the region is of another kind")
+                    .with("name", row.name())
+                    .with("kind", row.kind())
+                    .with("wantedKind", kind)
+                    .remedy("see larder regions");
+        }
+    }
+
+    /** Null where it was removed meanwhile. */
+    private @Nullable Region tryOpen(RegionRow row, @Nullable Consumer<SharedMemory> layOut, Wait wait) {
+        while (!locks.tryAttach(row.id())) { // who removes it holds that lock for a moment
+            if (source.find(row.name()).filter(found -> found.id() == row.id()).isEmpty()) {
+                return null;
+            }
+            wait.pause("the region is being removed");
+        }
+        @Nullable Region region = null;
+        try {
+            SharedMemory memory = map(row);
+            region = memory == null ? null : new Region(row, memory, locks);
+        } finally {
+            if (region == null) {
+                locks.detach(row.id());
+            }
+        }
+        return region == null ? null : readied(region, layOut, wait);
+    }
+
+    private @Nullable SharedMemory map(RegionRow row) {
+        int descriptor = source.open(row);
+        if (descriptor < 0) {
+            return null;
+        }
+        try {
+            long byteSize = RegionDescriptor.DATA_OFFSET + row.byteSize();
+            long found = Posix.system().status(descriptor).byteSize();
+            if (found < byteSize) { // touching what is not there would end this process
+                throw Failure.of(ErrorCode.BAD_INPUT, "somebody has truncated the region")
+                        .with("name", row.name())
+                        .with("bytes", found)
+                        .with("expectedBytes", byteSize)
+                        .remedy("remove it: larder regions --remove " + row.name());
+            }
+            return SharedMemory.map(descriptor, byteSize, RegionDescriptor.DATA_OFFSET);
+        } finally {
+            Posix.system().close(descriptor);
+        }
+    }
+
+    private Region readied(Region region, @Nullable Consumer<SharedMemory> layOut, Wait wait) {
+        long state = region.memory().address(0, 0) - RegionDescriptor.DATA_OFFSET + RegionDescriptor.STATE_OFFSET;
+        long making = region.id() + RegionDescriptor.MAKING_LOCK;
+        try {
+            while (RawMemory.getIntVolatile(state) != RegionDescriptor.STATE_READY) {
+                if (layOut != null && locks.tryTake(making)) {
+                    try {
+                        layOut(region.memory(), state, layOut);
+                    } finally {
+                        locks.giveUp(making);
+                    }
+                } else {
+                    wait.pause("its maker has not laid it out");
+                }
+            }
+            return region;
+        } catch (RuntimeException | Error e) {
+            region.close();
+            throw e;
+        }
+    }
+
+    private static void layOut(SharedMemory memory, long state, Consumer<SharedMemory> layOut) {
+        int found = RawMemory.getIntVolatile(state);
+        if (found == RegionDescriptor.STATE_READY) {
+            return;
+        }
+        if (found == RegionDescriptor.STATE_MAKING) { // by one that died
+            RawMemory.fill(memory.address(0, memory.byteSize()), memory.byteSize(), (byte) 0);
+        }
+        RawMemory.putIntVolatile(state, RegionDescriptor.STATE_MAKING);
+        layOut.accept(memory);
+        RawMemory.putIntVolatile(state, RegionDescriptor.STATE_READY);
+    }
+
+    /** Describes every region of the store. */
+    public List<RegionRow> list() {
+        return source.list();
+    }
+
+    /** Takes the name of a region away: those who have it go on, nobody else can open it. */
+    public void remove(String name) {
+        source.remove(name, 0);
+    }
+
+    /** Ends the locks of this process: others see its parts as free. Idempotent. */
+    @Override
+    public void close() {
+        locks.close();
+    }
+
+    /** A wait for what other processes do, with an end. */
+    private static final class Wait {
+        private final String name;
+        private final Duration timeout;
+        private final long startNs = System.nanoTime();
+        private long pauseNs = FIRST_PAUSE_NS;
+
+        Wait(String name, Duration timeout) {
+            this.name = name;
+            this.timeout = timeout;
+        }
+
+        void pause(String reason) {
+            if (System.nanoTime() - startNs > timeout.toNanos()) {
+                throw Failure.of(ErrorCode.DEADLINE, "cannot open a region in time")
+                        .with("name", name)
+                        .with("reason", reason)
+                        .with("timeout", timeout)
+                        .remedy("see larder regions for what is there and who made it");
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while opening a region")
+                        .with("name", name)
+                        .exception();
+            }
+            LockSupport.parkNanos(pauseNs);
+            pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * Regions: named memory that processes of one machine read and write together, made and reclaimed by the daemon. Start at
+ * {@link dev.larder.distributed.region.Regions}.
+ */
+@NullMarked
+package dev.larder.distributed.region;
+
+import org.jspecify.annotations.NullMarked;

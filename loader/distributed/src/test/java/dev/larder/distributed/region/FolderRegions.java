@@ -1,0 +1,169 @@
+package dev.larder.distributed.region;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RegionDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.RegionRow;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+
+/**
+ * Regions as files of a folder, without a daemon: several processes can use them as they use those of a daemon, and nobody reclaims
+ * them. The folder is one of the test's own.
+ */
+public final class FolderRegions implements RegionSource {
+    private final Path folder;
+
+    private FolderRegions(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Uses the regions of a folder, which it makes where it is absent. The caller closes them. */
+    public static Regions in(Path folder) {
+        Posix posix = Posix.system();
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        posix.close(posix.openOrCreate(folder.resolve(RegionDescriptor.LOCKS_FILE), 0600));
+        return new Regions(new FolderRegions(folder));
+    }
+
+    @Override
+    public Path locks() {
+        return folder.resolve(RegionDescriptor.LOCKS_FILE);
+    }
+
+    /** A file without an id in its name is the name's: linking to it decides between those who make one at once. */
+    @Override
+    public RegionRow create(RegionSpec spec) {
+        try {
+            while (true) {
+                Optional<RegionRow> there = find(spec.name());
+                if (there.isPresent()) {
+                    return there.get();
+                }
+                long id = RegionDescriptor.idFrom(ThreadLocalRandom.current().nextLong());
+                Path file = folder.resolve(RegionDescriptor.fileName(spec.name(), id));
+                make(file, spec, id);
+                try {
+                    Files.createLink(folder.resolve(spec.name()), file);
+                } catch (FileAlreadyExistsException e) {
+                    Files.delete(file);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void make(Path file, RegionSpec spec, long id) {
+        Posix posix = Posix.system();
+        int descriptor = posix.openOrCreate(file, 0600);
+        try {
+            posix.reserve(descriptor, 0, RegionDescriptor.DATA_OFFSET + spec.byteSize());
+            ByteBuffer header =
+                    ByteBuffer.allocateDirect(RegionDescriptor.DATA_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
+            header.putLong(RegionDescriptor.MAGIC_OFFSET, RegionDescriptor.MAGIC);
+            header.putInt(RegionDescriptor.FORMAT_VERSION_OFFSET, StoreLayout.FORMAT_VERSION);
+            header.putLong(RegionDescriptor.ID_OFFSET, id);
+            header.putLong(RegionDescriptor.BYTE_SIZE_OFFSET, spec.byteSize());
+            header.put(RegionDescriptor.KIND_OFFSET, spec.kind().getBytes(StandardCharsets.US_ASCII));
+            BulkIo.system().write(descriptor, 0, BulkIo.system().addressOf(header), header.capacity());
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    @Override
+    public Optional<RegionRow> find(String name) {
+        return list().stream()
+                .filter(row -> row.name().equals(name) && Files.exists(folder.resolve(name)))
+                .filter(row -> isNamed(row.path().orElseThrow()))
+                .findAny();
+    }
+
+    private boolean isNamed(Path file) {
+        try {
+            return Files.isSameFile(
+                    file,
+                    folder.resolve(String.valueOf(
+                            RegionDescriptor.nameOf(file.getFileName().toString()))));
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    @Override
+    public List<RegionRow> list() {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> RegionDescriptor.idOf(file.getFileName().toString()) != 0)
+                    .flatMap(file -> read(file).stream())
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Optional<RegionRow> read(Path file) {
+        try {
+            byte[] bytes = new byte[RegionDescriptor.DATA_OFFSET];
+            try (var in = Files.newInputStream(file)) {
+                in.readNBytes(bytes, 0, bytes.length);
+            }
+            ByteBuffer header = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+            String name =
+                    String.valueOf(RegionDescriptor.nameOf(file.getFileName().toString()));
+            String kind = new String(
+                            bytes,
+                            RegionDescriptor.KIND_OFFSET,
+                            RegionDescriptor.KIND_LENGTH,
+                            StandardCharsets.US_ASCII)
+                    .trim();
+            long id = header.getLong(RegionDescriptor.ID_OFFSET);
+            long byteSize = header.getLong(RegionDescriptor.BYTE_SIZE_OFFSET);
+            return Optional.of(new RegionRow(name, kind, id, byteSize, Optional.of(file), 0, Instant.EPOCH));
+        } catch (IOException gone) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void remove(String name, long id) {
+        find(name).filter(row -> id == 0 || row.id() == id).ifPresent(row -> {
+            try {
+                Files.deleteIfExists(folder.resolve(name));
+                Files.deleteIfExists(row.path().orElseThrow());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    @Override
+    public int open(RegionRow row) {
+        try {
+            return Posix.system().openForWriting(row.path().orElseThrow());
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return -1;
+            }
+            throw e;
+        }
+    }
+}

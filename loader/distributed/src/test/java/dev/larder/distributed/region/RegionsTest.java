@@ -1,0 +1,187 @@
+package dev.larder.distributed.region;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.LarderException;
+import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+@ExtendWith(LeavesNothingBehind.class)
+class RegionsTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final RegionSpec SPEC = new RegionSpec("weights", "test", 8192, SharingStrategy.FILE);
+
+    @TempDir
+    Path folder;
+
+    private Path regions;
+
+    @BeforeEach
+    void makePlace() {
+        regions = folder.resolve("regions");
+    }
+
+    @Test
+    void twoWhoOpenARegionShareItsBytes() {
+        try (Regions one = FolderRegions.in(regions);
+                Regions other = FolderRegions.in(regions);
+                Region written = one.openOrCreate(SPEC, memory -> memory.putLong(0, 7), PATIENCE);
+                Region read = other.open("weights", "test", PATIENCE)) {
+            assertThat(read.memory().getLong(0)).isEqualTo(7);
+
+            written.memory().putLongVolatile(8, 11);
+
+            assertThat(read.memory().getLongVolatile(8)).isEqualTo(11);
+            assertThat(read.id()).isEqualTo(written.id());
+        }
+    }
+
+    @Test
+    void onlyOneOfManyLaysARegionOut() {
+        AtomicInteger laidOut = new AtomicInteger();
+        CompletableFuture<?>[] openers = new CompletableFuture<?>[8];
+        for (int i = 0; i < openers.length; i++) {
+            openers[i] = CompletableFuture.runAsync(() -> {
+                try (Regions own = FolderRegions.in(regions);
+                        Region region = own.openOrCreate(SPEC, memory -> laidOut.incrementAndGet(), PATIENCE)) {
+                    assertThat(region.memory().byteSize()).isEqualTo(8192);
+                }
+            });
+        }
+
+        assertThat(CompletableFuture.allOf(openers)).succeedsWithin(Duration.ofSeconds(30));
+
+        assertThat(laidOut).hasValue(1);
+    }
+
+    @Test
+    void whatAFailedMakerLeftIsLaidOutFromZeros() {
+        try (Regions own = FolderRegions.in(regions)) {
+            assertThatThrownBy(() -> own.openOrCreate(
+                            SPEC,
+                            memory -> {
+                                memory.putLong(0, 99);
+                                throw new IllegalStateException("stop");
+                            },
+                            PATIENCE))
+                    .hasMessage("stop");
+
+            try (Region region = own.openOrCreate(SPEC, memory -> memory.putLong(8, 1), PATIENCE)) {
+                assertThat(region.memory().getLong(0)).isZero();
+                assertThat(region.memory().getLong(8)).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void aSeatHasOneHolderAtATime() {
+        try (Regions one = FolderRegions.in(regions);
+                Regions other = FolderRegions.in(regions);
+                Region mine = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+                Region same = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+                Region theirs = other.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            assertThat(mine.tryTakeSeat(3)).isTrue();
+            assertThat(theirs.tryTakeSeat(3)).isFalse();
+            assertThat(same.tryTakeSeat(3)).isFalse();
+            assertThat(theirs.isSeatTaken(3)).isTrue();
+            assertThat(theirs.isSeatTaken(2)).isFalse();
+
+            mine.leaveSeat(3);
+
+            assertThat(theirs.tryTakeSeat(3)).isTrue();
+        }
+    }
+
+    @Test
+    void theEndOfALocksOwnerFreesItsSeats() {
+        try (Regions other = FolderRegions.in(regions);
+                Region theirs = other.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            Regions one = FolderRegions.in(regions);
+            Region mine = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+            mine.tryTakeSeat(0);
+
+            one.close();
+
+            assertThat(theirs.isSeatTaken(0)).isFalse();
+            mine.close();
+        }
+    }
+
+    @Test
+    void whoComesTooLateReadsZerosAndHarmsNobody() {
+        try (Regions one = FolderRegions.in(regions);
+                Region kept = one.openOrCreate(SPEC, memory -> memory.putLong(0, 5), PATIENCE)) {
+            Region closed = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+            closed.close();
+
+            closed.memory().putLong(0, 6);
+
+            assertThat(kept.memory().getLong(0)).isEqualTo(5);
+            assertThatThrownBy(() -> closed.tryTakeSeat(0)).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void aRegionOfAnotherKindOrSizeIsRefused() {
+        try (Regions one = FolderRegions.in(regions);
+                Region region = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            RegionSpec larger = new RegionSpec("weights", "test", 16384, SharingStrategy.FILE);
+
+            assertThatThrownBy(() -> one.open("weights", "queue", PATIENCE))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining("kind=test wantedKind=queue");
+            assertThatThrownBy(() -> one.openOrCreate(larger, memory -> {}, PATIENCE))
+                    .hasMessageContaining("bytes=8192 wantedBytes=16384");
+            assertThat(region.toString()).contains("weights");
+        }
+    }
+
+    @Test
+    void waitingForARegionThatNobodyMakesEnds() {
+        try (Regions one = FolderRegions.in(regions)) {
+            assertThatThrownBy(() -> one.open("absent", "test", Duration.ofMillis(50)))
+                    .hasMessageContaining(
+                            "cannot open a region in time: name=absent reason=nobody has made the region");
+        }
+    }
+
+    @Test
+    void aSleeperIsWokenByAnotherMapping() {
+        try (Regions one = FolderRegions.in(regions);
+                Region sleeper = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+                Region waker = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            CompletableFuture<Void> slept = CompletableFuture.runAsync(() -> {
+                while (sleeper.memory().getIntVolatile(64) == 0) {
+                    sleeper.memory().sleepWhile(64, 0, TimeUnit.SECONDS.toNanos(30));
+                }
+            });
+            waker.memory().putIntVolatile(64, 1);
+            waker.memory().wake(64, 1);
+
+            assertThat(slept).succeedsWithin(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void accessesBeyondTheEndAndUnalignedWordsAreRefused() {
+        try (Regions one = FolderRegions.in(regions);
+                Region region = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            SharedMemory memory = region.memory();
+
+            assertThatThrownBy(() -> memory.getLong(8185)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> memory.getInt(-1)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> memory.getAndAddLong(4, 1)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(memory.compareAndSetInt(4, 0, 9)).isTrue();
+            assertThat(memory.getAndAddInt(4, 1)).isEqualTo(9);
+        }
+    }
+}
