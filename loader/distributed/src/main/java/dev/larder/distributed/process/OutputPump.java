@@ -23,6 +23,7 @@ final class OutputPump implements Runnable, AutoCloseable {
     private @Nullable Thread thread;
     private boolean logFails;
     private boolean readerFails;
+    private volatile long given;
     private volatile @Nullable String trouble;
 
     private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<OutputLine> reader) {
@@ -83,6 +84,7 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
         try {
             reader.accept(line);
+            given = given + 1;
         } catch (RuntimeException e) {
             readerFails = true;
             note("reader: " + e);
@@ -93,11 +95,18 @@ final class OutputPump implements Runnable, AutoCloseable {
         trouble = trouble == null ? what : trouble + "; " + what;
     }
 
-    /** Waits for the last line; false where somebody else still holds the stream open. */
+    /**
+     * Waits for the last line, for as long as the reader takes one within the timeout; false where it takes none any more, or
+     * somebody else still holds the stream open.
+     */
     boolean join(long timeoutMs) throws InterruptedException {
         Thread running = thread;
         if (running != null) {
-            running.join(Math.max(1, timeoutMs));
+            long before = -1;
+            while (running.isAlive() && before != given) {
+                before = given;
+                running.join(Math.max(1, timeoutMs));
+            }
             return !running.isAlive();
         }
         return true;
