@@ -109,11 +109,11 @@ final class Gang {
         ChildProcess process = ChildProcess.start(
                 new Program(environment.plan().words(), environment.changes(rank.number), null, output, readsInput));
         rank.process = process;
-        var unused = ProcessHandle.of(process.pid())
+        var unusedDeath = ProcessHandle.of(process.pid())
                 .map(ProcessHandle::onExit)
                 .orElse(CompletableFuture.completedFuture(null))
                 .thenRun(rank::died);
-        var alsoUnused = process.onEnd().thenRun(() -> events.add(rank.number));
+        var unusedEnd = process.onEnd().thenRun(() -> events.add(rank.number));
     }
 
     private void follow() {

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,7 @@ final class OutputPump implements Runnable, AutoCloseable {
     private @Nullable Thread thread;
     private boolean logFails;
     private boolean readerFails;
-    private volatile long given;
+    private final AtomicLong given = new AtomicLong();
     private volatile @Nullable String trouble;
 
     private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<OutputLine> reader) {
@@ -84,7 +85,7 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
         try {
             reader.accept(line);
-            given = given + 1;
+            given.incrementAndGet();
         } catch (RuntimeException e) {
             readerFails = true;
             note("reader: " + e);
@@ -103,8 +104,8 @@ final class OutputPump implements Runnable, AutoCloseable {
         Thread running = thread;
         if (running != null) {
             long before = -1;
-            while (running.isAlive() && before != given) {
-                before = given;
+            while (running.isAlive() && before != given.get()) {
+                before = given.get();
                 running.join(Math.max(1, timeoutMs));
             }
             return !running.isAlive();

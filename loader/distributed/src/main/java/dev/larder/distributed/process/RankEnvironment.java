@@ -27,7 +27,7 @@ record RankEnvironment(LaunchPlan plan, String runId, int attempt, int masterPor
         for (String name : new String[] {"RANK", "LOCAL_RANK", "ROLE_RANK"}) {
             changes.put(name, Integer.toString(rank));
         }
-        changes.put("ROLE_NAME", "default");
+        changes.putIfAbsent("ROLE_NAME", "default");
         changes.put("GROUP_RANK", "0");
         changes.put("GROUP_WORLD_SIZE", "1");
         changes.put("MASTER_ADDR", MASTER_ADDRESS);

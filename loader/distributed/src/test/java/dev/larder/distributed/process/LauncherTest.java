@@ -247,6 +247,27 @@ class LauncherTest {
     }
 
     @Test
+    void ranksOfOneAttemptMeetWithOneKeyAndThoseOfTheNextWithAnother() {
+        List<String> words = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                "dev.larder.distributed.rendezvous.RankProgram",
+                "env://",
+                "failOnce");
+
+        LaunchResult result = heard.run(LaunchPlan.of(2, words).withMaxRestarts(1));
+
+        List<String> keys = heard.linesOf(0).stream()
+                .filter(line -> line.startsWith("met "))
+                .toList();
+        assertThat(result.attempts()).hasSize(2);
+        assertThat(keys).hasSize(2).doesNotHaveDuplicates();
+        assertThat(heard.linesOf(1)).containsAll(keys);
+    }
+
+    @Test
     void theFreePortIsHeldFromOthersButNotFromRankZero() throws IOException {
         try (MasterPort port = MasterPort.take(0);
                 ServerSocket rankZero = new ServerSocket(port.number(), 1, InetAddress.getLoopbackAddress())) {
