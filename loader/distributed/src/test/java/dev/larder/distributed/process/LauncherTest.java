@@ -263,7 +263,10 @@ class LauncherTest {
         assertThat(result.attempts()).hasSize(2);
         List<RankEnd> last = result.last().ranks();
         assertThat(last.get(0).lastLines()).isEqualTo(last.get(1).lastLines());
-        assertThat(Stream.of(0, 1).flatMap(rank -> heard.linesOf(rank).stream()).filter(line -> line.startsWith("met ")).distinct())
+        assertThat(Stream.of(0, 1)
+                        .flatMap(rank -> heard.linesOf(rank).stream())
+                        .filter(line -> line.startsWith("met "))
+                        .distinct())
                 .hasSize(2);
     }
 
