@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends a launch on Ctrl-C, SIGTERM, when the terminal goes away, or when nobody reads what the ranks say any more. Ranks have
- * sessions of their own, so that the terminal's Ctrl-C reaches this process alone.
+ * sessions of their own, so that the terminal's Ctrl-C reaches this process alone. Once asks the ranks to end, twice kills them,
+ * three times ends this process whatever it waits for.
  */
 final class LaunchSignals {
     private static final int INTERRUPTED = 130;
@@ -65,6 +66,8 @@ final class LaunchSignals {
             err.println("larder: SIG" + name + ": asking the ranks to end; again to kill them");
         } else if (asked == 2) {
             err.println("larder: SIG" + name + ": killing the ranks");
+        } else {
+            Runtime.getRuntime().halt(exitCode); // standard output may be stuck; guardians see to the ranks
         }
         askAgain();
     }

@@ -115,7 +115,6 @@ final class RankDisplay implements LaunchListener {
 
     /** Says how the launch ended, unless all went well. */
     void ended(LaunchResult result) {
-        out.flush();
         RankEnd first = result.firstFailure();
         if (first != null) {
             say("a rank failed: " + describe(first) + " attempt="

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -215,6 +216,22 @@ class LaunchTest {
         assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .matches("\\[[01]\\] line\n");
         assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void aThirdCtrlCEndsACommandWhoseOutputNobodyTakes() throws IOException, InterruptedException {
+        Path err = folder.resolve("err");
+        Process process = new ProcessBuilder(
+                        CommandProcess.script(folder).toString(), "launch", "--", "sh", "-c", "echo up >&2; exec yes")
+                .redirectError(err.toFile())
+                .start();
+        for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
+            await().atMost(PATIENCE).until(() -> Files.readString(err).contains(text));
+            signal(process.pid(), "INT");
+        }
+
+        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(130);
     }
 
     @Test
