@@ -7,6 +7,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -231,6 +232,20 @@ class FileMeetingTest {
         Files.delete(path());
 
         assertThat(attempts.meet(seat(1, 2), Attempts.PATIENCE).keys()).hasSize(1);
+    }
+
+    @Test
+    void aFullFileSystemIsToldOfAndNoFileStays() throws IOException {
+        try (TinyTmpfs tmpfs = TinyTmpfs.mount("size=8k")) {
+            Files.write(tmpfs.folder().resolve("full"), new byte[8 << 10]);
+
+            LarderException failure = attempts()
+                    .meet("file://" + tmpfs.folder() + "/meet?rank=0&world_size=2", SHORT)
+                    .failure(0);
+
+            assertThat(failure.code()).isEqualTo(ErrorCode.NO_SPACE);
+            assertThat(tmpfs.folder().resolve("meet")).doesNotExist();
+        }
     }
 
     @Test
