@@ -2,13 +2,16 @@ package dev.larder.distributed;
 
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
+import dev.larder.distributed.rendezvous.Meeting;
+import dev.larder.distributed.rendezvous.Rendezvous;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Makes process groups of the ranks of one machine, over memory that they share.
  *
  * <pre>{@code
- * try (ProcessGroup group = ProcessGroups.of(regions, key).join(rank, worldSize)) {
+ * try (ProcessGroup group = ProcessGroups.init(regions)) { // as larder launch or torchrun started this rank
  *     group.allReduce(Span.of(gradients), ReduceOp.AVG);
  * }
  * }</pre>
@@ -17,16 +20,37 @@ public final class ProcessGroups {
     private static final int CHUNK_BYTE_SIZE = 256 * 1024;
     private static final int SPIN_TURNS = 2000;
 
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    /** All ranks of a run make the same groups in the same order, so these numbers tell the groups of a run apart. */
+    private static final AtomicInteger MADE = new AtomicInteger();
+
     private final Regions regions;
     private final String key;
-    private Duration timeout = Duration.ofMinutes(5);
-    private Duration joinTimeout = Duration.ofMinutes(5);
+    private Duration timeout = PATIENCE;
+    private Duration joinTimeout = PATIENCE;
     private int chunkByteSize = CHUNK_BYTE_SIZE;
     private SharingStrategy strategy = SharingStrategy.FILE;
 
     private ProcessGroups(Regions regions, String key) {
         this.regions = regions;
         this.key = key;
+    }
+
+    /**
+     * Makes the group of all ranks of this run, as its environment names them ({@code env://} of {@link Rendezvous}), within 5 minutes.
+     * A process can do so again after it has closed the group; all ranks of a run do so equally often. The caller owns the group.
+     */
+    public static ProcessGroup init(Regions regions) {
+        return init(regions, "env://", PATIENCE);
+    }
+
+    /** Makes the group of all ranks that meet at an address of {@link Rendezvous}, within {@code timeout} for each of both steps. */
+    public static ProcessGroup init(Regions regions, String url, Duration timeout) {
+        Meeting meeting = Rendezvous.meet(url, timeout);
+        return of(regions, meeting.key() + "." + MADE.incrementAndGet())
+                .joinTimeout(timeout)
+                .join(meeting.rank(), meeting.worldSize());
     }
 
     /**
