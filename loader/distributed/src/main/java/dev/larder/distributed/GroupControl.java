@@ -16,6 +16,11 @@ import java.util.concurrent.TimeUnit;
 final class GroupControl {
     private static final long LOOK_AROUND_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    /** A sleep so short was not worth it; a longer one means that the others do not run at all just now. */
+    private static final long SHORT_SLEEP_NS = 50_000;
+
+    private static final int FEWEST_TURNS = 100;
+
     private final SharedMemory memory;
     private final GroupSpec spec;
     private final GroupPeers peers;
@@ -24,6 +29,7 @@ final class GroupControl {
 
     private int step;
     private int known;
+    private int spinTurns;
     private long callNumber;
     private long callKind;
     private long callBytes;
@@ -35,6 +41,7 @@ final class GroupControl {
         this.peers = peers;
         this.fault = fault;
         this.lines = new int[spec.worldSize()];
+        this.spinTurns = spec.waits().mostSpinTurns() / 2;
         for (int rank = 0; rank < lines.length; rank++) {
             lines[rank] = GroupDescriptor.line(rank) + GroupDescriptor.PROGRESS_OFFSET;
         }
@@ -92,7 +99,7 @@ final class GroupControl {
         if (known == step) {
             return;
         }
-        int turns = spec.waits().spinTurns();
+        int turns = spinTurns;
         for (int line : lines) {
             while (memory.getIntVolatile(line) - step < 0) {
                 if (--turns < 0) {
@@ -113,6 +120,7 @@ final class GroupControl {
         while (true) {
             sleep(Math.max(0, Math.min(LOOK_AROUND_NS, timeoutNs - (System.nanoTime() - startNs))));
             if (areAllAt(step)) {
+                learnFrom(System.nanoTime() - startNs);
                 return;
             }
             fault.throwIfBroken();
@@ -127,6 +135,13 @@ final class GroupControl {
                 throw peers.late(step, what(), timeoutNs);
             }
         }
+    }
+
+    /** Spins longer next time where a sleep was short, and less where others on a busy machine need the processor. */
+    private void learnFrom(long sleptNs) {
+        int most = spec.waits().mostSpinTurns();
+        int turns = sleptNs < SHORT_SLEEP_NS ? 2 * spinTurns : spinTurns / 2;
+        spinTurns = Math.min(most, Math.max(FEWEST_TURNS, turns));
     }
 
     private void sleep(long timeoutNs) {

@@ -14,11 +14,11 @@ record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, Sharing
     /**
      * How a rank waits for others.
      *
-     * @param spinTurns how often it looks before it sleeps
+     * @param mostSpinTurns how often it looks at most before it sleeps; 0 where others need the processor
      * @param timeout of each wait
      * @param toJoin of the wait for all to be there
      */
-    record Waits(int spinTurns, Duration timeout, Duration toJoin) {}
+    record Waits(int mostSpinTurns, Duration timeout, Duration toJoin) {}
 
     GroupSpec {
         if (worldSize < 1 || worldSize > GroupDescriptor.WORLD_SIZE_LIMIT) {

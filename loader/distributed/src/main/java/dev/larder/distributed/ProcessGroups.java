@@ -17,8 +17,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * }</pre>
  */
 public final class ProcessGroups {
-    private static final int CHUNK_BYTE_SIZE = 256 * 1024;
-    private static final int SPIN_TURNS = 2000;
+    private static final int CHUNK_BYTE_SIZE = 512 * 1024;
+
+    /** Some 50 microseconds. */
+    private static final int MOST_SPIN_TURNS = 2000;
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
@@ -94,7 +96,7 @@ public final class ProcessGroups {
      *     BAD_INPUT where ranks disagree about the group
      */
     public ProcessGroup join(int rank, int worldSize) {
-        int turns = worldSize <= UsableCores.count() ? SPIN_TURNS : 0;
+        int turns = worldSize <= UsableCores.count() ? MOST_SPIN_TURNS : 0;
         return SharedMemoryGroup.join(
                 regions,
                 new GroupSpec(
