@@ -46,13 +46,22 @@ public final class Region implements AutoCloseable {
     /** Takes a part in the region, which is free again when it is given up or this process ends; false where somebody has it. */
     public boolean tryTakeSeat(int seat) {
         requireOpen();
-        boolean taken = locks.tryTake(position(seat));
-        if (taken) {
+        return remembered(seat, locks.tryTake(position(seat)));
+    }
+
+    /** Takes a part that several may have at once, while nobody has it alone; each of them gives it up. */
+    public boolean tryShareSeat(int seat) {
+        requireOpen();
+        return remembered(seat, locks.tryShare(position(seat)));
+    }
+
+    private boolean remembered(int seat, boolean isTaken) {
+        if (isTaken) {
             synchronized (seats) {
                 seats.add(seat);
             }
         }
-        return taken;
+        return isTaken;
     }
 
     /** Gives a part up that this process has. */

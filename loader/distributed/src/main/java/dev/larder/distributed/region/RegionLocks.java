@@ -5,20 +5,20 @@ import dev.larder.posix.InterProcess;
 import dev.larder.posix.Posix;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The locks that this process holds of regions, through one descriptor however many they are. The kernel does not tell apart who asks
  * through the same descriptor, so this counts by itself. Thread-safe.
  */
 final class RegionLocks implements AutoCloseable {
+    private static final int ALONE = -1;
+
     private final InterProcess calls = InterProcess.system();
     private final Posix posix = Posix.system();
     private final int descriptor;
     private final Map<Long, Integer> attached = new HashMap<>();
-    private final Set<Long> held = new HashSet<>();
+    private final Map<Long, Integer> held = new HashMap<>(); // how many share it; ALONE
     private boolean open = true;
 
     RegionLocks(Path file) {
@@ -49,11 +49,30 @@ final class RegionLocks implements AutoCloseable {
     /** Takes a lock that one holder has at a time, in this process too. */
     synchronized boolean tryTake(long position) {
         requireOpen();
-        return !held.contains(position) && calls.tryLockRange(descriptor, position, 1, true) && held.add(position);
+        boolean isTaken = !held.containsKey(position) && calls.tryLockRange(descriptor, position, 1, true);
+        if (isTaken) {
+            held.put(position, ALONE);
+        }
+        return isTaken;
     }
 
+    /** Takes a lock that others may share, also in this process. */
+    synchronized boolean tryShare(long position) {
+        requireOpen();
+        int count = held.getOrDefault(position, 0);
+        if (count == ALONE || (count == 0 && !calls.tryLockRange(descriptor, position, 1, false))) {
+            return false;
+        }
+        held.put(position, count + 1);
+        return true;
+    }
+
+    /** Gives up a lock that was taken, or one share of it. */
     synchronized void giveUp(long position) {
-        if (held.remove(position) && open) {
+        int count = held.getOrDefault(position, 0);
+        if (count > 1) {
+            held.put(position, count - 1);
+        } else if (held.remove(position) != null && open) {
             calls.unlockRange(descriptor, position, 1);
         }
     }
@@ -61,7 +80,7 @@ final class RegionLocks implements AutoCloseable {
     /** Tells whether anybody holds a lock, this process included. */
     synchronized boolean isTaken(long position) {
         requireOpen();
-        return held.contains(position) || calls.isRangeLocked(descriptor, position, 1);
+        return held.containsKey(position) || calls.isRangeLocked(descriptor, position, 1);
     }
 
     private void requireOpen() {
