@@ -44,7 +44,11 @@ import org.jspecify.annotations.Nullable;
  * whoever opened it.
  */
 public final class HandleQueue implements AutoCloseable {
-    private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(20);
+    /** So long one keeps the processor to oneself while looking again and again. */
+    private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(10);
+
+    /** So long one looks before sleeping: longer than waking up takes, or two who answer each other would sleep each time. */
+    private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(150);
 
     private final Regions regions;
     private final Region region;
@@ -105,6 +109,16 @@ public final class HandleQueue implements AutoCloseable {
         return new Handle(this, ring, records);
     }
 
+    private static boolean isWorthLooking(long startNs) {
+        long lookedNs = System.nanoTime() - startNs;
+        if (lookedNs < SPIN_NS) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield(); // whom one waits for may need this very processor
+        }
+        return lookedNs < LOOK_NS;
+    }
+
     /** Waits for a free buffer. */
     public void claim(Handle handle, Duration timeout) {
         requireEmpty(handle);
@@ -113,8 +127,7 @@ public final class HandleQueue implements AutoCloseable {
             if (tryClaim(handle)) {
                 return;
             }
-            Thread.onSpinWait();
-        } while (System.nanoTime() - startNs < SPIN_NS);
+        } while (isWorthLooking(startNs));
         QueueWait wait = new QueueWait(this, "claim", freed, timeout);
         while (true) {
             int heard = freed.listen();
@@ -159,8 +172,7 @@ public final class HandleQueue implements AutoCloseable {
             if (tryPut(record, generation)) {
                 return;
             }
-            Thread.onSpinWait();
-        } while (System.nanoTime() - startNs < SPIN_NS);
+        } while (isWorthLooking(startNs));
         QueueWait wait = new QueueWait(this, "put", room, timeout);
         while (true) {
             int heard = room.listen();
@@ -253,8 +265,7 @@ public final class HandleQueue implements AutoCloseable {
             if (tryTake(handle)) {
                 return true;
             }
-            Thread.onSpinWait();
-        } while (System.nanoTime() - startNs < SPIN_NS);
+        } while (isWorthLooking(startNs));
         QueueWait wait = new QueueWait(this, "take", items, timeout);
         while (true) {
             int heard = items.listen();
