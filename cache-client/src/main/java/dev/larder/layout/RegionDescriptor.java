@@ -35,7 +35,9 @@ import org.jspecify.annotations.Nullable;
  * 16 | id                                | byte size of the data             |
  *    +-----------------------------------+-----------------------------------+
  * 32 | kind, ASCII, 32 bytes, ends with zeros                                |
- *    +-----------------------------------------------------------------------+
+ *    +-----------------------------------+-----------------------------------+
+ * 64 | pid of who asked for it           | when, in ms since the epoch       |
+ *    +-----------------------------------+-----------------------------------+
  *4096| data                                                                  |
  *
  *  state   0 as the daemon made it, all zeros; 1 being laid out; 2 ready
@@ -70,6 +72,8 @@ public final class RegionDescriptor {
     public static final int BYTE_SIZE_OFFSET = ID_OFFSET + Long.BYTES;
     public static final int KIND_OFFSET = BYTE_SIZE_OFFSET + Long.BYTES;
     public static final int KIND_LENGTH = 32;
+    public static final int CREATOR_PID_OFFSET = KIND_OFFSET + KIND_LENGTH;
+    public static final int CREATED_OFFSET = CREATOR_PID_OFFSET + Long.BYTES;
     public static final int DATA_OFFSET = 4096;
 
     private static final Pattern FILE = Pattern.compile("(?<name>[^@]+)@(?<id>[0-9a-f]{16})");

@@ -50,6 +50,9 @@ class RequestCodecTest {
                 new Request.Pin("d", true),
                 new Request.Pin("d", false),
                 new Request.Errors(),
+                new RegionRequest.Create("weights", "shared-array", 1L << 40, true),
+                new RegionRequest.ListAll(""),
+                new RegionRequest.Remove("weights", 4096),
                 new NewFilesRequest(3, List.of()),
                 new NewFilesRequest(
                         1L << 60,

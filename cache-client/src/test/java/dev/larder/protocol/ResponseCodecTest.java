@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +38,8 @@ class ResponseCodecTest {
                 row(List.of(60_000L, 28L, 28L), ArrayRow.State.RETIRED),
                 row(new ArrayList<>(Collections.nCopies(64, 1L << 40)), ArrayRow.State.REGISTERED),
                 new ErrorRow(3, Instant.ofEpochMilli(1), Instant.ofEpochMilli(2), "bug", "at x"),
+                new RegionRow("w", "k", 4096, 5, Optional.of(Path.of("/x/w")), 7, Instant.ofEpochMilli(8)),
+                new RegionRow("w", "k", 4096, 5, Optional.empty(), 7, Instant.ofEpochMilli(8)),
                 new DaemonStatus("/dev/shm/x", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", Duration.ofSeconds(9)));
     }
 

@@ -43,6 +43,7 @@ public final class LeavesNothingBehind
     private static final List<String> LASTING_THREADS = List.of(
             "Attach Listener",
             "ForkJoinPool.commonPool",
+            "CompletableFutureDelayScheduler",
             "Common-Cleaner",
             "Cleaner-",
             "JNA Cleaner",

@@ -13,6 +13,8 @@ import dev.larder.protocol.Problem;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Protocol;
 import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.RegionRequest;
+import dev.larder.protocol.RegionRow;
 import dev.larder.protocol.Request;
 import dev.larder.protocol.RequestCodec;
 import dev.larder.protocol.Response;
@@ -25,6 +27,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Valid messages of every kind, for those that spoil them. */
 public final class ProtocolSamples {
@@ -65,7 +68,11 @@ public final class ProtocolSamples {
                 new Request.Stop(true),
                 new Request.Reload("fuzz"),
                 new Request.Pin("fuzz", true),
-                new Request.Errors());
+                new Request.Errors(),
+                new RegionRequest.Create("fuzz", "fuzz", 4096, false),
+                new RegionRequest.Create("fuzz-sealed", "fuzz", 4096, true),
+                new RegionRequest.ListAll(""),
+                new RegionRequest.Remove("fuzz", 0));
     }
 
     /** Returns responses of every kind. */
@@ -90,6 +97,7 @@ public final class ProtocolSamples {
                         "/source"),
                 new DaemonStatus("/store", 42, "1.0", 1, 2, 3, 4, 5, 6, 7, "never", WAIT),
                 new ErrorRow(3, Instant.EPOCH, Instant.EPOCH, "what failed", "where"),
+                new RegionRow("fuzz", "fuzz", 4096, 5, Optional.empty(), 7, Instant.EPOCH),
                 new Build(7, "/folder"),
                 new Done(1, 2, 3, "42", "done"),
                 new Problem(6, "bad input", "where"));

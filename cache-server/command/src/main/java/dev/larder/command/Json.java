@@ -4,9 +4,11 @@ import com.google.gson.stream.JsonWriter;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.ErrorRow;
+import dev.larder.protocol.RegionRow;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Writes the JSON that other programs rely on: its keys are part of the contract. */
@@ -105,6 +107,30 @@ final class Json {
                     json.name("trace").value(row.trace());
                 }
                 json.endObject();
+            }
+            json.endArray();
+        });
+    }
+
+    /** Returns a bare list; the path of a region without a file is empty. */
+    static String regions(List<RegionRow> rows) {
+        return document(json -> {
+            json.beginArray();
+            for (RegionRow row : rows) {
+                json.beginObject()
+                        .name("name")
+                        .value(row.name())
+                        .name("kind")
+                        .value(row.kind())
+                        .name("bytes")
+                        .value(row.byteSize())
+                        .name("creatorPid")
+                        .value(row.creatorPid())
+                        .name("created")
+                        .value(row.created().toString())
+                        .name("path")
+                        .value(row.path().map(Path::toString).orElse(""))
+                        .endObject();
             }
             json.endArray();
         });

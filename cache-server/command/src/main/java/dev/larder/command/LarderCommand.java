@@ -46,6 +46,7 @@ import picocli.CommandLine.Spec;
             Gc.class,
             Clients.class,
             Top.class,
+            ListRegions.class,
             Errors.class,
             Stop.class,
             Completion.class

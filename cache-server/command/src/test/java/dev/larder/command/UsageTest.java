@@ -74,6 +74,7 @@ class UsageTest {
                 "reload",
                 "clients",
                 "top",
+                "regions",
                 "errors",
                 "info",
                 "path",
@@ -123,6 +124,7 @@ class UsageTest {
                 "status",
                 "clients",
                 "top",
+                "regions",
                 "errors",
                 "stop"
             })

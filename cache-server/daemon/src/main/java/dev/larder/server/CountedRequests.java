@@ -3,6 +3,7 @@ package dev.larder.server;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.RegionRequest;
 import dev.larder.protocol.Request;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
@@ -86,6 +87,15 @@ final class CountedRequests implements RequestHandler {
     @Override
     public void status(Reply reply) {
         requests.status(reply);
+    }
+
+    @Override
+    public void regions(RegionRequest request, Reply reply) {
+        if (request instanceof RegionRequest.ListAll) {
+            requests.regions(request, reply);
+        } else {
+            activity.use(reply, watched -> requests.regions(request, watched));
+        }
     }
 
     @Override

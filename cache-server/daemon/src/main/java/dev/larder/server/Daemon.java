@@ -99,6 +99,7 @@ public final class Daemon implements AutoCloseable {
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
     private final Looks looks;
     private final RequestHandler handler;
+    private final RegionDepot depot;
     private volatile ControlServer control;
     private volatile @Nullable MetricsEndpoint metrics;
     private final StoreKeeper keeper;
@@ -118,14 +119,19 @@ public final class Daemon implements AutoCloseable {
         this.loads = new Loads(store, residency, quota, workers);
         this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(store.layout().counters(), pid, startEpochMs);
-        store.sweepRings();
+        store.sweepShared();
         residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         this.keeper = new StoreKeeper(this, store, residency, sampling);
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
         Activity activity = new Activity(counters, System::nanoTime);
         this.looks = new Looks(
-                new Sampler(counters, new VersionUses(store, residency)), activity, loads, sampling, this::reportLook);
+                new Sampler(counters, new VersionUses(store, residency)),
+                activity,
+                loads,
+                store.regions()::isUsed,
+                sampling,
+                this::reportLook);
         Requests requests = new Requests(
                 this,
                 store,
@@ -138,6 +144,8 @@ public final class Daemon implements AutoCloseable {
         this.handler = new CountedRequests(
                 requests, activity, dataset -> residency.find(dataset).isPresent());
         this.control = listen();
+        this.depot = RegionDepot.start(
+                store.layout().regionSocket(), store.regions(), failure -> report("cannot hand out regions", failure));
         if (config.sharing().group().isPresent()) {
             var unused = uploadLooks.scheduleWithFixedDelay(
                     this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
@@ -467,6 +475,7 @@ public final class Daemon implements AutoCloseable {
         LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
         endEach(List.of(
                 control::stopAccepting,
+                depot::close,
                 this::endMetrics,
                 waits::close,
                 () -> loads.close(LOADS_END_MS),

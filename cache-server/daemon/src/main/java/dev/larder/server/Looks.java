@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /** Looks at what is in use, for the counters and to end a daemon that nobody uses. Owns no thread: it is given one. */
@@ -20,6 +21,7 @@ final class Looks {
     private final Sampler sampler;
     private final Activity activity;
     private final Loads loads;
+    private final BooleanSupplier areRegionsUsed;
     private final ScheduledExecutorService thread;
     private final Consumer<Throwable> onFailure;
     private final AtomicBoolean isComing = new AtomicBoolean();
@@ -29,11 +31,13 @@ final class Looks {
             Sampler sampler,
             Activity activity,
             Loads loads,
+            BooleanSupplier areRegionsUsed,
             ScheduledExecutorService thread,
             Consumer<Throwable> onFailure) {
         this.sampler = sampler;
         this.activity = activity;
         this.loads = loads;
+        this.areRegionsUsed = areRegionsUsed;
         this.thread = thread;
         this.onFailure = onFailure;
     }
@@ -82,6 +86,7 @@ final class Looks {
         begunBefore = begun;
         return isAsked
                 || !loads.running().isEmpty()
+                || areRegionsUsed.getAsBoolean()
                 || sampler.sample().stream().anyMatch(VersionUse::isLeased);
     }
 

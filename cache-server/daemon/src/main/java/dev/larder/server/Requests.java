@@ -2,12 +2,15 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.Names;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.RegionRequest;
+import dev.larder.protocol.RegionRow;
 import dev.larder.protocol.ReleaseVersion;
 import dev.larder.protocol.Request;
 import dev.larder.server.control.Peer;
@@ -20,6 +23,7 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Regions;
 import dev.larder.server.store.Store;
 import java.time.Duration;
 import java.util.HashSet;
@@ -261,7 +265,7 @@ final class Requests implements RequestHandler {
                     ProcessHandle.current().pid(),
                     ReleaseVersion.text(),
                     store.capacityBytes(),
-                    residency.usedBytes() + store.ringBytes(),
+                    residency.usedBytes() + store.sharedBytes(),
                     residency.leasedBytes(),
                     residency.pinnedBytes(),
                     residency.retired().stream()
@@ -275,6 +279,42 @@ final class Requests implements RequestHandler {
                     Duration.ofNanos(System.nanoTime() - startNs)));
             reply.done(Done.NOTHING);
         });
+    }
+
+    @Override
+    public void regions(RegionRequest request, Reply reply) {
+        run(work, reply, () -> {
+            if (request instanceof RegionRequest.Create create) {
+                reply.rows(List.of(createRegion(create, reply)));
+            } else if (request instanceof RegionRequest.ListAll list) {
+                reply.rows(
+                        list.name().isEmpty()
+                                ? store.regions().list()
+                                : store.regions().find(list.name()).stream().toList());
+            } else if (request instanceof RegionRequest.Remove remove
+                    && !store.regions().remove(remove.name(), remove.id())
+                    && remove.id() == 0) {
+                throw Failure.of(ErrorCode.NOT_FOUND, "no such region")
+                        .with("name", remove.name())
+                        .remedy("larder regions lists what there is");
+            }
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private RegionRow createRegion(RegionRequest.Create request, Reply reply) {
+        Names.requireDataset(request.name());
+        Optional<RegionRow> there = store.regions().find(request.name());
+        if (there.isPresent()) {
+            return there.get();
+        }
+        long storedBytes = Regions.storedBytes(request.byteSize());
+        residency.reserve(storedBytes, 0, reply::isConnected);
+        try {
+            return store.regions().create(request, reply.peer().pid());
+        } finally {
+            store.releaseSpace(storedBytes); // it counts as used by now
+        }
     }
 
     @Override

@@ -62,7 +62,7 @@ final class StoreKeeper {
             long start = System.nanoTime();
             samples++;
             boolean isRestored = restoreStore();
-            store.sweepRings();
+            store.sweepShared();
             residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
             daemon.afterChange();
             long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);

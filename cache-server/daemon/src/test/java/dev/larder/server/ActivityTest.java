@@ -38,7 +38,7 @@ class ActivityTest {
 
         @Override
         public Peer peer() {
-            return new Peer(0, "root", true);
+            return new Peer(1, 0, "root", true);
         }
 
         @Override

@@ -45,7 +45,7 @@ record PeerPolicy(StoreOwner owner) {
                     .with("group", owner.isShared() ? owner.group() : "none")
                     .remedy("use a store of your own: larder serve --store DIR");
         }
-        return new Peer(uid, user, isOwner);
+        return new Peer(credentials.pid(), uid, user, isOwner);
     }
 
     /** Refuses what only the owner may ask for. */

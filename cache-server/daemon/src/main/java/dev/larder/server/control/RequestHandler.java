@@ -3,6 +3,7 @@ package dev.larder.server.control;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.RegionRequest;
 import dev.larder.protocol.Request;
 import java.time.Duration;
 
@@ -53,6 +54,9 @@ public interface RequestHandler {
 
     /** Answers with totals, then is done. */
     void status(Reply reply);
+
+    /** Makes, lists or removes regions. */
+    void regions(RegionRequest request, Reply reply);
 
     /** Stops the daemon; done once its files are gone, or kept. */
     void stop(boolean keep, Reply reply);

@@ -9,6 +9,7 @@ import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Protocol;
 import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.RegionRequest;
 import dev.larder.protocol.Request;
 import dev.larder.protocol.RequestCodec;
 import dev.larder.protocol.Welcome;
@@ -140,6 +141,8 @@ final class Requests {
             handler.verify(verify.name(), verify.againstSources(), reply);
         } else if (request instanceof Request.Reload reload) {
             handler.reload(reload.name(), reply);
+        } else if (request instanceof RegionRequest regions) {
+            handler.regions(regions, reply);
         } else if (request instanceof Request.Status) {
             handler.status(reply);
         } else if (request instanceof Request.Stop stop) {

@@ -51,6 +51,7 @@ public final class Store implements AutoCloseable {
     private final LeaseProbe leases;
     private final Filling filling;
     private final Rings rings;
+    private final Regions regions;
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
@@ -70,6 +71,7 @@ public final class Store implements AutoCloseable {
         this.filling = Filling.of(layout.root(), BulkIo.system());
         this.names = new VersionNames(layout, () -> newPlace("name"));
         this.rings = new Rings(posix, layout);
+        this.regions = new Regions(posix, layout, System::nanoTime);
     }
 
     /**
@@ -130,6 +132,7 @@ public final class Store implements AutoCloseable {
             }
             Publication.makeFolder(layout.data());
             Rings.makeFolder(layout);
+            Regions.makeFolder(layout);
             return isGone;
         } catch (IOException e) {
             throw Space.failed("cannot make the store anew", layout.root(), e);
@@ -175,7 +178,7 @@ public final class Store implements AutoCloseable {
 
     /** Returns how much may still be put in where {@code usedBytes} are in. */
     public long freeBytes(long usedBytes) {
-        return space.freeBytes(usedBytes + rings.liveBytes());
+        return space.freeBytes(usedBytes + sharedBytes());
     }
 
     /**
@@ -184,12 +187,12 @@ public final class Store implements AutoCloseable {
      * @param writtenBytes how many of these a client has written already
      */
     public boolean tryReserveSpace(long neededBytes, long writtenBytes, long usedBytes) {
-        return space.tryReserve(neededBytes, writtenBytes, usedBytes + rings.liveBytes());
+        return space.tryReserve(neededBytes, writtenBytes, usedBytes + sharedBytes());
     }
 
     /** Returns how many bytes would have to leave before {@link #tryReserveSpace} would succeed. */
     public long missingBytes(long neededBytes, long writtenBytes, long usedBytes) {
-        return space.missingBytes(neededBytes, writtenBytes, usedBytes + rings.liveBytes());
+        return space.missingBytes(neededBytes, writtenBytes, usedBytes + sharedBytes());
     }
 
     /** Gives back what {@link #tryReserveSpace} set aside; what was published of it counts as used. */
@@ -197,18 +200,24 @@ public final class Store implements AutoCloseable {
         space.release(bytes);
     }
 
-    /** Removes the rings whose producers have died, and measures the others. */
-    public void sweepRings() {
+    /** Removes the rings whose producers have died, and the regions that nobody has any more, and measures the others. */
+    public void sweepShared() {
         try {
             rings.sweep();
+            regions.sweep();
         } catch (IOException e) {
-            throw Space.failed("cannot look after rings", layout.rings(), e);
+            throw Space.failed("cannot look after rings and regions", layout.root(), e);
         }
     }
 
-    /** Returns what rings occupied at the last {@link #sweepRings}, in bytes. */
-    public long ringBytes() {
-        return rings.liveBytes();
+    /** Returns what other processes write: rings, as they were at the last {@link #sweepShared}, and regions, in bytes. */
+    public long sharedBytes() {
+        return rings.liveBytes() + regions.byteSize();
+    }
+
+    /** Returns the regions of the store, which close with it. */
+    public Regions regions() {
+        return regions;
     }
 
     /** Returns what a file of this length will occupy. */
@@ -473,7 +482,10 @@ public final class Store implements AutoCloseable {
                 LOG.warn("cannot tell who reads a version: {}", e.getMessage());
             }
         }
-        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum() + ringBytes();
+        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum()
+                + rings.liveBytes()
+                + regions.heldBytes();
+        regions.close();
         Removal removal = new Removal();
         List<Path> folders = new ArrayList<>(Rings.entries(layout));
         folders.add(layout.incoming());
@@ -484,7 +496,9 @@ public final class Store implements AutoCloseable {
             removal.removeAll(List.of(
                     layout.data(),
                     layout.rings(),
+                    layout.regions(),
                     layout.socket(),
+                    layout.regionSocket(),
                     layout.counters(),
                     layout.token(),
                     layout.catalog()));
@@ -513,6 +527,7 @@ public final class Store implements AutoCloseable {
     @Override
     public void close() {
         giveUp();
+        regions.close();
         if (lock.isInPlace()) {
             lock.markClean();
         }

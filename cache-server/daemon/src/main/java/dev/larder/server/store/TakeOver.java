@@ -52,17 +52,20 @@ final class TakeOver {
         Modes.apply(layout.root(), layout.data(), group);
         if (found.pid() >= 0 && !found.fitsThisBoot()) {
             removal.removeContents(layout.data());
+            removal.remove(layout.regions());
             Files.deleteIfExists(layout.catalog());
         }
         removal.remove(layout.incoming());
         Files.deleteIfExists(layout.socket());
+        Files.deleteIfExists(layout.regionSocket());
         Files.deleteIfExists(layout.counters());
         Files.deleteIfExists(layout.token());
         Modes.makePassage(layout.incoming());
         Publication.makeFolder(layout.data());
         Rings.makeFolder(layout);
         Modes.share(layout.rings());
-        return byteSize(layout.data()) + byteSize(layout.rings());
+        Regions.makeFolder(layout);
+        return byteSize(layout.data()) + byteSize(layout.rings()) + byteSize(layout.regions());
     }
 
     /** Sums the lengths of all files below a folder, with one look at each. */
@@ -96,7 +99,9 @@ final class TakeOver {
                 layout.incoming(),
                 layout.data(),
                 layout.rings(),
+                layout.regions(),
                 layout.socket(),
+                layout.regionSocket(),
                 layout.counters(),
                 layout.token(),
                 layout.catalog());

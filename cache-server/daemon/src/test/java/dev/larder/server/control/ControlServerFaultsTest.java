@@ -241,7 +241,12 @@ class ControlServerFaultsTest {
                     SocketChannel accepted = listener.accept()) {
                 Peer self = PeerPolicy.of(store).admit(accepted);
 
-                assertThat(self).isEqualTo(new Peer(Posix.system().userId(), System.getProperty("user.name"), true));
+                assertThat(self)
+                        .isEqualTo(new Peer(
+                                ProcessHandle.current().pid(),
+                                Posix.system().userId(),
+                                System.getProperty("user.name"),
+                                true));
                 assertThat(raw.send(new byte[0])).isNotNull();
             }
         }

@@ -4,6 +4,7 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
+import dev.larder.protocol.RegionRequest;
 import dev.larder.protocol.Request;
 import java.time.Duration;
 import java.util.function.BiConsumer;
@@ -80,6 +81,11 @@ final class ScriptedHandler implements RequestHandler {
     @Override
     public void status(Reply reply) {
         behaviour.accept("status", reply);
+    }
+
+    @Override
+    public void regions(RegionRequest request, Reply reply) {
+        behaviour.accept("regions " + request, reply);
     }
 
     @Override

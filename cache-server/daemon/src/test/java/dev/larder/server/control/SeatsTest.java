@@ -45,10 +45,10 @@ class SeatsTest {
     }
 
     private static Peer member(int uid) {
-        return new Peer(uid, "u" + uid, false);
+        return new Peer(1, uid, "u" + uid, false);
     }
 
     private static Peer owner() {
-        return new Peer(99, "owner", true);
+        return new Peer(1, 99, "owner", true);
     }
 }

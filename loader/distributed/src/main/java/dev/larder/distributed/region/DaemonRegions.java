@@ -14,10 +14,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Regions that the daemon of a store makes. */
 final class DaemonRegions implements RegionSource {
     private static final Duration HAND_OVER = Duration.ofSeconds(10);
+    private static final long LISTENS_SOON_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long PAUSE_NS = 5_000_000;
 
     private final StoreLayout store;
     private final ControlClient daemon;
@@ -74,9 +78,24 @@ final class DaemonRegions implements RegionSource {
         }
     }
 
+    /** A daemon that has just started listens here a little later than it answers elsewhere. */
+    private int connect(InterProcess calls) {
+        long startNs = System.nanoTime();
+        while (true) {
+            try {
+                return calls.connect(store.regionSocket(), HAND_OVER);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NO_DAEMON || System.nanoTime() - startNs > LISTENS_SOON_NS) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+    }
+
     private int receive(long id) {
         InterProcess calls = InterProcess.system();
-        int connection = calls.connect(store.regionSocket(), HAND_OVER);
+        int connection = connect(calls);
         try {
             calls.send(connection, id, null);
             InterProcess.Received received = calls.receive(connection);

@@ -1,0 +1,115 @@
+package dev.larder.server;
+
+import dev.larder.error.LarderException;
+import dev.larder.posix.InterProcess;
+import dev.larder.posix.PeerCredentials;
+import dev.larder.posix.Posix;
+import dev.larder.server.store.Regions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * Hands out regions that have no file, one client after the other; see {@link dev.larder.layout.RegionDescriptor}. Only this user and
+ * root can connect, and none of them can keep the next one waiting for longer than a second. Owns a thread and its socket.
+ */
+final class RegionDepot implements AutoCloseable {
+    private static final Duration LONGEST_CALL = Duration.ofSeconds(1);
+    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final int ROOT = 0;
+
+    private final InterProcess calls = InterProcess.system();
+    private final Posix posix = Posix.system();
+    private final Path socket;
+    private final Regions regions;
+    private final Consumer<Throwable> onFailure;
+    private final Thread thread = new Thread(this::serve, "larder-regions");
+    private volatile boolean open = true;
+
+    private RegionDepot(Path socket, Regions regions, Consumer<Throwable> onFailure) {
+        this.socket = socket;
+        this.regions = regions;
+        this.onFailure = onFailure;
+        thread.setDaemon(true);
+    }
+
+    /** Starts to serve. A socket file of an earlier daemon is replaced: only the holder of the store's lock may call this. */
+    static RegionDepot start(Path socket, Regions regions, Consumer<Throwable> onFailure) {
+        RegionDepot depot = new RegionDepot(socket, regions, onFailure);
+        depot.thread.start();
+        return depot;
+    }
+
+    /** Listens, and listens anew where somebody has removed the socket. */
+    private void serve() {
+        while (open) {
+            try {
+                Files.deleteIfExists(socket);
+                int listener = calls.listen(socket);
+                try {
+                    while (open && Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
+                        serveNext(listener);
+                    }
+                } finally {
+                    posix.close(listener);
+                }
+            } catch (IOException | RuntimeException e) {
+                fail(e);
+            }
+        }
+    }
+
+    private void fail(Exception failure) {
+        if (!open) {
+            return;
+        }
+        onFailure.accept(failure);
+        try {
+            Thread.sleep(LONGEST_CALL.toMillis()); // it may well fail again at once
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serveNext(int listener) {
+        int connection = calls.accept(listener, LOOK);
+        if (connection < 0) {
+            return;
+        }
+        try {
+            calls.limitWaits(connection, LONGEST_CALL);
+            PeerCredentials peer = posix.peer(connection);
+            InterProcess.Received asked =
+                    peer.uid() == ROOT || peer.uid() == posix.userId() ? calls.receive(connection) : null;
+            if (asked == null) {
+                return;
+            }
+            if (asked.descriptor() >= 0) {
+                posix.close(asked.descriptor());
+            }
+            long id = asked.number();
+            if (!regions.handOver(id, memory -> calls.send(connection, id, new int[] {memory}))) {
+                calls.send(connection, 0, null);
+            }
+        } catch (LarderException clientLeft) {
+            return; // it asks again where it still wants it
+        } finally {
+            posix.close(connection);
+        }
+    }
+
+    /** Ends within a second and a half; the socket file goes with the store. Idempotent. */
+    @Override
+    public void close() {
+        open = false;
+        thread.interrupt();
+        try {
+            thread.join(LONGEST_CALL.plusMillis(500).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,373 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RegionDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.InterProcess;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.RegionRequest;
+import dev.larder.protocol.RegionRow;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+
+/**
+ * The regions of a store: made, found by name and reclaimed here, written by others; see {@link RegionDescriptor}. What is in them is
+ * never believed: a region's name and id are those of its file, its length is the file's. Thread-safe.
+ */
+public final class Regions implements AutoCloseable {
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final int NONE = -1;
+    private static final int MODE = 0600;
+
+    /** How long a region that nobody has yet is there for whoever asked for it. */
+    private static final long GRACE_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Posix posix;
+    private final InterProcess calls = InterProcess.system();
+    private final StoreLayout layout;
+    private final LongSupplier clockNs;
+    private final Map<String, Held> named = new TreeMap<>();
+
+    /** Names of regions that are being made: it takes a while to reserve many bytes. */
+    private final Set<String> making = new HashSet<>();
+
+    private int locks = NONE;
+    private volatile long byteSize;
+
+    /**
+     * A region.
+     *
+     * @param memory its descriptor, where it has no file; else -1
+     * @param sinceNs when it was made or found
+     */
+    private record Held(RegionRow row, int memory, long sinceNs) {
+        long storedBytes() {
+            return Regions.storedBytes(row.byteSize());
+        }
+    }
+
+    Regions(Posix posix, StoreLayout layout, LongSupplier clockNs) {
+        this.posix = posix;
+        this.layout = layout;
+        this.clockNs = clockNs;
+    }
+
+    /** Makes the folder where it is absent, and in place of whatever else lies there. */
+    static void makeFolder(StoreLayout layout) throws IOException {
+        if (!Files.isDirectory(layout.regions(), LinkOption.NOFOLLOW_LINKS)) {
+            new Removal().remove(layout.regions());
+            Modes.makePrivateFolder(layout.regions());
+        }
+    }
+
+    /** Returns what a region with so many bytes of data occupies. */
+    public static long storedBytes(long dataBytes) {
+        return Store.storedBytes(RegionDescriptor.DATA_OFFSET + dataBytes);
+    }
+
+    /** Returns what all regions occupy that have a name. */
+    long byteSize() {
+        return byteSize;
+    }
+
+    /** Finds what an earlier daemon left, where the lock file was not open yet or is not the one that others find. */
+    synchronized void open() throws IOException {
+        if (locks != NONE && posix.status(locks).isLinked()) {
+            return;
+        }
+        forgetAll(); // their names went with the folder; those who have them go on
+        makeFolder(layout);
+        locks = posix.openOrCreate(layout.regions().resolve(RegionDescriptor.LOCKS_FILE), MODE);
+        try (Stream<Path> entries = Files.list(layout.regions())) {
+            for (Path entry : (Iterable<Path>) entries.sorted()::iterator) {
+                adopt(entry);
+            }
+        }
+        measure();
+    }
+
+    private void adopt(Path file) throws IOException {
+        String fileName = String.valueOf(file.getFileName());
+        if (fileName.equals(RegionDescriptor.LOCKS_FILE)) {
+            return;
+        }
+        String name = RegionDescriptor.nameOf(fileName);
+        Optional<RegionRow> row = name == null ? Optional.empty() : read(file, name, RegionDescriptor.idOf(fileName));
+        if (row.isEmpty()
+                || named.putIfAbsent(row.get().name(), new Held(row.get(), NONE, clockNs.getAsLong())) != null) {
+            new Removal().remove(file);
+        }
+    }
+
+    /** Describes a region as its file does; empty where it is none. */
+    private Optional<RegionRow> read(Path file, String name, long id) {
+        int descriptor;
+        try {
+            descriptor = posix.openForReading(file);
+        } catch (LarderException e) {
+            return Optional.empty();
+        }
+        try {
+            FileStatus status = posix.status(descriptor);
+            ByteBuffer header = header();
+            BulkIo bulk = BulkIo.system();
+            long read = status.isRegular() ? bulk.read(descriptor, 0, bulk.addressOf(header), header.capacity()) : 0;
+            if (read < header.capacity() || header.getLong(RegionDescriptor.MAGIC_OFFSET) != RegionDescriptor.MAGIC) {
+                return Optional.empty();
+            }
+            byte[] kind = new byte[RegionDescriptor.KIND_LENGTH];
+            header.get(RegionDescriptor.KIND_OFFSET, kind);
+            return Optional.of(new RegionRow(
+                    name,
+                    new String(kind, StandardCharsets.US_ASCII).replace("\0", ""),
+                    id,
+                    status.byteSize() - RegionDescriptor.DATA_OFFSET,
+                    Optional.of(file),
+                    header.getLong(RegionDescriptor.CREATOR_PID_OFFSET),
+                    Instant.ofEpochMilli(header.getLong(RegionDescriptor.CREATED_OFFSET))));
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    private static ByteBuffer header() {
+        return ByteBuffer.allocateDirect(RegionDescriptor.DATA_OFFSET).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Returns the region of this name, if there is one. */
+    public synchronized Optional<RegionRow> find(String name) {
+        return Optional.ofNullable(named.get(name)).map(Held::row);
+    }
+
+    /** Returns every region that has a name, sorted. */
+    public synchronized List<RegionRow> list() {
+        return named.values().stream().map(Held::row).toList();
+    }
+
+    /**
+     * Makes a region of zeros, unless one has this name; returns what is there then. Space was set aside for it.
+     *
+     * @param creatorPid who asked for it, for people
+     * @throws LarderException NO_SPACE where the file system is full all the same, and nothing is left
+     */
+    public RegionRow create(RegionRequest.Create request, long creatorPid) {
+        Optional<RegionRow> there = awaitTurn(request.name());
+        if (there.isPresent()) {
+            return there.get();
+        }
+        Held made = null;
+        try {
+            made = make(request, creatorPid);
+            return made.row();
+        } finally {
+            endTurn(request.name(), made == null ? Optional.empty() : Optional.of(made));
+        }
+    }
+
+    private synchronized Optional<RegionRow> awaitTurn(String name) {
+        try {
+            while (making.contains(name)) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "the daemon is stopping").exception();
+        }
+        if (locks == NONE) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy("start it again with larder serve");
+        }
+        Optional<RegionRow> there = find(name);
+        if (there.isEmpty()) {
+            making.add(name);
+        }
+        return there;
+    }
+
+    private synchronized void endTurn(String name, Optional<Held> made) {
+        making.remove(name);
+        notifyAll();
+        if (made.isPresent() && locks == NONE) { // stopped meanwhile
+            closeMemory(made.get());
+        } else {
+            made.ifPresent(held -> named.put(name, held));
+            measure();
+        }
+    }
+
+    private Held make(RegionRequest.Create request, long creatorPid) {
+        long id = RegionDescriptor.idFrom(RANDOM.nextLong());
+        long bytes = RegionDescriptor.DATA_OFFSET + request.byteSize();
+        Optional<Path> file = request.sealed()
+                ? Optional.empty()
+                : Optional.of(layout.regions().resolve(RegionDescriptor.fileName(request.name(), id)));
+        Instant now = Instant.now();
+        RegionRow row = new RegionRow(request.name(), request.kind(), id, request.byteSize(), file, creatorPid, now);
+        int descriptor = file.isEmpty()
+                ? calls.makeSealedMemory("larder-" + request.name(), bytes)
+                : makeFile(file.get(), bytes);
+        boolean isWhole = false;
+        try {
+            writeHeader(descriptor, row);
+            isWhole = true;
+            return new Held(row, file.isEmpty() ? descriptor : NONE, clockNs.getAsLong());
+        } finally {
+            if (!isWhole || file.isPresent()) {
+                posix.close(descriptor);
+            }
+            if (!isWhole) {
+                file.ifPresent(Regions::removeFile);
+            }
+        }
+    }
+
+    private int makeFile(Path file, long bytes) {
+        int descriptor = posix.openOrCreate(file, MODE);
+        try {
+            posix.reserve(descriptor, 0, bytes);
+            return descriptor;
+        } catch (RuntimeException | Error e) {
+            posix.close(descriptor);
+            removeFile(file);
+            throw e;
+        }
+    }
+
+    private static void writeHeader(int descriptor, RegionRow row) {
+        ByteBuffer header = header();
+        header.putLong(RegionDescriptor.MAGIC_OFFSET, RegionDescriptor.MAGIC);
+        header.putInt(RegionDescriptor.FORMAT_VERSION_OFFSET, StoreLayout.FORMAT_VERSION);
+        header.putLong(RegionDescriptor.ID_OFFSET, row.id());
+        header.putLong(RegionDescriptor.BYTE_SIZE_OFFSET, row.byteSize());
+        header.put(RegionDescriptor.KIND_OFFSET, row.kind().getBytes(StandardCharsets.US_ASCII));
+        header.putLong(RegionDescriptor.CREATOR_PID_OFFSET, row.creatorPid());
+        header.putLong(RegionDescriptor.CREATED_OFFSET, row.created().toEpochMilli());
+        BulkIo bulk = BulkIo.system();
+        bulk.write(descriptor, 0, bulk.addressOf(header), header.capacity());
+    }
+
+    /** Takes a name away, where the region that has it has this id; 0 stands for any. False where there is none. */
+    public synchronized boolean remove(String name, long id) {
+        Held held = named.get(name);
+        if (held == null || (id != 0 && held.row().id() != id)) {
+            return false;
+        }
+        drop(held);
+        measure();
+        return true;
+    }
+
+    /** Removes what no process has any more, and forgets what somebody else has removed. */
+    synchronized void sweep() throws IOException {
+        open();
+        for (Held held : new ArrayList<>(named.values())) {
+            boolean isRemoved = held.row().path().isPresent()
+                    && !Files.exists(held.row().path().get(), LinkOption.NOFOLLOW_LINKS);
+            boolean isYoung = clockNs.getAsLong() - held.sinceNs() < GRACE_NS;
+            long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
+            if (isRemoved) {
+                drop(held);
+            } else if (!isYoung && calls.tryLockRange(locks, attached, 1, true)) {
+                try {
+                    drop(held); // while nobody can come by it
+                } finally {
+                    calls.unlockRange(locks, attached, 1);
+                }
+            }
+        }
+        measure();
+    }
+
+    /** Tells whether any process has a region. */
+    public synchronized boolean isUsed() {
+        return named.values().stream().anyMatch(this::isAttached);
+    }
+
+    /** Returns what the regions occupy that some process has. */
+    synchronized long heldBytes() {
+        return named.values().stream()
+                .filter(this::isAttached)
+                .mapToLong(Held::storedBytes)
+                .sum();
+    }
+
+    private boolean isAttached(Held held) {
+        return locks != NONE && calls.isRangeLocked(locks, held.row().id() + RegionDescriptor.ATTACHED_LOCK, 1);
+    }
+
+    /** Hands the memory of a region without a file to {@code receiver}; false where there is none. */
+    public synchronized boolean handOver(long id, MemoryReceiver receiver) {
+        Optional<Held> held = named.values().stream()
+                .filter(one -> one.row().id() == id && one.memory() != NONE)
+                .findAny();
+        held.ifPresent(one -> receiver.accept(one.memory()));
+        return held.isPresent();
+    }
+
+    /** Takes a descriptor for the time of the call. */
+    @FunctionalInterface
+    public interface MemoryReceiver {
+        /** Uses it, and does not keep it. */
+        void accept(int descriptor);
+    }
+
+    private void drop(Held held) {
+        named.remove(held.row().name());
+        held.row().path().ifPresent(Regions::removeFile);
+        closeMemory(held);
+    }
+
+    private void closeMemory(Held held) {
+        if (held.memory() != NONE) {
+            posix.close(held.memory());
+        }
+    }
+
+    private static void removeFile(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw Space.failed("cannot remove a region", file, e);
+        }
+    }
+
+    private void measure() {
+        byteSize = named.values().stream().mapToLong(Held::storedBytes).sum();
+    }
+
+    private void forgetAll() {
+        named.values().forEach(this::closeMemory);
+        named.clear();
+        if (locks != NONE) {
+            posix.close(locks);
+            locks = NONE;
+        }
+        measure();
+    }
+
+    /** Gives up what only this process keeps; files stay for the next daemon. Idempotent. */
+    @Override
+    public synchronized void close() {
+        forgetAll();
+    }
+}

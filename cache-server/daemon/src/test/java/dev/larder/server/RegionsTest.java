@@ -1,0 +1,189 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.RegionDescriptor;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.InterProcess;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.RegionRow;
+import dev.larder.server.store.CleanUp;
+import dev.larder.testing.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a daemon does about memory that others write together. */
+class RegionsTest {
+    private static final Posix POSIX = Posix.system();
+    private static final InterProcess CALLS = InterProcess.system();
+    private static final long BYTES = 100_000;
+    private static final long STORED_BYTES = 26 * 4096;
+
+    private final ServedStore served = ServedStore.create();
+
+    @AfterEach
+    void close() {
+        served.close();
+    }
+
+    private RegionRow create(String name, boolean sealed) {
+        return served.control().createRegion(name, "test", BYTES, sealed);
+    }
+
+    /** Says, as a client does, that a process has a region; the descriptor's end says that it has not. */
+    private int attach(RegionRow region) {
+        int locks = POSIX.openForWriting(served.layout().regions().resolve(RegionDescriptor.LOCKS_FILE));
+        assertThat(CALLS.tryLockRange(locks, region.id() + RegionDescriptor.ATTACHED_LOCK, 1, false))
+                .isTrue();
+        return locks;
+    }
+
+    @Test
+    void aRegionIsMadeOnceAndDescribed() throws IOException {
+        served.start();
+
+        RegionRow made = create("weights", false);
+        RegionRow again = create("weights", false);
+
+        assertThat(again).isEqualTo(made);
+        assertThat(served.control().regions("")).containsExactly(made);
+        assertThat(served.control().regions("absent")).isEmpty();
+        assertThat(made.creatorPid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(Files.size(made.path().orElseThrow())).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
+        assertThat(served.control().status().usedBytes()).isEqualTo(STORED_BYTES);
+    }
+
+    @Test
+    void sealedMemoryIsHandedOutAndCannotBeTruncated() {
+        served.start();
+        RegionRow made = create("weights", true);
+
+        int descriptor = receive(made.id()).descriptor();
+
+        assertThat(POSIX.status(descriptor).byteSize()).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
+        assertThatThrownBy(() -> BulkIo.system().resize(descriptor, 0))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("ftruncate failed");
+        assertThat(receive(4096).descriptor()).isEqualTo(-1);
+        POSIX.close(descriptor);
+    }
+
+    private InterProcess.Received receive(long id) {
+        int connection = CALLS.connect(served.layout().regionSocket(), Duration.ofSeconds(5));
+        try {
+            CALLS.send(connection, id, null);
+            return Objects.requireNonNull(CALLS.receive(connection));
+        } finally {
+            POSIX.close(connection);
+        }
+    }
+
+    @Test
+    void whoConnectsAndSaysNothingHoldsNobodyUpForLong() {
+        served.start();
+        RegionRow made = create("weights", true);
+        int silent = CALLS.connect(served.layout().regionSocket(), Duration.ofSeconds(5));
+
+        InterProcess.Received received = receive(made.id());
+
+        assertThat(received.number()).isEqualTo(made.id());
+        POSIX.close(received.descriptor());
+        POSIX.close(silent);
+    }
+
+    @Test
+    void aRegionStaysWhileAnyProcessHasItAndGoesSoonAfter() {
+        served.start();
+        RegionRow made = create("weights", false);
+        int attached = attach(made);
+        await().during(Duration.ofSeconds(12))
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> served.control().regions("weights").contains(made));
+
+        POSIX.close(attached);
+
+        await().until(() -> served.control().regions("").isEmpty());
+        assertThat(made.path().orElseThrow()).doesNotExist();
+        assertThat(served.control().status().usedBytes()).isZero();
+    }
+
+    @Test
+    void theNextDaemonKnowsTheRegionsOfOneThatWasKilled() throws IOException {
+        ChildJvm killed = served.startProcess();
+        RegionRow made = create("weights", false);
+        int attached = attach(made);
+        killed.kill();
+        Files.writeString(served.layout().regions().resolve("stray"), "what is this?");
+
+        served.start();
+
+        assertThat(served.control().regions("").get(0).id()).isEqualTo(made.id());
+        assertThat(served.control().regions("").get(0).kind()).isEqualTo("test");
+        assertThat(ServedStore.entries(served.layout().regions())).hasSize(2);
+        POSIX.close(attached);
+    }
+
+    @Test
+    void regionsGoWithTheStoreAndCountAsHeldWhileSomebodyHasThem() {
+        Daemon daemon = served.start();
+        int attached = attach(create("weights", false));
+        create("unused", true);
+
+        CleanUp cleanUp = daemon.stop(false);
+
+        assertThat(cleanUp.heldUntilExitBytes()).isEqualTo(STORED_BYTES);
+        assertThat(served.root()).doesNotExist();
+        POSIX.close(attached);
+    }
+
+    @Test
+    void aRegionThatDoesNotFitIsRefusedWithNothingLeft() {
+        served.start(OptionalLong.of(1 << 20));
+
+        assertThatThrownBy(() -> served.control().createRegion("large", "test", 1 << 20, false))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
+
+        assertThat(served.control().regions("")).isEmpty();
+        assertThat(create("small", false).byteSize()).isEqualTo(BYTES);
+    }
+
+    @Test
+    void aRemovedNameIsFreeAtOnce() {
+        served.start();
+        RegionRow made = create("weights", false);
+
+        served.control().removeRegion("weights", made.id() + RegionDescriptor.LOCKS);
+        assertThat(served.control().regions("weights")).containsExactly(made);
+        served.control().removeRegion("weights", 0);
+
+        assertThat(create("weights", true).id()).isNotEqualTo(made.id());
+        assertThatThrownBy(() -> served.control().removeRegion("absent", 0)).hasMessageContaining("no such region");
+    }
+
+    @Test
+    void regionsThatSomebodyRemovedFromUnderTheDaemonAreForgotten() throws IOException {
+        served.start();
+        RegionRow made = create("weights", false);
+        Path file = made.path().orElseThrow();
+
+        Files.delete(file);
+
+        await().until(() -> served.control().regions("").isEmpty());
+        Files.delete(served.layout().regions().resolve(RegionDescriptor.LOCKS_FILE));
+        await().until(() -> Files.exists(served.layout().regions().resolve(RegionDescriptor.LOCKS_FILE)));
+        Files.delete(served.layout().regionSocket());
+        await().until(() -> Files.exists(served.layout().regionSocket()));
+        assertThat(create("weights", false).id()).isNotEqualTo(made.id());
+    }
+}

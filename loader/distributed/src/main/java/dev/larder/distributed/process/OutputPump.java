@@ -1,0 +1,122 @@
+package dev.larder.distributed.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries what a process writes to its log and its reader, in a thread of its own. Where those fail it goes on reading, so that
+ * a full disk does not stop the process.
+ */
+final class OutputPump implements Runnable, AutoCloseable {
+    private static final int BUFFER_LENGTH = 16 << 10;
+
+    private final @Nullable OutputStream log;
+    private final Consumer<OutputLine> reader;
+    private final LineSplitter lines;
+    private @Nullable InputStream source;
+    private @Nullable Thread thread;
+    private boolean logFails;
+    private boolean readerFails;
+    private volatile @Nullable String trouble;
+
+    private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<OutputLine> reader) {
+        this.log = log;
+        this.reader = reader;
+        this.lines = new LineSplitter(isError, this::give);
+    }
+
+    /** Opens the log; {@link #start} follows, or {@link #close}. */
+    static OutputPump to(@Nullable Path log, boolean isError, Consumer<OutputLine> reader) throws IOException {
+        OutputStream stream =
+                log == null ? null : Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        return new OutputPump(stream, isError, reader);
+    }
+
+    void start(InputStream from, String threadName) {
+        source = from;
+        thread = new Thread(this, threadName);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void run() {
+        byte[] buffer = new byte[BUFFER_LENGTH];
+        try (InputStream in = source) {
+            for (int count = read(in, buffer); count >= 0; count = read(in, buffer)) {
+                write(buffer, count);
+                lines.accept(buffer, count);
+            }
+        } catch (IOException e) {
+            note("output: " + e.getMessage());
+        } finally {
+            lines.end();
+            close();
+        }
+    }
+
+    private static int read(@Nullable InputStream in, byte[] buffer) throws IOException {
+        return in == null ? -1 : in.read(buffer);
+    }
+
+    private void write(byte[] bytes, int count) {
+        if (log == null || logFails) {
+            return;
+        }
+        try {
+            log.write(bytes, 0, count);
+        } catch (IOException e) {
+            logFails = true;
+            note("log: " + e.getMessage());
+        }
+    }
+
+    private void give(OutputLine line) {
+        if (readerFails) {
+            return;
+        }
+        try {
+            reader.accept(line);
+        } catch (RuntimeException e) {
+            readerFails = true;
+            note("reader: " + e);
+        }
+    }
+
+    private void note(String what) {
+        trouble = trouble == null ? what : trouble + "; " + what;
+    }
+
+    /** Waits for the last line; false where somebody else still holds the stream open. */
+    boolean join(long timeoutMs) throws InterruptedException {
+        Thread running = thread;
+        if (running != null) {
+            running.join(Math.max(1, timeoutMs));
+            return !running.isAlive();
+        }
+        return true;
+    }
+
+    /** Returns what went wrong; null where nothing did. */
+    @Nullable
+    String trouble() {
+        return trouble;
+    }
+
+    @Override
+    public void close() {
+        if (log != null) {
+            try {
+                log.close();
+            } catch (IOException e) {
+                note("log: " + e.getMessage());
+            }
+        }
+    }
+}
