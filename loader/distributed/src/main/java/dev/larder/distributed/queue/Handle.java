@@ -101,7 +101,7 @@ public final class Handle implements AutoCloseable {
         if (byteSize < 0 || byteSize > buffer.capacity()) {
             throw new IllegalArgumentException(byteSize + " bytes for a buffer of " + buffer.capacity());
         }
-        if (dtype.dtype != elements) {
+        if (!dtype.dtype.equals(elements)) {
             dtype = DtypeText.of(elements);
         }
         records.dtype(held, dtype);
@@ -221,7 +221,8 @@ public final class Handle implements AutoCloseable {
     }
 
     private static IllegalStateException given() {
-        return new IllegalStateException("the handle holds nothing: it was put or given back, or never claimed or taken");
+        return new IllegalStateException(
+                "the handle holds nothing: it was put or given back, or never claimed or taken");
     }
 
     @Override

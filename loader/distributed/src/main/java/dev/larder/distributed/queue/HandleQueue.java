@@ -7,7 +7,6 @@ import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
@@ -109,6 +108,7 @@ public final class HandleQueue implements AutoCloseable {
         return new Handle(this, ring, records);
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // yields for speed alone
     private static boolean isWorthLooking(long startNs) {
         long lookedNs = System.nanoTime() - startNs;
         if (lookedNs < SPIN_NS) {

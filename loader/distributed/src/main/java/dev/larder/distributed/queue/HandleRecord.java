@@ -165,7 +165,7 @@ final class HandleRecord {
             StringBuilder text = new StringBuilder();
             for (int i = 0; i < DTYPE_LENGTH; i++) {
                 long part = i < Long.BYTES ? start : end;
-                char letter = (char) (part >>> i % Long.BYTES * Byte.SIZE & 0xff);
+                char letter = (char) ((part >>> (i % Long.BYTES * Byte.SIZE)) & 0xff);
                 if (letter != 0) {
                     text.append(letter);
                 }
@@ -176,7 +176,7 @@ final class HandleRecord {
         private static long packed(byte[] text, int first) {
             long packed = 0;
             for (int i = first; i < Math.min(text.length, first + Long.BYTES); i++) {
-                packed |= (long) text[i] << (i - first) * Byte.SIZE;
+                packed |= (long) text[i] << ((i - first) * Byte.SIZE);
             }
             return packed;
         }

@@ -93,8 +93,7 @@ final class HandleRing {
                         && change(
                                 record,
                                 state,
-                                QueueDescriptor.state(
-                                        QueueDescriptor.TAKEN, seat, QueueDescriptor.generation(state)));
+                                QueueDescriptor.state(QueueDescriptor.TAKEN, seat, QueueDescriptor.generation(state)));
                 if (isTaken || !QueueDescriptor.awaits(state(record), entry)) {
                     clear(ticket, entry);
                 }

@@ -121,7 +121,7 @@ final class QueueDescriptor {
     }
 
     static long state(int kind, int seat, long generation) {
-        return generation << GENERATION_SHIFT | (long) seat << SEAT_SHIFT | kind;
+        return (generation << GENERATION_SHIFT) | ((long) seat << SEAT_SHIFT) | kind;
     }
 
     static int kind(long state) {
@@ -141,7 +141,7 @@ final class QueueDescriptor {
     }
 
     static long fullEntry(int turn, int record, long generation) {
-        return emptyEntry(turn) | (generation & 0xffff) << Short.SIZE | (record + 1);
+        return emptyEntry(turn) | ((generation & 0xffff) << Short.SIZE) | (record + 1);
     }
 
     static int turn(long entry) {
@@ -156,6 +156,6 @@ final class QueueDescriptor {
     /** Tells whether a record waits to be taken from an entry. */
     static boolean awaits(long state, long entry) {
         boolean isPut = kind(state) == CLAIMED || kind(state) == RETURNING;
-        return isPut && (generation(state) & 0xffff) == (entry >>> Short.SIZE & 0xffff);
+        return isPut && (generation(state) & 0xffff) == ((entry >>> Short.SIZE) & 0xffff);
     }
 }

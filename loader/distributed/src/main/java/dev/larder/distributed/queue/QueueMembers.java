@@ -99,8 +99,7 @@ final class QueueMembers {
 
     private boolean putBack(int record, long state) {
         long generation = QueueDescriptor.generation(state) + 1;
-        boolean isMine =
-                ring.change(record, state, QueueDescriptor.state(QueueDescriptor.RETURNING, seat, generation));
+        boolean isMine = ring.change(record, state, QueueDescriptor.state(QueueDescriptor.RETURNING, seat, generation));
         if (isMine) {
             ring.putAnyway(record, generation);
         }

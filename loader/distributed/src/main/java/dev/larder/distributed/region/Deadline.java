@@ -12,7 +12,7 @@ public final class Deadline {
 
     /** Returns when a wait that begins now ends. */
     public static long after(Duration timeout) {
-        boolean isEndless = timeout.getSeconds() >= LONGEST_NS / 1_000_000_000;
+        boolean isEndless = timeout.toSeconds() >= LONGEST_NS / 1_000_000_000;
         return System.nanoTime() + (isEndless ? LONGEST_NS : timeout.toNanos());
     }
 

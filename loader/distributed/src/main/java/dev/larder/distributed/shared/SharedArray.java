@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The array lives as long as any process has it open. Thread-safe. Owned by whoever opened it; an access after closing is an
  * {@link IllegalStateException}, one at the same time harms nobody.
  */
+@SuppressWarnings("ReachabilityFenceUsage") // an access that fails before the fence touches nothing after
 public final class SharedArray extends SharedElements implements AutoCloseable {
     private static final long FILL_STEP = 1 << 20;
     private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -8,6 +8,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The elements of a shared array one by one. Knows memory and type, and nothing of locks and states. Thread-safe. */
+@SuppressWarnings("ReachabilityFenceUsage") // an access that fails before the fence touches nothing after
 abstract class SharedElements {
     private final SharedMemory memory;
     private final String name;

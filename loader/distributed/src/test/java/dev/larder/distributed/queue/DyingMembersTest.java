@@ -1,11 +1,14 @@
 package dev.larder.distributed.queue;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.Rounds;
+import dev.larder.distributed.shared.SharedArray;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
@@ -72,7 +75,7 @@ class DyingMembersTest {
             child.kill();
             assertThat(queue.lost()).isZero();
 
-            Handle taken = queue.take(A_SECOND);
+            Handle taken = requireNonNull(queue.take(A_SECOND));
 
             assertThat(taken.tag()).isEqualTo(99);
             taken.giveBack();
@@ -100,7 +103,7 @@ class DyingMembersTest {
             try (ChildJvm child = start("take")) {
                 child.kill();
             }
-            assertThat(queue.take(A_SECOND).tag()).isEqualTo(7);
+            assertThat(requireNonNull(queue.take(A_SECOND)).tag()).isEqualTo(7);
             assertThat(queue.lost()).isZero();
         }
     }
@@ -140,6 +143,53 @@ class DyingMembersTest {
                 assertThat(queue.lost() - lostBefore).isBetween(0L, 2L); // one for each consumer
             }
         }
+    }
+
+    @Test
+    void withRedeliveryEverythingComesAtLeastOnceWhoeverDies() throws ExecutionException, InterruptedException {
+        Rounds rounds = new Rounds("redelivery");
+        AtomicLong items = new AtomicLong();
+        AtomicBoolean done = new AtomicBoolean();
+        try (HandleQueue queue = queue().redeliver().openOrCreate(PATIENCE);
+                SharedArray counts = SharedArray.openOrCreate(regions, "counts", Dtype.parse("<i8"), 10_000_000)) {
+            CompletableFuture<Void> producer = CompletableFuture.runAsync(
+                    () -> {
+                        Handle handle = queue.newHandle();
+                        while (!done.get() && items.get() < counts.elementCount()) {
+                            QueueChild.put(queue, handle, -1, items.getAndIncrement());
+                        }
+                    },
+                    task -> new Thread(task, "producer").start());
+            for (int round = 0; round < rounds.count(); round++) {
+                try (ChildJvm child = start("count");
+                        ChildJvm other = start("count")) {
+                    LockSupport.parkNanos(rounds.momentNs(20));
+                    child.kill();
+                    other.kill();
+                }
+            }
+            done.set(true);
+            CompletableFuture<Void> rest = drain(queue, counts);
+            producer.get();
+            queue.finish();
+            rest.get();
+            for (long i = 0; i < items.get(); i++) {
+                assertThat(counts.getLong(i)).as("item %s", i).isBetween(1L, 1L + rounds.count() * 2L);
+            }
+            requireWholePool(queue);
+        }
+    }
+
+    private static CompletableFuture<Void> drain(HandleQueue queue, SharedArray counts) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    Handle handle = queue.newHandle();
+                    while (queue.take(handle, PATIENCE)) {
+                        counts.addLong(handle.tag(), 1);
+                        handle.giveBack();
+                    }
+                },
+                task -> new Thread(task, "consumer").start());
     }
 
     private static void requireWholePool(HandleQueue queue) {
@@ -201,7 +251,8 @@ class DyingMembersTest {
             long putBefore = put.get();
             long takenBefore = taken.get();
             long endNs = System.nanoTime() + A_SECOND.toNanos();
-            while ((put.get() < putBefore + BUFFERS + 2 || taken.get() < takenBefore + BUFFERS + 2) && System.nanoTime() < endNs) {
+            while ((put.get() < putBefore + BUFFERS + 2 || taken.get() < takenBefore + BUFFERS + 2)
+                    && System.nanoTime() < endNs) {
                 LockSupport.parkNanos(100_000);
             }
             assertThat(put.get()).isGreaterThanOrEqualTo(putBefore + BUFFERS + 2);

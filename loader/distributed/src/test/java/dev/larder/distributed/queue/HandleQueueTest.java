@@ -1,5 +1,6 @@
 package dev.larder.distributed.queue;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -54,7 +55,7 @@ class HandleQueueTest {
             sent.buffer().putFloat(4, 2.5f);
             queue.put(sent.describe(FLOAT, 3, 5).tag(77), PATIENCE);
 
-            Handle taken = other.take(PATIENCE);
+            Handle taken = requireNonNull(other.take(PATIENCE));
 
             assertThat(taken.buffer().getFloat(4)).isEqualTo(2.5f);
             assertThat(taken.dtype()).isEqualTo(FLOAT);
@@ -75,7 +76,7 @@ class HandleQueueTest {
             assertThatThrownBy(() -> queue.put(sent, PATIENCE)).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> kept.putByte(0, (byte) 1)).isInstanceOf(IndexOutOfBoundsException.class);
 
-            Handle taken = queue.take(PATIENCE);
+            Handle taken = requireNonNull(queue.take(PATIENCE));
             assertThatThrownBy(() -> taken.describe(FLOAT, 1)).isInstanceOf(IllegalStateException.class);
             taken.giveBack();
             assertThatThrownBy(taken::giveBack).isInstanceOf(IllegalStateException.class);
@@ -92,8 +93,8 @@ class HandleQueueTest {
             assertThatThrownBy(() -> queue.put(second, SHORT))
                     .isInstanceOf(LarderException.class)
                     .hasMessageContaining("step=put")
-                    .hasMessageContaining("queued=1 claimedByPids={"
-                            + ProcessHandle.current().pid() + "=1}");
+                    .hasMessageContaining(
+                            "queued=1 claimedByPids={" + ProcessHandle.current().pid() + "=1}");
             assertThatThrownBy(() -> queue.claim(SHORT)).hasMessageContaining("step=claim");
             assertThat(second.isHeld()).isTrue();
             second.giveBack();
@@ -130,7 +131,10 @@ class HandleQueueTest {
 
             queue.destroy();
 
-            assertThat(taker).failsWithin(Duration.ofSeconds(5)).withThrowableThat().withMessageContaining("destroyed");
+            assertThat(taker)
+                    .failsWithin(Duration.ofSeconds(5))
+                    .withThrowableThat()
+                    .withMessageContaining("destroyed");
             assertThat(claimer)
                     .failsWithin(Duration.ofSeconds(5))
                     .withThrowableThat()
@@ -144,7 +148,7 @@ class HandleQueueTest {
         try (HandleQueue queue = queue(4, 2)) {
             HandleQueue leaving = HandleQueue.open(regions, "q", PATIENCE);
             queue.put(queue.claim(PATIENCE), PATIENCE);
-            Handle taken = leaving.take(PATIENCE);
+            Handle taken = requireNonNull(leaving.take(PATIENCE));
             Handle claimed = leaving.claim(PATIENCE);
 
             leaving.close();
@@ -170,7 +174,7 @@ class HandleQueueTest {
             queue.finish();
             leaving.close();
 
-            Handle again = queue.take(PATIENCE);
+            Handle again = requireNonNull(queue.take(PATIENCE));
             assertThat(again.tag()).isEqualTo(5);
             again.giveBack();
             assertThat(queue.take(PATIENCE)).isNull();

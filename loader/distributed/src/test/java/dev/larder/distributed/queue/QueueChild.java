@@ -1,7 +1,10 @@
 package dev.larder.distributed.queue;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.shared.SharedArray;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -19,8 +22,9 @@ public final class QueueChild {
                 HandleQueue queue = HandleQueue.open(regions, arguments[1], PATIENCE)) {
             switch (arguments[2]) {
                 case "put-and-take" -> putAndTake(queue);
+                case "count" -> count(regions, queue);
                 case "claim" -> hold(queue.claim(PATIENCE));
-                case "take" -> hold(queue.take(PATIENCE));
+                case "take" -> hold(requireNonNull(queue.take(PATIENCE)));
                 case "put" -> {
                     queue.put(queue.claim(PATIENCE).tag(99), PATIENCE);
                     hold(queue);
@@ -56,6 +60,17 @@ public final class QueueChild {
         }
     }
 
+    private static void count(Regions regions, HandleQueue queue) {
+        try (SharedArray counts = SharedArray.open(regions, "counts")) {
+            Handle handle = queue.newHandle();
+            System.out.println("ready");
+            while (queue.take(handle, PATIENCE)) {
+                counts.addLong(handle.tag(), 1);
+                handle.giveBack();
+            }
+        }
+    }
+
     static void put(HandleQueue queue, Handle handle, long producer, long number) {
         queue.claim(handle, PATIENCE);
         for (int i = 0; i < BUFFER_BYTES; i += 2 * Long.BYTES) {
@@ -68,8 +83,8 @@ public final class QueueChild {
     static void requireWhole(Handle handle) {
         long producer = handle.buffer().getLong(0);
         for (int i = 0; i < BUFFER_BYTES; i += 2 * Long.BYTES) {
-            boolean isSame = handle.buffer().getLong(i) == producer
-                    && handle.buffer().getLong(i + Long.BYTES) == handle.tag();
+            boolean isSame =
+                    handle.buffer().getLong(i) == producer && handle.buffer().getLong(i + Long.BYTES) == handle.tag();
             if (!isSame) {
                 throw new AssertionError("torn: " + handle);
             }

@@ -82,8 +82,8 @@ class DyingHoldersTest {
 
             assertThatThrownBy(() -> array.lock().readLock(Duration.ofMillis(200)))
                     .isInstanceOf(LarderException.class)
-                    .hasMessageContaining("cannot take a lock in time: name=a for=reading timeout=PT0.2S writerPid="
-                            + child.pid());
+                    .hasMessageContaining(
+                            "cannot take a lock in time: name=a for=reading timeout=PT0.2S writerPid=" + child.pid());
         }
     }
 

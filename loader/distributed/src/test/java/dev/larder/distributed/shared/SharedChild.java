@@ -4,6 +4,7 @@ import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /** Works on a shared array until it is killed: takes its lock, holds it, or publishes states. */
 public final class SharedChild {
@@ -28,7 +29,7 @@ public final class SharedChild {
     private static void hold(SharedLock.Hold hold) {
         System.out.println("ready " + hold.wasAbandoned());
         while (ProcessHandle.current().parent().isPresent()) {
-            java.util.concurrent.locks.LockSupport.parkNanos(100_000_000);
+            LockSupport.parkNanos(100_000_000);
         }
         hold.close();
     }
