@@ -1,7 +1,5 @@
 package dev.larder.bench;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.larder.client.Larder;
 import dev.larder.distributed.queue.Handle;
 import dev.larder.distributed.queue.HandleQueue;
@@ -198,10 +196,10 @@ final class HandleQueueBenchmark {
     }
 
     private static long residentKiB() throws IOException {
-        String line = requireNonNull(Files.readAllLines(Path.of("/proc/self/status")).stream()
+        String line = Files.readAllLines(Path.of("/proc/self/status")).stream()
                 .filter(each -> each.startsWith("VmRSS:"))
                 .findAny()
-                .orElseThrow());
+                .orElseThrow();
         return Long.parseLong(line.replaceAll("[^0-9]", ""));
     }
 }

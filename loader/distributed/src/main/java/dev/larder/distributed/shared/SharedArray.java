@@ -246,6 +246,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Copies elements of whatever type, at most 2 GiB, into a buffer. */
     public void read(long first, int length, MutableDirectBuffer target, int targetOffset) {
         UnsafeBuffer own = window(first, length);
+        Bytes.requireWritable(target, targetOffset, own.capacity());
         target.putBytes(targetOffset, own, 0, own.capacity());
         requireOpen();
         Reference.reachabilityFence(this);
@@ -254,6 +255,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Copies bytes of a buffer to elements of whatever type, at most 2 GiB. */
     public void write(long first, int length, DirectBuffer source, int sourceOffset) {
         UnsafeBuffer own = window(first, length);
+        source.boundsCheck(sourceOffset, own.capacity());
         source.getBytes(sourceOffset, own, 0, own.capacity());
         Reference.reachabilityFence(this);
     }
@@ -368,9 +370,10 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 timeout);
     }
 
-    /** Copies the last published state, of whatever type; zeros where there is none. Returns how many had been published by then. */
+    /** Copies the last published state, of whatever type, at most 2 GiB; zeros where there is none. Returns how many had been published by then. */
     public long snapshot(MutableDirectBuffer target, int targetOffset, Duration timeout) {
         int byteSize = Math.toIntExact(byteSize());
+        Bytes.requireWritable(target, targetOffset, byteSize);
         UnsafeBuffer source = new UnsafeBuffer(0, 0);
         return snapshot(
                 offset -> {

@@ -102,6 +102,46 @@ class RegionsTest {
     }
 
     @Test
+    void aSeatThatIsSharedKeepsThoseOutWhoWantItAlone() {
+        try (Regions one = FolderRegions.in(regions);
+                Regions other = FolderRegions.in(regions);
+                Region mine = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+                Region theirs = other.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            assertThat(mine.tryShareSeat(3)).isTrue();
+            assertThat(mine.tryShareSeat(3)).isTrue();
+            assertThat(theirs.tryShareSeat(3)).isTrue();
+            assertThat(mine.tryTakeSeat(3)).isFalse();
+            theirs.leaveSeat(3);
+            mine.leaveSeat(3);
+            assertThat(theirs.tryTakeSeat(3)).isFalse();
+
+            mine.leaveSeat(3);
+
+            assertThat(theirs.tryTakeSeat(3)).isTrue();
+            assertThat(mine.tryShareSeat(3)).isFalse();
+        }
+    }
+
+    @Test
+    void aBellWakesWhoListensAndCostsNothingOtherwise() {
+        try (Regions one = FolderRegions.in(regions);
+                Region region = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            Bell bell = new Bell(region.memory(), 64);
+            bell.ring();
+            assertThat(region.memory().getInt(64)).isZero();
+            int heard = bell.listen();
+            assertThat(bell.listen()).isEqualTo(heard);
+            CompletableFuture<Void> sleeper =
+                    CompletableFuture.runAsync(() -> bell.sleep(heard, TimeUnit.SECONDS.toNanos(30)));
+
+            bell.ring();
+
+            assertThat(sleeper).succeedsWithin(Duration.ofSeconds(5));
+            assertThat(region.memory().getInt(64)).isEqualTo(2);
+        }
+    }
+
+    @Test
     void theEndOfALocksOwnerFreesItsSeats() {
         try (Regions other = FolderRegions.in(regions);
                 Region theirs = other.openOrCreate(SPEC, memory -> {}, PATIENCE)) {

@@ -8,6 +8,8 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.LeavesNothingBehind;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -142,6 +144,10 @@ class SharedArrayTest {
             assertThat(target.getLong(8)).isEqualTo(5);
             assertThat(array.getLong(2)).isEqualTo(6);
             assertThat(array.buffer(1, 2).getLong(8)).isEqualTo(6);
+            UnsafeBuffer readOnly =
+                    new UnsafeBuffer(ByteBuffer.allocateDirect(32).asReadOnlyBuffer());
+            assertThatThrownBy(() -> array.read(0, 4, readOnly, 0)).isInstanceOf(ReadOnlyBufferException.class);
+            assertThatThrownBy(() -> array.read(0, 4, target, 1)).isInstanceOf(IndexOutOfBoundsException.class);
         }
     }
 
