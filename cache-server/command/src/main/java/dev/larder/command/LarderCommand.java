@@ -41,6 +41,7 @@ import picocli.CommandLine.Spec;
             Reload.class,
             Status.class,
             Run.class,
+            Grid.class,
             Doctor.class,
             Devices.class,
             Gc.class,

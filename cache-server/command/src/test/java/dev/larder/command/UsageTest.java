@@ -84,6 +84,7 @@ class UsageTest {
                 "stop",
                 "completion",
                 "run",
+                "grid",
                 "gc",
                 "doctor",
                 "devices"
