@@ -66,11 +66,17 @@ record GridReport(Path folder, List<Line> lines) {
             row.addAll(List.of(
                     record.state().text(), record.slot(), record.ran().isZero() ? "" : Units.duration(record.ran())));
             results.forEach(key -> row.add(value(record.result(), key)));
-            boolean isPlain = record.state() == JobState.DONE || record.cause().isEmpty();
-            row.add(isPlain ? cut(text(record.result())) : record.cause());
+            row.add(cut(outcome(record)));
             table.row(row);
         }
         return table.lines();
+    }
+
+    /** Returns what a job says where it is done, else why it ended and what it said last. */
+    private static String outcome(JobRecord record) {
+        String text = text(record.result());
+        boolean saysAll = record.state() == JobState.DONE || record.cause().isEmpty();
+        return saysAll ? text : text.isEmpty() ? record.cause() : record.cause() + ": " + text;
     }
 
     private static String cut(String text) {
