@@ -3,6 +3,7 @@ package dev.larder.protocol;
 import static dev.larder.protocol.MessageWriter.MESSAGE;
 import static dev.larder.protocol.MessageWriter.whole;
 
+import dev.larder.layout.RegionDescriptor;
 import dev.larder.protocol.sbe.CreateRegionDecoder;
 import dev.larder.protocol.sbe.CreateRegionEncoder;
 import dev.larder.protocol.sbe.Flag;
@@ -18,12 +19,17 @@ import dev.larder.protocol.sbe.ShortTextDecoder;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Turns what is said of regions into bytes and back. */
 final class RegionCodec {
     private static final int NAME = NameTextDecoder.lengthMaxValue();
     private static final int SHORT = ShortTextDecoder.lengthMaxValue();
+    private static final Pattern KIND = Pattern.compile("[a-z0-9-]{1," + (RegionDescriptor.KIND_LENGTH - 1) + "}");
     private static final int PATH = PathTextDecoder.lengthMaxValue();
+
+    /** No machine has more, and sums of a few such do not overflow. */
+    private static final long MOST_BYTES = 1L << 60;
 
     private RegionCodec() {}
 
@@ -79,11 +85,14 @@ final class RegionCodec {
         int block = reader.block(CreateRegionDecoder.BLOCK_LENGTH);
         decoder.wrap(reader.buffer(), MessageReader.BODY, block, reader.version());
         long byteSize = decoder.bytes();
-        if (byteSize <= 0) {
+        if (byteSize <= 0 || byteSize > MOST_BYTES) {
             throw reader.malformed("bytes", byteSize);
         }
         String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
         String kind = reader.text("kind", SHORT, decoder::limit, decoder::skipKind);
+        if (!KIND.matcher(kind).matches()) {
+            throw reader.malformed("kind", kind.length());
+        }
         return new RegionRequest.Create(name, kind, byteSize, decoder.withoutFile() == Flag.YES);
     }
 

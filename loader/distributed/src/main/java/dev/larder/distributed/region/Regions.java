@@ -1,5 +1,6 @@
 package dev.larder.distributed.region;
 
+import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.RegionDescriptor;
@@ -30,9 +31,9 @@ public final class Regions implements AutoCloseable {
         this.locks = new RegionLocks(source.locks());
     }
 
-    /** Uses the regions of the store in this folder; fails with NO_DAEMON where no daemon has made any room for them. */
-    public static Regions at(StoreLayout store) {
-        return new Regions(new DaemonRegions(store));
+    /** Uses the regions of a store that this process is connected to; fails with NO_DAEMON where no daemon has made room for any. */
+    public static Regions of(Larder larder) {
+        return new Regions(new DaemonRegions(new StoreLayout(larder.store())));
     }
 
     /**
