@@ -14,7 +14,6 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.Lengths;
 import java.util.Arrays;
-import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -66,10 +65,12 @@ public final class BucketSteps {
         long[] ofAll = new long[group.worldSize()];
         group.allGather(Span.of(new long[] {steps}), Span.of(ofAll));
         group.allReduce(Span.of(samples), ReduceOp.SUM);
-        System.out.printf(Locale.ROOT, "rank %d epoch %d steps %d%n", group.rank(), epoch, steps);
+        Lines.print("rank %d epoch %d steps %d", group.rank(), epoch, steps);
         if (group.rank() == 0) {
-            System.out.printf(
-                    Locale.ROOT, "epoch %d steps of all ranks %s samples %d%n", epoch, Arrays.toString(ofAll), samples[0]);
+            Lines.print("epoch %d steps of all ranks %s samples %d",
+                    epoch,
+                    Arrays.toString(ofAll),
+                    samples[0]);
         }
     }
 }

@@ -11,7 +11,6 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
-import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 
@@ -53,7 +52,11 @@ public final class DataParallelTrainer {
             int batch = options.number("batch", 64) / group.worldSize();
             try (Loader train = loader(dataset, "train", batch, group);
                     Loader test = loader(dataset, "t10k", batch, group)) {
-                train(group, train, test, Math.toIntExact(dataset.array("train-images").rowByteSize()));
+                train(
+                        group,
+                        train,
+                        test,
+                        Math.toIntExact(dataset.array("train-images").rowByteSize()));
             }
         }
     }
@@ -82,13 +85,11 @@ public final class DataParallelTrainer {
                 loss += learner.learn(batch, options.real("lr", 0.05f));
                 seen += batch.size();
             }
-            System.out.printf(Locale.ROOT, "rank %d epoch %d loss %.6f%n", group.rank(), epoch, loss / seen);
+            Lines.print("rank %d epoch %d loss %.6f", group.rank(), epoch, loss / seen);
         }
         double accuracy = learner.test(test.epoch(0));
         if (group.rank() == 0) {
-            System.out.printf(
-                    Locale.ROOT,
-                    "ranks %d accuracy %.4f parameters %.6f%n",
+            Lines.print("ranks %d accuracy %.4f parameters %.6f",
                     group.worldSize(),
                     accuracy,
                     learner.lengthOfParameters());

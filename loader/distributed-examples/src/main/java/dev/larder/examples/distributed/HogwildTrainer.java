@@ -12,7 +12,6 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.npy.Dtype;
-import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -53,6 +52,9 @@ public final class HogwildTrainer {
         Work work = new Work(gradient, parameters, batch);
         try (Loader train = loader(options, dataset, "train", batch, group);
                 Loader test = loader(options, dataset, "t10k", batch, group)) {
+            if (group.rank() == 0) {
+                parameters.fill(0.0); // a run before this one may have left its own
+            }
             group.barrier();
             int steps = options.number("steps", Integer.MAX_VALUE);
             for (int epoch = 0; epoch < options.number("epochs", 1); epoch++) {
@@ -62,8 +64,7 @@ public final class HogwildTrainer {
                     }
                     work.learn(one, options.real("lr", 0.02f));
                 }
-                System.out.printf(
-                        Locale.ROOT, "rank %d epoch %d loss %.6f%n", group.rank(), epoch, work.meanLoss());
+                Lines.print("rank %d epoch %d loss %.6f", group.rank(), epoch, work.meanLoss());
             }
             group.barrier(); // nobody writes any more
             long[] counts = {0, 0};
@@ -73,8 +74,7 @@ public final class HogwildTrainer {
             }
             group.allReduce(Span.of(counts), ReduceOp.SUM);
             if (group.rank() == 0) {
-                System.out.printf(
-                        Locale.ROOT, "ranks %d accuracy %.4f%n", group.worldSize(), (double) counts[0] / counts[1]);
+                Lines.print("ranks %d accuracy %.4f", group.worldSize(), (double) counts[0] / counts[1]);
             }
         }
     }

@@ -12,7 +12,8 @@ record Options(Map<String, String> values) {
         for (int i = 0; i < arguments.length; i += 2) {
             String name = arguments[i].startsWith("--") ? arguments[i].substring(2) : "";
             if (!names.contains(name) || i + 1 == arguments.length) {
-                System.err.println(program + ": cannot use " + arguments[i] + "; options are " + names + ", each with a value");
+                System.err.println(
+                        program + ": cannot use " + arguments[i] + "; options are " + names + ", each with a value");
                 System.exit(2);
             }
             values.put(name, arguments[i + 1]);
