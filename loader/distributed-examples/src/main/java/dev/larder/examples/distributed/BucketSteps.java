@@ -21,7 +21,7 @@ import java.util.Set;
  * none is left waiting at the end of an epoch, which is how samplers by length usually hang.
  *
  * <pre>
- * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.BucketSteps --dataset texts --column lines
+ * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.BucketSteps --dataset texts --column data
  * </pre>
  */
 public final class BucketSteps {
@@ -34,7 +34,7 @@ public final class BucketSteps {
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);
                 Dataset dataset = larder.dataset(options.text("dataset", "texts"))) {
-            String column = options.text("column", "lines");
+            String column = options.text("column", "data");
             Buckets buckets = Buckets.of(Lengths.of(dataset.ragged(column)))
                     .bounds(16, 64)
                     .batchSizes(32, 16, 8)

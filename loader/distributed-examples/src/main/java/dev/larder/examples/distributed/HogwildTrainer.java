@@ -28,14 +28,14 @@ public final class HogwildTrainer {
     /** Trains as one of the ranks that the environment tells of. */
     public static void main(String[] arguments) {
         Options options = Options.parse(
-                "HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps", "parameters"));
+                "HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
         try (Larder larder = Larder.connect();
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);
                 Dataset dataset = larder.dataset(options.text("dataset", "fashion"))) {
             int pixels = Math.toIntExact(dataset.array("train-images").rowByteSize());
             SoftmaxGradient gradient = new SoftmaxGradient(pixels);
-            String name = options.text("parameters", "hogwild-parameters");
+            String name = options.runName("parameters");
             try (SharedArray parameters =
                     SharedArray.openOrCreate(regions, name, Dtype.parse("<f4"), gradient.parameters())) {
                 run(options, group, dataset, gradient, parameters);
@@ -52,9 +52,6 @@ public final class HogwildTrainer {
         Work work = new Work(gradient, parameters, batch);
         try (Loader train = loader(options, dataset, "train", batch, group);
                 Loader test = loader(options, dataset, "t10k", batch, group)) {
-            if (group.rank() == 0) {
-                parameters.fill(0.0); // a run before this one may have left its own
-            }
             group.barrier();
             int steps = options.number("steps", Integer.MAX_VALUE);
             for (int epoch = 0; epoch < options.number("epochs", 1); epoch++) {

@@ -25,6 +25,13 @@ record Options(Map<String, String> values) {
         return values.getOrDefault(name, otherwise);
     }
 
+    /** Returns a name that no other run has, nor an earlier attempt of this one, where a launcher says which run it is. */
+    String runName(String name) {
+        Map<String, String> environment = System.getenv();
+        return name + "-" + environment.getOrDefault("LARDER_RUN_ID", "alone") + "-"
+                + environment.getOrDefault("LARDER_ATTEMPT", "0");
+    }
+
     int number(String name, int otherwise) {
         return Integer.parseInt(text(name, Integer.toString(otherwise)));
     }
