@@ -43,6 +43,7 @@ import picocli.CommandLine.Spec;
             Status.class,
             Run.class,
             Launch.class,
+            Grid.class,
             Doctor.class,
             Devices.class,
             Gc.class,

@@ -25,7 +25,7 @@ final class RankDisplay implements LaunchListener {
     private final RankOutputOptions.Choice choice;
     private final LaunchPlan plan;
     private final LaunchSignals signals;
-    private @Nullable Path runFolder;
+    private final @Nullable Path runFolder;
 
     RankDisplay(
             PrintWriter out, PrintWriter err, RankOutputOptions.Choice choice, LaunchPlan plan, LaunchSignals signals) {

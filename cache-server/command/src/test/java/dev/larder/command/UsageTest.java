@@ -85,6 +85,7 @@ class UsageTest {
                 "completion",
                 "run",
                 "launch",
+                "grid",
                 "gc",
                 "doctor",
                 "devices"
