@@ -15,7 +15,9 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -67,17 +69,21 @@ final class HandleQueueBenchmark {
     }
 
     private static Process start(String store) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-Xmx64m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        HandleQueueBenchmark.class.getName(),
-                        store,
-                        "answer")
-                .inheritIO()
-                .start();
+        List<String> command = new ArrayList<>();
+        String core = System.getProperty("larder.bench.core"); // where the other process is to run
+        if (core != null) {
+            command.addAll(List.of("taskset", "-c", core));
+        }
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-Xmx64m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                HandleQueueBenchmark.class.getName(),
+                store,
+                "answer"));
+        return new ProcessBuilder(command).inheritIO().start();
     }
 
     /** One way of asking the other process for an answer. */
