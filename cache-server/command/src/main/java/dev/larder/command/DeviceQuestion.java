@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * Lists devices in a process of its own, as drivers crash and hang.
@@ -45,12 +46,17 @@ record DeviceQuestion(List<String> command, Duration patience) {
 
     /** Starts the process and waits for its end. */
     DeviceAnswer ask() {
+        return ask(DeviceQuestion::describe);
+    }
+
+    /** Asks, and has each device described in these words. */
+    DeviceAnswer ask(Function<JsonObject, String> words) {
         try {
             Path folder = Files.createTempDirectory("larder-devices");
             Path out = folder.resolve("out");
             Path err = folder.resolve("err");
             try {
-                return ask(out, err);
+                return ask(out, err, words);
             } finally {
                 Files.deleteIfExists(out);
                 Files.deleteIfExists(err);
@@ -61,7 +67,7 @@ record DeviceQuestion(List<String> command, Duration patience) {
         }
     }
 
-    private DeviceAnswer ask(Path out, Path err) throws IOException {
+    private DeviceAnswer ask(Path out, Path err, Function<JsonObject, String> words) throws IOException {
         Process process = start(out, err);
         try {
             if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -78,7 +84,7 @@ record DeviceQuestion(List<String> command, Duration patience) {
             return DeviceAnswer.without(
                     code > LAST_OWN_CODE ? Ending.DIED : Ending.REFUSED, "exitCode=" + code + lastLine(err));
         }
-        return DeviceAnswer.listed(parse(Files.readString(out)));
+        return DeviceAnswer.listed(parse(Files.readString(out), words));
     }
 
     private Process start(Path out, Path err) throws IOException {
@@ -95,17 +101,20 @@ record DeviceQuestion(List<String> command, Duration patience) {
         return text.isEmpty() ? "" : " said=" + text.substring(text.lastIndexOf('\n') + 1);
     }
 
-    private static List<String> parse(String json) {
+    private static List<String> parse(String json, Function<JsonObject, String> words) {
         List<String> devices = new ArrayList<>();
         for (JsonElement element : JsonParser.parseString(json).getAsJsonArray()) {
-            JsonObject device = element.getAsJsonObject();
-            devices.add(text(device, "backend") + ":" + text(device, "index") + " " + text(device, "name")
-                    + " kind=" + text(device, "kind")
-                    + " memory=" + size(device, "memoryBytes")
-                    + " largestAllocation=" + size(device, "maxAllocationBytes")
-                    + " units=" + text(device, "computeUnits"));
+            devices.add(words.apply(element.getAsJsonObject()));
         }
         return devices;
+    }
+
+    private static String describe(JsonObject device) {
+        return text(device, "backend") + ":" + text(device, "index") + " " + text(device, "name")
+                + " kind=" + text(device, "kind")
+                + " memory=" + size(device, "memoryBytes")
+                + " largestAllocation=" + size(device, "maxAllocationBytes")
+                + " units=" + text(device, "computeUnits");
     }
 
     private static String text(JsonObject device, String key) {

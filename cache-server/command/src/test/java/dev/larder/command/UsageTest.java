@@ -84,6 +84,8 @@ class UsageTest {
                 "stop",
                 "completion",
                 "run",
+                "launch",
+                "grid",
                 "gc",
                 "doctor",
                 "devices"

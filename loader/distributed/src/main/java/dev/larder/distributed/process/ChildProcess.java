@@ -41,7 +41,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private final Program program;
     private final String name;
-    private final ProcessFamily family = new ProcessFamily();
+    private final ProcessFamily family = ProcessFamily.begin();
     private final List<OutputPump> pumps = new ArrayList<>();
     private final CompletableFuture<Ending> ending = new CompletableFuture<>();
     private final CountDownLatch started = new CountDownLatch(1);
@@ -80,6 +80,14 @@ public final class ChildProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         return child;
+    }
+
+    /**
+     * Kills what is left of programs that some process, now dead, started with a variable of this value in their environment: a
+     * guardian may still be at it. Waits until nothing is left, about a second at most; false where something cannot be killed.
+     */
+    public static boolean killStartedWith(String variable, String value) {
+        return ProcessFamily.startedWith(variable, value).kill();
     }
 
     /** Returns its process id, which is also its session's and process group's; −1 where it could not be started. */
@@ -207,7 +215,7 @@ public final class ChildProcess implements AutoCloseable {
             Guardian watching = new Guardian(family);
             guardian = watching;
             running = Start.of(program, family).start();
-            family.begin(running.pid());
+            family.leadBy(running.pid());
             process = running;
             watching.watch(running.pid());
         } catch (IOException e) {

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,18 +25,35 @@ import org.jspecify.annotations.Nullable;
 final class ProcessFamily {
     static final String VARIABLE = "LARDER_FAMILY";
 
+    /** No session has it. */
+    private static final long NOBODY = -1;
+
     private static final Path PROC = Path.of("/proc");
     private static final int PARENT_FIELD = 1;
     private static final int SESSION_FIELD = 3;
     private static final int ROUNDS = 200;
     private static final long PAUSE_NANOS = 2_000_000;
 
+    private final String variable;
+    private final Predicate<String> isToken;
     private final String token;
-    private volatile long first = -1;
+    private volatile long first = NOBODY;
+
+    private ProcessFamily(String variable, String token, Predicate<String> isToken) {
+        this.variable = variable;
+        this.token = token;
+        this.isToken = isToken;
+    }
 
     /** Makes up a family that nobody belongs to yet. */
-    ProcessFamily() {
-        this.token = UUID.randomUUID().toString();
+    static ProcessFamily begin() {
+        String token = UUID.randomUUID().toString();
+        return new ProcessFamily(VARIABLE, token, value -> value.contains(token));
+    }
+
+    /** Finds those that were started with a variable of this value. */
+    static ProcessFamily startedWith(String variable, String value) {
+        return new ProcessFamily(variable, value, value::equals);
     }
 
     String token() {
@@ -48,7 +66,7 @@ final class ProcessFamily {
     }
 
     /** Names the process that leads the family's session. */
-    void begin(long pid) {
+    void leadBy(long pid) {
         first = pid;
     }
 
@@ -126,14 +144,13 @@ final class ProcessFamily {
     private boolean isMarked(Path process) {
         try {
             String environment = text(process.resolve("environ"));
-            int at = ("\0" + environment).indexOf("\0" + VARIABLE + "=");
+            int at = ("\0" + environment).indexOf("\0" + variable + "=");
             if (at < 0) {
                 return false;
             }
             int end = environment.indexOf('\0', at);
-            return environment
-                    .substring(at, end < 0 ? environment.length() : end)
-                    .contains(token);
+            String value = environment.substring(at + variable.length() + 1, end < 0 ? environment.length() : end);
+            return isToken.test(new String(value.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8));
         } catch (IOException ofAnotherUser) {
             return false;
         }

@@ -58,6 +58,10 @@ public final class Region implements AutoCloseable {
     private boolean remembered(int seat, boolean isTaken) {
         if (isTaken) {
             synchronized (seats) {
+                if (!open.get()) { // closed between the check at the door and here
+                    locks.giveUp(position(seat));
+                    requireOpen();
+                }
                 seats.add(seat);
             }
         }
@@ -101,12 +105,15 @@ public final class Region implements AutoCloseable {
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {
-            memory.close();
-            synchronized (seats) {
-                seats.forEach(seat -> locks.giveUp(position(seat)));
-                seats.clear();
+            try {
+                memory.close();
+            } finally {
+                synchronized (seats) {
+                    seats.forEach(seat -> locks.giveUp(position(seat)));
+                    seats.clear();
+                }
+                locks.detach(row.id());
             }
-            locks.detach(row.id());
         }
     }
 }

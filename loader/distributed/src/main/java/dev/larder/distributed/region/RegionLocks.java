@@ -1,5 +1,7 @@
 package dev.larder.distributed.region;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.posix.InterProcess;
 import dev.larder.posix.Posix;
@@ -16,18 +18,21 @@ final class RegionLocks implements AutoCloseable {
 
     private final InterProcess calls = InterProcess.system();
     private final Posix posix = Posix.system();
+    private final Path file;
     private final int descriptor;
     private final Map<Long, Integer> attached = new HashMap<>();
     private final Map<Long, Integer> held = new HashMap<>(); // how many share it; ALONE
     private boolean open = true;
 
     RegionLocks(Path file) {
+        this.file = file;
         this.descriptor = posix.openForWriting(file);
     }
 
     /** Says that this process has a region; false where it is being removed just now. */
     synchronized boolean tryAttach(long region) {
         requireOpen();
+        requireInPlace();
         int count = attached.getOrDefault(region, 0);
         if (count == 0 && !calls.tryLockRange(descriptor, region + RegionDescriptor.ATTACHED_LOCK, 1, false)) {
             return false;
@@ -81,6 +86,15 @@ final class RegionLocks implements AutoCloseable {
     synchronized boolean isTaken(long position) {
         requireOpen();
         return held.containsKey(position) || calls.isRangeLocked(descriptor, position, 1);
+    }
+
+    /** Refuses to lock a file that nobody else finds: the daemon would see nobody who has the region, and take it away. */
+    private void requireInPlace() {
+        if (!posix.status(descriptor).isLinked()) {
+            throw Failure.of(ErrorCode.NO_DAEMON, "the store of these regions was removed")
+                    .with("locks", file)
+                    .remedy("where a daemon has made it anew, open Regions anew too");
+        }
     }
 
     private void requireOpen() {

@@ -1,0 +1,25 @@
+package dev.larder.command;
+
+import dev.larder.command.grid.JobRecord;
+import dev.larder.distributed.grid.GridJob;
+
+/** Shows how a grid goes on, while it does. Called from several threads. */
+interface GridDisplay extends AutoCloseable {
+    /** A job starts. */
+    void started(GridJob job, JobRecord record);
+
+    /** A job wrote a line. */
+    void line(GridJob job, String line);
+
+    /** A job has ended. */
+    void ended(GridJob job, JobRecord record);
+
+    /** Something is to be said that is no job's. */
+    void note(String text);
+
+    /** Some time has passed. */
+    void refresh();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,144 @@
+package dev.larder.command;
+
+import dev.larder.command.grid.JobRecord;
+import dev.larder.command.grid.JobResult;
+import dev.larder.command.grid.JobState;
+import dev.larder.distributed.grid.GridJob;
+import dev.larder.posix.Posix;
+import dev.larder.posix.TerminalSize;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/** Draws a table of what runs and what has failed, over and over in one place below what was written before. */
+final class GridOnTerminal implements GridDisplay {
+    private static final int STANDARD_ERROR = 2;
+    private static final TerminalSize USUAL = new TerminalSize(80, 24);
+    private static final List<String> HEADINGS = List.of(">JOB", "PARAMETERS", "STATE", "DEVICE", ">TIME", "LAST LINE");
+    private static final String END_OF_LINE = "\u001b[K";
+    private static final String BELOW = "\u001b[J";
+
+    private final PrintWriter err;
+    private final int jobs;
+    private final LongSupplier clock;
+    private final long begin;
+    private final Map<Integer, Row> running = new LinkedHashMap<>();
+    private final List<Row> failed = new ArrayList<>();
+    private final Map<JobState, Integer> counts = new EnumMap<>(JobState.class);
+    private int drawn;
+
+    private static final class Row {
+        final GridJob job;
+        final long begin;
+        JobRecord record;
+        String line = "";
+
+        Row(GridJob job, JobRecord record, long begin) {
+            this.job = job;
+            this.record = record;
+            this.begin = begin;
+        }
+    }
+
+    GridOnTerminal(PrintWriter err, int jobs, int done, LongSupplier clock) {
+        this.err = err;
+        this.jobs = jobs;
+        this.clock = clock;
+        this.begin = clock.getAsLong();
+        counts.put(JobState.DONE, done);
+    }
+
+    /** Tells whether standard error is a terminal that can draw. */
+    static boolean isThere() {
+        return Posix.system().isTerminal(STANDARD_ERROR) && !"dumb".equals(System.getenv("TERM"));
+    }
+
+    @Override
+    public synchronized void started(GridJob job, JobRecord record) {
+        running.put(job.number(), new Row(job, record, clock.getAsLong()));
+    }
+
+    @Override
+    public synchronized void line(GridJob job, String line) {
+        Row row = running.get(job.number());
+        if (row != null) {
+            row.line = line;
+        }
+    }
+
+    @Override
+    public synchronized void ended(GridJob job, JobRecord record) {
+        Row row = running.remove(job.number());
+        counts.merge(record.state(), 1, Integer::sum);
+        if (row != null && record.state() != JobState.DONE) {
+            row.record = record;
+            row.line = record.cause();
+            failed.add(row);
+        }
+    }
+
+    @Override
+    public synchronized void note(String text) {
+        err.print(erase() + "larder: " + text + "\n");
+        drawn = 0;
+        refresh();
+    }
+
+    @Override
+    public synchronized void refresh() {
+        TerminalSize size = Posix.system().terminalSize(STANDARD_ERROR);
+        TerminalSize known = size == null ? USUAL : size;
+        // the last row stays empty: writing there would scroll
+        List<String> lines = TopScreen.fit(lines(), new TerminalSize(known.columns(), Math.max(2, known.rows() - 1)));
+        err.print(erase() + String.join(END_OF_LINE + "\n", lines) + END_OF_LINE + "\n");
+        err.flush();
+        drawn = lines.size();
+    }
+
+    /** Returns what is drawn. */
+    synchronized List<String> lines() {
+        Table table = Table.of(HEADINGS);
+        running.values().forEach(row -> table.row(cells(row, since(row.begin))));
+        failed.forEach(row -> table.row(cells(row, row.record.ran())));
+        List<String> lines = new ArrayList<>();
+        lines.add("larder: " + count(JobState.DONE) + " of " + jobs + " done, " + running.size() + " running, "
+                + count(JobState.FAILED) + " failed, " + Units.duration(since(begin)));
+        lines.addAll(table.lines());
+        return lines;
+    }
+
+    private static List<String> cells(Row row, Duration time) {
+        return List.of(
+                Integer.toString(row.job.number()),
+                row.job.text(),
+                row.record.state().text(),
+                row.record.slot(),
+                Units.duration(time),
+                JobResult.plain(row.line));
+    }
+
+    private int count(JobState state) {
+        return counts.getOrDefault(state, 0);
+    }
+
+    private Duration since(long nanos) {
+        return Duration.ofNanos(clock.getAsLong() - nanos);
+    }
+
+    private String erase() {
+        return drawn == 0 ? "" : "\u001b[" + drawn + "A\r" + BELOW;
+    }
+
+    /** Takes the table away: what the grid came to is printed in its place. */
+    @Override
+    public synchronized void close() {
+        err.print(erase());
+        err.flush();
+        drawn = 0;
+    }
+}
