@@ -19,12 +19,17 @@ public final class RawMemory {
     private static final MethodHandle GET_INT = handle("getInt", int.class, long.class);
     private static final MethodHandle GET_INT_OF = handle("getInt", int.class, Object.class, long.class);
     private static final MethodHandle GET_LONG = handle("getLong", long.class, long.class);
+    private static final MethodHandle GET_FLOAT = handle("getFloat", float.class, Object.class, long.class);
+    private static final MethodHandle GET_DOUBLE = handle("getDouble", double.class, Object.class, long.class);
     private static final MethodHandle COPY =
             handle("copyMemory", void.class, Object.class, long.class, Object.class, long.class, long.class);
     private static final MethodHandle PUT_BYTE = handle("putByte", void.class, Object.class, long.class, byte.class);
     private static final MethodHandle PUT_SHORT = handle("putShort", void.class, Object.class, long.class, short.class);
     private static final MethodHandle PUT_INT = handle("putInt", void.class, Object.class, long.class, int.class);
     private static final MethodHandle PUT_LONG = handle("putLong", void.class, Object.class, long.class, long.class);
+    private static final MethodHandle PUT_FLOAT = handle("putFloat", void.class, Object.class, long.class, float.class);
+    private static final MethodHandle PUT_DOUBLE =
+            handle("putDouble", void.class, Object.class, long.class, double.class);
     private static final MethodHandle FILL = handle("setMemory", void.class, long.class, long.class, byte.class);
     private static final MethodHandle GET_INT_VOLATILE = handle("getIntVolatile", int.class, Object.class, long.class);
     private static final MethodHandle PUT_INT_VOLATILE =
@@ -83,6 +88,24 @@ public final class RawMemory {
     public static long getLong(long address) {
         try {
             return (long) GET_LONG.invokeExact(address);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Returns the float at an address, in native byte order. */
+    public static float getFloat(long address) {
+        try {
+            return (float) GET_FLOAT.invokeExact((Object) null, address);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Returns the double at an address, in native byte order. */
+    public static double getDouble(long address) {
+        try {
+            return (double) GET_DOUBLE.invokeExact((Object) null, address);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -157,6 +180,24 @@ public final class RawMemory {
     public static void putLong(@Nullable Object array, long offset, long value) {
         try {
             PUT_LONG.invokeExact(array, offset, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes a float at an address in native byte order. */
+    public static void putFloat(long address, float value) {
+        try {
+            PUT_FLOAT.invokeExact((Object) null, address, value);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Writes a double at an address in native byte order. */
+    public static void putDouble(long address, double value) {
+        try {
+            PUT_DOUBLE.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }

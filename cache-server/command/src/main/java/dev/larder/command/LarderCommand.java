@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -41,6 +42,7 @@ import picocli.CommandLine.Spec;
             Reload.class,
             Status.class,
             Run.class,
+            Launch.class,
             Grid.class,
             Doctor.class,
             Devices.class,
@@ -105,7 +107,9 @@ public final class LarderCommand implements Runnable {
         FailureReport report = new FailureReport();
         CommandLine larder = new CommandLine(new LarderCommand());
         // What follows the name of a program belongs to that program.
-        Objects.requireNonNull(larder.getSubcommands().get("run")).setStopAtPositional(true);
+        List.of("run", "launch")
+                .forEach(name -> Objects.requireNonNull(larder.getSubcommands().get(name))
+                        .setStopAtPositional(true));
         return larder.setExpandAtFiles(false) // a program's @file is the program's, and so is a path that begins so
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)

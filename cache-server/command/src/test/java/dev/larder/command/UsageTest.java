@@ -84,6 +84,7 @@ class UsageTest {
                 "stop",
                 "completion",
                 "run",
+                "launch",
                 "grid",
                 "gc",
                 "doctor",

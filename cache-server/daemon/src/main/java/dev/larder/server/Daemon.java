@@ -144,8 +144,7 @@ public final class Daemon implements AutoCloseable {
         this.handler = new CountedRequests(
                 requests, activity, dataset -> residency.find(dataset).isPresent());
         this.control = listen();
-        this.depot = RegionDepot.start(
-                store.layout().regionSocket(), store.regions(), failure -> report("cannot hand out regions", failure));
+        this.depot = RegionDepot.start(store, failure -> report("cannot hand out regions", failure));
         if (config.sharing().group().isPresent()) {
             var unused = uploadLooks.scheduleWithFixedDelay(
                     this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);

@@ -5,11 +5,13 @@ import dev.larder.posix.InterProcess;
 import dev.larder.posix.PeerCredentials;
 import dev.larder.posix.Posix;
 import dev.larder.server.store.Regions;
+import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -25,20 +27,22 @@ final class RegionDepot implements AutoCloseable {
     private final Posix posix = Posix.system();
     private final Path socket;
     private final Regions regions;
+    private final BooleanSupplier isInPlace;
     private final Consumer<Throwable> onFailure;
     private final Thread thread = new Thread(this::serve, "larder-regions");
     private volatile boolean open = true;
 
-    private RegionDepot(Path socket, Regions regions, Consumer<Throwable> onFailure) {
-        this.socket = socket;
-        this.regions = regions;
+    private RegionDepot(Store store, Consumer<Throwable> onFailure) {
+        this.socket = store.layout().regionSocket();
+        this.regions = store.regions();
+        this.isInPlace = store::isInPlace;
         this.onFailure = onFailure;
         thread.setDaemon(true);
     }
 
     /** Starts to serve. A socket file of an earlier daemon is replaced: only the holder of the store's lock may call this. */
-    static RegionDepot start(Path socket, Regions regions, Consumer<Throwable> onFailure) {
-        RegionDepot depot = new RegionDepot(socket, regions, onFailure);
+    static RegionDepot start(Store store, Consumer<Throwable> onFailure) {
+        RegionDepot depot = new RegionDepot(store, onFailure);
         depot.thread.start();
         return depot;
     }
@@ -47,6 +51,10 @@ final class RegionDepot implements AutoCloseable {
     private void serve() {
         while (open) {
             try {
+                if (!isInPlace.getAsBoolean()) { // what lies there now, if anything, is another daemon's
+                    pause();
+                    continue;
+                }
                 Files.deleteIfExists(socket);
                 int listener = calls.listen(socket);
                 try {
@@ -56,19 +64,23 @@ final class RegionDepot implements AutoCloseable {
                 } finally {
                     posix.close(listener);
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 fail(e);
             }
         }
     }
 
-    private void fail(Exception failure) {
+    private void fail(Throwable failure) {
         if (!open) {
             return;
         }
         onFailure.accept(failure);
+        pause(); // it may well fail again at once
+    }
+
+    private static void pause() {
         try {
-            Thread.sleep(LONGEST_CALL.toMillis()); // it may well fail again at once
+            Thread.sleep(LONGEST_CALL.toMillis());
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         }

@@ -10,7 +10,6 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.RegionRequest;
-import dev.larder.protocol.RegionRow;
 import dev.larder.protocol.ReleaseVersion;
 import dev.larder.protocol.Request;
 import dev.larder.server.control.Peer;
@@ -285,8 +284,10 @@ final class Requests implements RequestHandler {
     public void regions(RegionRequest request, Reply reply) {
         run(work, reply, () -> {
             if (request instanceof RegionRequest.Create create) {
-                reply.rows(List.of(createRegion(create, reply)));
-            } else if (request instanceof RegionRequest.ListAll list) {
+                createRegion(create, reply);
+                return;
+            }
+            if (request instanceof RegionRequest.ListAll list) {
                 reply.rows(
                         list.name().isEmpty()
                                 ? store.regions().list()
@@ -302,19 +303,23 @@ final class Requests implements RequestHandler {
         });
     }
 
-    private RegionRow createRegion(RegionRequest.Create request, Reply reply) {
+    /** Answers once the region is there, without keeping a thread while another client has it made. */
+    private void createRegion(RegionRequest.Create request, Reply reply) {
         Names.requireDataset(request.name());
-        Optional<RegionRow> there = store.regions().find(request.name());
-        if (there.isPresent()) {
-            return there.get();
-        }
         long storedBytes = Regions.storedBytes(request.byteSize());
-        residency.reserve(storedBytes, 0, reply::isConnected);
-        try {
-            return store.regions().create(request, reply.peer().pid());
-        } finally {
-            store.releaseSpace(storedBytes); // it counts as used by now
-        }
+        var unused = store.regions()
+                .create(request, reply.peer().pid(), () -> {
+                    residency.reserve(storedBytes, 0, reply::isConnected);
+                    return () -> store.releaseSpace(storedBytes);
+                })
+                .whenComplete((row, failure) -> {
+                    if (failure == null) {
+                        reply.rows(List.of(row));
+                        reply.done(Done.NOTHING);
+                    } else {
+                        reply.problem(failure);
+                    }
+                });
     }
 
     @Override

@@ -17,8 +17,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -156,6 +159,33 @@ class RegionsTest {
 
         assertThat(served.control().regions("")).isEmpty();
         assertThat(create("small", false).byteSize()).isEqualTo(BYTES);
+    }
+
+    @Test
+    void whoeverAsksForWhatIsBeingMadeWaitsForThatOne() {
+        served.start(OptionalLong.of(600 << 20));
+        CompletableFuture<?>[] askers = IntStream.range(0, 6)
+                .mapToObj(i -> CompletableFuture.supplyAsync(
+                        () -> served.control().createRegion("large", "test", 400 << 20, false)))
+                .toArray(CompletableFuture<?>[]::new);
+
+        assertThat(CompletableFuture.allOf(askers)).succeedsWithin(Duration.ofSeconds(60));
+
+        assertThat(Arrays.stream(askers).map(CompletableFuture::join).distinct())
+                .hasSize(1);
+    }
+
+    @Test
+    void aRegionWithoutANameCountsWhileSomebodyHasIt() {
+        served.start();
+        RegionRow made = create("weights", false);
+        int attached = attach(made);
+
+        served.control().removeRegion("weights", 0);
+
+        assertThat(served.control().status().usedBytes()).isEqualTo(STORED_BYTES);
+        POSIX.close(attached);
+        await().until(() -> served.control().status().usedBytes() == 0);
     }
 
     @Test

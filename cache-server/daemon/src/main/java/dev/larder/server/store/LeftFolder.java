@@ -137,6 +137,7 @@ final class LeftFolder {
         for (Path ring : Rings.entries(layout)) {
             held += Rings.isAlive(posix, ring) ? sizes(ring).bytes() : 0;
         }
+        held += Regions.heldBytes(posix, layout);
         Sizes all = new Sizes(0, 0);
         for (Path part : parts()) {
             all = all.plus(sizes(part));

@@ -21,14 +21,15 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -49,8 +50,11 @@ public final class Regions implements AutoCloseable {
     private final LongSupplier clockNs;
     private final Map<String, Held> named = new TreeMap<>();
 
-    /** Names of regions that are being made: it takes a while to reserve many bytes. */
-    private final Set<String> making = new HashSet<>();
+    /** Regions without a name that some process still has. */
+    private final List<Held> nameless = new ArrayList<>();
+
+    /** Regions that are being made: it takes a while to reserve many bytes. */
+    private final Map<String, CompletableFuture<RegionRow>> making = new HashMap<>();
 
     private int locks = NONE;
     private volatile long byteSize;
@@ -86,7 +90,7 @@ public final class Regions implements AutoCloseable {
         return Store.storedBytes(RegionDescriptor.DATA_OFFSET + dataBytes);
     }
 
-    /** Returns what all regions occupy that have a name. */
+    /** Returns what all regions occupy that have a name, and those without that some process had at the last {@link #sweep}. */
     long byteSize() {
         return byteSize;
     }
@@ -166,53 +170,60 @@ public final class Regions implements AutoCloseable {
     }
 
     /**
-     * Makes a region of zeros, unless one has this name; returns what is there then. Space was set aside for it.
+     * Makes a region of zeros, unless one has this name; tells what is there then. Whoever asks while it is being made is told with the
+     * one who has it made.
      *
      * @param creatorPid who asked for it, for people
-     * @throws LarderException NO_SPACE where the file system is full all the same, and nothing is left
+     * @param space sets space aside for as long as the region is being made; fails where there is none
+     * @return fails with NO_SPACE where the file system is full all the same, and nothing is left
      */
-    public RegionRow create(RegionRequest.Create request, long creatorPid) {
-        Optional<RegionRow> there = awaitTurn(request.name());
-        if (there.isPresent()) {
-            return there.get();
+    public CompletableFuture<RegionRow> create(
+            RegionRequest.Create request, long creatorPid, Supplier<Runnable> space) {
+        CompletableFuture<RegionRow> turn = new CompletableFuture<>();
+        synchronized (this) {
+            if (locks == NONE) {
+                throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                        .remedy("start it again with larder serve");
+            }
+            Optional<RegionRow> there = find(request.name());
+            if (there.isPresent()) {
+                return CompletableFuture.completedFuture(there.get());
+            }
+            CompletableFuture<RegionRow> made = making.putIfAbsent(request.name(), turn);
+            if (made != null) {
+                return made;
+            }
         }
-        Held made = null;
+        RegionRow row;
         try {
-            made = make(request, creatorPid);
-            return made.row();
-        } finally {
-            endTurn(request.name(), made == null ? Optional.empty() : Optional.of(made));
+            Runnable release = space.get();
+            try {
+                row = publish(make(request, creatorPid));
+            } finally {
+                release.run(); // what was made counts as used by now
+            }
+        } catch (RuntimeException | Error e) {
+            endTurn(request.name());
+            turn.completeExceptionally(e);
+            return turn;
         }
+        endTurn(request.name());
+        turn.complete(row);
+        return turn;
     }
 
-    private synchronized Optional<RegionRow> awaitTurn(String name) {
-        try {
-            while (making.contains(name)) {
-                wait();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw Failure.of(ErrorCode.INTERRUPTED, "the daemon is stopping").exception();
-        }
-        if (locks == NONE) {
+    private synchronized void endTurn(String name) {
+        making.remove(name);
+    }
+
+    private synchronized RegionRow publish(Held made) {
+        if (locks == NONE) { // stopped meanwhile; files went, or stay for the next daemon
+            closeMemory(made);
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy("start it again with larder serve");
         }
-        Optional<RegionRow> there = find(name);
-        if (there.isEmpty()) {
-            making.add(name);
-        }
-        return there;
-    }
-
-    private synchronized void endTurn(String name, Optional<Held> made) {
-        making.remove(name);
-        notifyAll();
-        if (made.isPresent() && locks == NONE) { // stopped meanwhile
-            closeMemory(made.get());
-        } else {
-            made.ifPresent(held -> named.put(name, held));
-            measure();
-        }
+        named.put(made.row().name(), made);
+        measure();
+        return made.row();
     }
 
     private Held make(RegionRequest.Create request, long creatorPid) {
@@ -273,6 +284,7 @@ public final class Regions implements AutoCloseable {
             return false;
         }
         drop(held);
+        nameless.add(held);
         measure();
         return true;
     }
@@ -287,6 +299,7 @@ public final class Regions implements AutoCloseable {
             long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
             if (isRemoved) {
                 drop(held);
+                nameless.add(held);
             } else if (!isYoung && calls.tryLockRange(locks, attached, 1, true)) {
                 try {
                     drop(held); // while nobody can come by it
@@ -295,20 +308,46 @@ public final class Regions implements AutoCloseable {
                 }
             }
         }
+        nameless.removeIf(held -> !isAttached(held));
         measure();
     }
 
     /** Tells whether any process has a region. */
     public synchronized boolean isUsed() {
-        return named.values().stream().anyMatch(this::isAttached);
+        return all().anyMatch(this::isAttached);
+    }
+
+    private Stream<Held> all() {
+        return Stream.concat(named.values().stream(), nameless.stream());
     }
 
     /** Returns what the regions occupy that some process has. */
     synchronized long heldBytes() {
-        return named.values().stream()
-                .filter(this::isAttached)
-                .mapToLong(Held::storedBytes)
-                .sum();
+        return all().filter(this::isAttached).mapToLong(Held::storedBytes).sum();
+    }
+
+    /** Returns what those regions of a store occupy that are files, and that some process has, whoever owns the store. */
+    static long heldBytes(Posix posix, StoreLayout layout) throws IOException {
+        if (!Files.isDirectory(layout.regions(), LinkOption.NOFOLLOW_LINKS)) {
+            return 0;
+        }
+        int locks;
+        try {
+            locks = posix.openForReading(layout.regions().resolve(RegionDescriptor.LOCKS_FILE));
+        } catch (LarderException e) {
+            return 0;
+        }
+        try (Stream<Path> files = Files.list(layout.regions())) {
+            return files.filter(file -> isAttached(locks, RegionDescriptor.idOf(String.valueOf(file.getFileName()))))
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        } finally {
+            posix.close(locks);
+        }
+    }
+
+    private static boolean isAttached(int locks, long id) {
+        return id != 0 && InterProcess.system().isRangeLocked(locks, id + RegionDescriptor.ATTACHED_LOCK, 1);
     }
 
     private boolean isAttached(Held held) {
@@ -332,8 +371,8 @@ public final class Regions implements AutoCloseable {
     }
 
     private void drop(Held held) {
-        named.remove(held.row().name());
         held.row().path().ifPresent(Regions::removeFile);
+        named.remove(held.row().name());
         closeMemory(held);
     }
 
@@ -352,12 +391,13 @@ public final class Regions implements AutoCloseable {
     }
 
     private void measure() {
-        byteSize = named.values().stream().mapToLong(Held::storedBytes).sum();
+        byteSize = all().mapToLong(Held::storedBytes).sum();
     }
 
     private void forgetAll() {
         named.values().forEach(this::closeMemory);
         named.clear();
+        nameless.clear();
         if (locks != NONE) {
             posix.close(locks);
             locks = NONE;

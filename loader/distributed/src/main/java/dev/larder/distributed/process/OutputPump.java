@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ final class OutputPump implements Runnable, AutoCloseable {
     private @Nullable Thread thread;
     private boolean logFails;
     private boolean readerFails;
+    private final AtomicLong given = new AtomicLong();
     private volatile @Nullable String trouble;
 
     private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<OutputLine> reader) {
@@ -83,6 +85,7 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
         try {
             reader.accept(line);
+            given.incrementAndGet();
         } catch (RuntimeException e) {
             readerFails = true;
             note("reader: " + e);
@@ -93,11 +96,18 @@ final class OutputPump implements Runnable, AutoCloseable {
         trouble = trouble == null ? what : trouble + "; " + what;
     }
 
-    /** Waits for the last line; false where somebody else still holds the stream open. */
+    /**
+     * Waits for the last line, for as long as the reader takes one within the timeout; false where it takes none any more, or
+     * somebody else still holds the stream open.
+     */
     boolean join(long timeoutMs) throws InterruptedException {
         Thread running = thread;
         if (running != null) {
-            running.join(Math.max(1, timeoutMs));
+            long before = -1;
+            while (running.isAlive() && before != given.get()) {
+                before = given.get();
+                running.join(Math.max(1, timeoutMs));
+            }
             return !running.isAlive();
         }
         return true;

@@ -105,6 +105,11 @@ final class DaemonRegions implements RegionSource {
                         .with("id", Long.toHexString(id))
                         .remedy("see larder errors, and that this user may use the store");
             }
+            if (received.number() == id && received.descriptor() < 0) {
+                throw Failure.of(ErrorCode.NO_SPACE, "this process cannot take one more descriptor")
+                        .with("id", Long.toHexString(id))
+                        .remedy("raise ulimit -n, or close files");
+            }
             return received.descriptor();
         } finally {
             Posix.system().close(connection);

@@ -46,13 +46,26 @@ public final class Region implements AutoCloseable {
     /** Takes a part in the region, which is free again when it is given up or this process ends; false where somebody has it. */
     public boolean tryTakeSeat(int seat) {
         requireOpen();
-        boolean taken = locks.tryTake(position(seat));
-        if (taken) {
+        return remembered(seat, locks.tryTake(position(seat)));
+    }
+
+    /** Takes a part that several may have at once, while nobody has it alone; each of them gives it up. */
+    public boolean tryShareSeat(int seat) {
+        requireOpen();
+        return remembered(seat, locks.tryShare(position(seat)));
+    }
+
+    private boolean remembered(int seat, boolean isTaken) {
+        if (isTaken) {
             synchronized (seats) {
+                if (!open.get()) { // closed between the check at the door and here
+                    locks.giveUp(position(seat));
+                    requireOpen();
+                }
                 seats.add(seat);
             }
         }
-        return taken;
+        return isTaken;
     }
 
     /** Gives a part up that this process has. */
@@ -92,12 +105,15 @@ public final class Region implements AutoCloseable {
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {
-            memory.close();
-            synchronized (seats) {
-                seats.forEach(seat -> locks.giveUp(position(seat)));
-                seats.clear();
+            try {
+                memory.close();
+            } finally {
+                synchronized (seats) {
+                    seats.forEach(seat -> locks.giveUp(position(seat)));
+                    seats.clear();
+                }
+                locks.detach(row.id());
             }
-            locks.detach(row.id());
         }
     }
 }

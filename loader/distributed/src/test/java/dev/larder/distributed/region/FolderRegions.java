@@ -90,11 +90,14 @@ public final class FolderRegions implements RegionSource {
         }
     }
 
+    /** Looks at what has the name before it reads: a file that is being made has none yet, and its header is not there. */
     @Override
     public Optional<RegionRow> find(String name) {
-        return list().stream()
-                .filter(row -> row.name().equals(name) && Files.exists(folder.resolve(name)))
-                .filter(row -> isNamed(row.path().orElseThrow()))
+        return files().stream()
+                .filter(file ->
+                        name.equals(RegionDescriptor.nameOf(file.getFileName().toString())))
+                .filter(this::isNamed)
+                .flatMap(file -> read(file).stream())
                 .findAny();
     }
 
@@ -111,9 +114,12 @@ public final class FolderRegions implements RegionSource {
 
     @Override
     public List<RegionRow> list() {
+        return files().stream().flatMap(file -> read(file).stream()).toList();
+    }
+
+    private List<Path> files() {
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> RegionDescriptor.idOf(file.getFileName().toString()) != 0)
-                    .flatMap(file -> read(file).stream())
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

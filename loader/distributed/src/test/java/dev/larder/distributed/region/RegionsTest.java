@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
+import dev.larder.layout.RegionDescriptor;
 import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -102,6 +106,46 @@ class RegionsTest {
     }
 
     @Test
+    void aSeatThatIsSharedKeepsThoseOutWhoWantItAlone() {
+        try (Regions one = FolderRegions.in(regions);
+                Regions other = FolderRegions.in(regions);
+                Region mine = one.openOrCreate(SPEC, memory -> {}, PATIENCE);
+                Region theirs = other.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            assertThat(mine.tryShareSeat(3)).isTrue();
+            assertThat(mine.tryShareSeat(3)).isTrue();
+            assertThat(theirs.tryShareSeat(3)).isTrue();
+            assertThat(mine.tryTakeSeat(3)).isFalse();
+            theirs.leaveSeat(3);
+            mine.leaveSeat(3);
+            assertThat(theirs.tryTakeSeat(3)).isFalse();
+
+            mine.leaveSeat(3);
+
+            assertThat(theirs.tryTakeSeat(3)).isTrue();
+            assertThat(mine.tryShareSeat(3)).isFalse();
+        }
+    }
+
+    @Test
+    void aBellWakesWhoListensAndCostsNothingOtherwise() {
+        try (Regions one = FolderRegions.in(regions);
+                Region region = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            Bell bell = new Bell(region.memory(), 64);
+            bell.ring();
+            assertThat(region.memory().getInt(64)).isZero();
+            int heard = bell.listen();
+            assertThat(bell.listen()).isEqualTo(heard);
+            CompletableFuture<Void> sleeper =
+                    CompletableFuture.runAsync(() -> bell.sleep(heard, TimeUnit.SECONDS.toNanos(30)));
+
+            bell.ring();
+
+            assertThat(sleeper).succeedsWithin(Duration.ofSeconds(5));
+            assertThat(region.memory().getInt(64)).isEqualTo(2);
+        }
+    }
+
+    @Test
     void theEndOfALocksOwnerFreesItsSeats() {
         try (Regions other = FolderRegions.in(regions);
                 Region theirs = other.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
@@ -164,10 +208,21 @@ class RegionsTest {
                     sleeper.memory().sleepWhile(64, 0, TimeUnit.SECONDS.toNanos(30));
                 }
             });
+            Awaitility.await().until(() -> waker.memory().wake(64, 1) == 1);
             waker.memory().putIntVolatile(64, 1);
             waker.memory().wake(64, 1);
 
             assertThat(slept).succeedsWithin(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
+    void locksOfAStoreThatWasRemovedAreNotTaken() throws IOException {
+        try (Regions one = FolderRegions.in(regions)) {
+            Files.delete(regions.resolve(RegionDescriptor.LOCKS_FILE));
+
+            assertThatThrownBy(() -> one.openOrCreate(SPEC, memory -> {}, PATIENCE))
+                    .hasMessageContaining("the store of these regions was removed");
         }
     }
 

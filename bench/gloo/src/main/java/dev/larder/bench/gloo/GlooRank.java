@@ -1,0 +1,85 @@
+package dev.larder.bench.gloo;
+
+import java.util.Arrays;
+import java.util.Locale;
+import org.bytedeco.pytorch.GlooDeviceVector;
+import org.bytedeco.pytorch.ProcessGroupGloo;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.TCPStore;
+import org.bytedeco.pytorch.TCPStoreOptions;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * One rank of a Gloo process group on the loopback interface. Rank 0 prints a line for each measurement: what, bytes, median and 99th
+ * percentile in microseconds.
+ *
+ * <p>Arguments: rank, world size, port, then any number of byte sizes of float arrays to sum.
+ */
+public final class GlooRank {
+    private static final int WARM_UP = 5;
+    private static final int SMALL_ROUNDS = 400;
+    private static final int LARGE_ROUNDS = 12;
+    private static final int LARGE_BYTES = 1 << 22;
+
+    private GlooRank() {}
+
+    /** Measures, and ends. */
+    public static void main(String[] arguments) {
+        int rank = Integer.parseInt(arguments[0]);
+        int worldSize = Integer.parseInt(arguments[1]);
+        TCPStoreOptions place =
+                new TCPStoreOptions().port(Short.parseShort(arguments[2])).isServer(rank == 0);
+        ProcessGroupGloo.Options options = ProcessGroupGloo.Options.create();
+        options.devices(new GlooDeviceVector(ProcessGroupGloo.createDeviceForHostname("127.0.0.1")));
+        ProcessGroupGloo group = new ProcessGroupGloo(new TCPStore("127.0.0.1", place), rank, worldSize, options);
+        report(rank, "barrier", 0, measure(SMALL_ROUNDS, () -> group.barrier()._wait()));
+        for (int i = 3; i < arguments.length; i++) {
+            allReduce(group, rank, worldSize, Long.parseLong(arguments[i]));
+        }
+        System.out.flush();
+        Runtime.getRuntime().halt(0); // its threads do not end by themselves
+    }
+
+    private static void allReduce(ProcessGroupGloo group, int rank, int worldSize, long byteSize) {
+        Tensor tensor = torch.ones(byteSize / Float.BYTES);
+        TensorVector tensors = new TensorVector(tensor);
+        group.allreduce(tensors)._wait();
+        float sum = tensor.data_ptr_float().get(0);
+        if (sum != worldSize) {
+            throw new IllegalStateException("wrong sum: " + sum);
+        }
+        tensor.fill_(new Scalar(0f)); // sums stay finite
+        double[] micros = measure(
+                byteSize >= LARGE_BYTES ? LARGE_ROUNDS : SMALL_ROUNDS,
+                () -> group.allreduce(tensors)._wait());
+        report(rank, "allReduce", byteSize, micros);
+    }
+
+    private static double[] measure(int rounds, Runnable call) {
+        for (int i = 0; i < WARM_UP; i++) {
+            call.run();
+        }
+        double[] micros = new double[rounds];
+        for (int i = 0; i < rounds; i++) {
+            long startNs = System.nanoTime();
+            call.run();
+            micros[i] = (System.nanoTime() - startNs) / 1e3;
+        }
+        Arrays.sort(micros);
+        return micros;
+    }
+
+    private static void report(int rank, String what, long byteSize, double[] micros) {
+        if (rank == 0) {
+            System.out.printf(
+                    Locale.ROOT,
+                    "%s %d %.2f %.2f%n",
+                    what,
+                    byteSize,
+                    micros[micros.length / 2],
+                    micros[micros.length * 99 / 100]);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package dev.larder.command;
+
+import dev.larder.distributed.process.LaunchPlan;
+import dev.larder.distributed.process.LaunchResult;
+import dev.larder.distributed.process.Launcher;
+import dev.larder.distributed.process.RankEnd;
+import dev.larder.layout.StoreLocation;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Runs a program as the ranks of one job. */
+@Command(
+        name = "launch",
+        description = {
+            "Run a program N times on this machine, as the ranks of one job, as torchrun does: each finds RANK, LOCAL_RANK,"
+                    + " WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment. Needs no daemon.",
+            "When a rank fails, the others are ended, and all start again while there are restarts left. Ctrl-C asks the ranks"
+                    + " to end, a second one kills them. Nothing that they started stays, however this command ends.",
+            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. Spellings of torchrun's"
+                    + " options are taken too."
+        },
+        customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
+final class Launch implements Callable<Integer> {
+    /** The end of a launch is the end of its ranks; a year is as good as for ever. */
+    private static final Duration FOR_EVER = Duration.ofDays(365);
+
+    @ParentCommand
+    LarderCommand larder;
+
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    TorchrunOptions torchrun = new TorchrunOptions();
+
+    @Mixin
+    RankOutputOptions output = new RankOutputOptions();
+
+    @Option(
+            names = {"-n", "--nproc-per-node", "--nproc_per_node"},
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "How many ranks (default: 1); or cpu: one a core, gpu: one a GPU, auto: gpu, else cpu.")
+    String ranks;
+
+    @Option(
+            names = {"--max-restarts", "--max_restarts"},
+            paramLabel = "R",
+            defaultValue = "0",
+            description = "Start all ranks again this often after one has failed (default: 0).")
+    int maxRestarts;
+
+    @Option(
+            names = {"--master-port", "--master_port"},
+            paramLabel = "PORT",
+            defaultValue = "0",
+            description = "MASTER_PORT of the ranks (default: a free one).")
+    int masterPort;
+
+    @Option(
+            names = "--grace",
+            paramLabel = "D",
+            defaultValue = "10s",
+            converter = Units.DurationConverter.class,
+            description = "How long ranks may take to end before they are killed (default: 10s).")
+    Duration grace;
+
+    @Option(names = "--no-stdin", description = "Rank 0 reads nothing either, instead of standard input.")
+    boolean noStandardInput;
+
+    @Parameters(paramLabel = "CMD", arity = "1..*", description = "The program and its arguments.")
+    List<String> command;
+
+    @Override
+    public Integer call() {
+        torchrun.requireOneMachine();
+        LaunchPlan plan = plan();
+        RankOutputOptions.Choice choice = output.choice(plan.worldSize());
+        LaunchSignals signals = LaunchSignals.install(larder.err());
+        RankDisplay display = new RankDisplay(larder.out(), larder.err(), choice, plan, signals);
+        try (Launcher launcher = Launcher.start(plan, display)) {
+            signals.stop(launcher);
+            return exitCode(launcher.join(FOR_EVER), signals, display);
+        }
+    }
+
+    private LaunchPlan plan() {
+        Map<String, @Nullable String> environment = Caller.variables(System.getProperties());
+        torchrun.addTo(environment);
+        Path store = larder.store;
+        if (store != null) {
+            environment.put(StoreLocation.STORE_VARIABLE, store.toAbsolutePath().toString());
+        }
+        LaunchPlan plan = LaunchPlan.of(RankCount.parse(ranks, spec.commandLine()), command)
+                .withMaxRestarts(maxRestarts)
+                .withMasterPort(masterPort)
+                .withEnvironment(environment)
+                .withGrace(grace);
+        return noStandardInput ? plan : plan.withInputForRankZero();
+    }
+
+    private static int exitCode(LaunchResult result, LaunchSignals signals, RankDisplay display) {
+        display.ended(result);
+        int stopped = signals.exitCode();
+        if (stopped != 0) {
+            return stopped;
+        }
+        RankEnd first = result.firstFailure();
+        if (first != null) {
+            return first.cause().exitCode();
+        }
+        return result.isSuccess() ? 0 : 1;
+    }
+}

@@ -1,0 +1,319 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Launches ranks, and kills, stops and floods whatever takes part. */
+@ExtendWith(LeavesNothingBehind.class)
+class LaunchTest {
+    /** A rank with a child and a daemon, all deaf to polite signals; says the pids of the three. */
+    private static final String DEAF_FAMILY = "trap '' TERM INT HUP; sleep 600 & echo pid $!;"
+            + " (setsid sh -c 'trap \"\" TERM INT HUP; echo pid $$; while :; do sleep 600; done' &);"
+            + " echo pid $$; while :; do wait; done";
+
+    private static final Pattern PID = Pattern.compile("pid (\\d+)");
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int ROUNDS = Integer.getInteger("larder.soak.rounds", 4);
+
+    @TempDir
+    Path folder;
+
+    private static CommandProcess launch(String script, String... options) {
+        List<String> arguments = new ArrayList<>(List.of("launch", "-n", "2"));
+        arguments.addAll(List.of(options));
+        arguments.addAll(List.of("--", "sh", "-c", script));
+        return CommandProcess.onStore(LeavesNothingBehind.newStore(), arguments.toArray(String[]::new));
+    }
+
+    private static List<Long> pids(CommandProcess launch, int count) {
+        return await().atMost(PATIENCE).until(() -> pids(launch.out()), pids -> pids.size() == count);
+    }
+
+    private static List<Long> pids(String text) {
+        return PID.matcher(text)
+                .results()
+                .map(found -> Long.valueOf(found.group(1)))
+                .toList();
+    }
+
+    private static boolean isRunning(long pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    private static void awaitGone(List<Long> pids, Duration patience) {
+        await().atMost(patience)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> pids.stream().noneMatch(LaunchTest::isRunning));
+    }
+
+    private static void signal(long pid, String name) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor();
+    }
+
+    @Test
+    void linesCarryTheirRankAndStandardOutputHasNothingElse() {
+        try (CommandProcess launch = launch("echo out $WORLD_SIZE; echo err >&2")) {
+            assertThat(launch.exitCode()).isZero();
+            assertThat(launch.out().lines()).containsExactlyInAnyOrder("[0] out 2", "[1] out 2");
+            assertThat(launch.err())
+                    .contains("[0] err\n", "[1] err\n")
+                    .contains("larder: launching 2 ranks: masterPort=");
+        }
+    }
+
+    @Test
+    void theExitCodeIsThatOfTheRankThatFailedFirst() {
+        try (CommandProcess launch = launch("[ $RANK = 1 ] && echo dismal && exit 37; exec sleep 600")) {
+            assertThat(launch.exitCode()).isEqualTo(37);
+            assertThat(launch.err())
+                    .contains("larder: a rank failed: rank=1 pid=")
+                    .contains("cause=exit code 37")
+                    .contains("larder:   [1] dismal");
+        }
+    }
+
+    @Test
+    void aKilledRankEndsTheOthersAndGivesItsSignal() throws IOException, InterruptedException {
+        try (CommandProcess launch = launch("echo pid $$; exec sleep 600")) {
+            List<Long> pids = pids(launch, 2);
+            signal(pids.get(0), "KILL");
+
+            assertThat(launch.exitCode()).isEqualTo(137);
+            assertThat(launch.err()).contains("SIGKILL");
+            awaitGone(pids, PATIENCE);
+        }
+    }
+
+    @Test
+    void everythingDiesWithALaunchThatIsKilled() {
+        try (CommandProcess launch = launch(DEAF_FAMILY)) {
+            List<Long> pids = pids(launch, 6);
+
+            launch.kill();
+
+            awaitGone(pids, PATIENCE);
+        }
+    }
+
+    @Test
+    void ctrlCAsksAndRanksThatEndInOrderSaySo() {
+        try (CommandProcess launch =
+                launch("trap 'echo saved; exit 0' INT; echo pid $$; while :; do sleep 0.05; done")) {
+            pids(launch, 2);
+            launch.signal("INT");
+
+            assertThat(launch.exitCode()).isEqualTo(130);
+            assertThat(launch.out()).contains("[0] saved", "[1] saved");
+            assertThat(launch.err()).contains("asking the ranks to end").doesNotContain("a rank failed");
+        }
+    }
+
+    @Test
+    void aSecondCtrlCKillsRanksThatDoNotListen() {
+        try (CommandProcess launch = launch(DEAF_FAMILY, "--grace=60s")) {
+            List<Long> pids = pids(launch, 6);
+            launch.signal("INT").awaitErr("asking the ranks to end");
+            launch.signal("INT").awaitErr("killing the ranks");
+
+            assertThat(launch.exitCode()).isEqualTo(130);
+            assertThat(pids).noneMatch(LaunchTest::isRunning);
+        }
+    }
+
+    @Test
+    void ctrlCReachesARankThatIsStopped() throws IOException, InterruptedException {
+        try (CommandProcess launch = launch("echo pid $$; exec sleep 600", "--grace=4s")) {
+            List<Long> pids = pids(launch, 2);
+            signal(pids.get(1), "STOP");
+            launch.signal("INT");
+
+            assertThat(launch.exitCode()).isEqualTo(130);
+            assertThat(pids).noneMatch(LaunchTest::isRunning);
+        }
+    }
+
+    @Test
+    void terminationIsPassedOn() {
+        try (CommandProcess launch =
+                launch("trap 'echo asked; exit 0' TERM; echo pid $$; while :; do sleep 0.05; done")) {
+            pids(launch, 2);
+            launch.signal("TERM");
+
+            assertThat(launch.exitCode()).isEqualTo(143);
+            assertThat(launch.out()).contains("[0] asked", "[1] asked");
+        }
+    }
+
+    @Test
+    void filesKeepTheOutputOfEveryRankAndAttempt() throws IOException {
+        String script = "echo out $RANK; echo err $RANK >&2; exit $((1 - LARDER_ATTEMPT))";
+        Path logs = folder.resolve("logs");
+        try (CommandProcess launch = launch(script, "--max_restarts", "1", "--log-dir", logs.toString(), "-r", "1:3")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out()).contains("[0] out 0").doesNotContain("[1]");
+        }
+        try (var runs = Files.list(logs)) {
+            Path run = runs.toList().get(0);
+            assertThat(run.resolve("attempt_0/1/stdout.log")).hasContent("out 1");
+            assertThat(run.resolve("attempt_1/1/stderr.log")).hasContent("err 1");
+            assertThat(run.resolve("attempt_0/0/stdout.log")).doesNotExist();
+        }
+    }
+
+    @Test
+    void restartsAreToldOfWithTheirNumber() {
+        try (CommandProcess launch = launch("exit $((3 - 3 * LARDER_ATTEMPT))", "--max-restarts=2")) {
+            assertThat(launch.exitCode()).isZero();
+            assertThat(launch.err())
+                    .contains("larder: attempt 1 of 3 failed after ")
+                    .contains("starting all ranks again");
+        }
+    }
+
+    @Test
+    void rankZeroReadsStandardInputAndTheOthersNothing() {
+        try (CommandProcess launch = launch("cat; echo end", "--no-prefix", "--quiet")) {
+            launch.say("data").hangUp();
+
+            assertThat(launch.exitCode()).isZero();
+            assertThat(launch.out().lines()).containsExactlyInAnyOrder("data", "end", "end");
+            assertThat(launch.err()).isEmpty();
+        }
+    }
+
+    @Test
+    void ranksEndWhenNobodyReadsWhatTheySay() throws IOException, InterruptedException {
+        Path script = CommandProcess.script(folder);
+        Process process = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        script + " launch -n 2 -q -- sh -c 'while echo line; do sleep 0.02; done' | head -n 1")
+                .redirectErrorStream(true)
+                .start();
+
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .matches("\\[[01]\\] line\n");
+        assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void aThirdCtrlCEndsACommandWhoseOutputNobodyTakes() throws IOException, InterruptedException {
+        Path err = folder.resolve("err");
+        Process process = new ProcessBuilder(
+                        CommandProcess.script(folder).toString(), "launch", "--", "sh", "-c", "echo up >&2; exec yes")
+                .redirectError(err.toFile())
+                .start();
+        for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
+            await().atMost(PATIENCE).until(() -> Files.readString(err).contains(text));
+            signal(process.pid(), "INT");
+        }
+
+        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(130);
+    }
+
+    @Test
+    void aPythonScriptFindsWhatTorchWouldAskFor() {
+        String script =
+                "import os; e = os.environ; print(e['RANK'], e['WORLD_SIZE'], e['LOCAL_RANK'], e['MASTER_ADDR'],"
+                        + " int(e['MASTER_PORT']) > 0, e['TORCHELASTIC_RUN_ID'], e.get('LARDER_STORE'))";
+        Path store = LeavesNothingBehind.newStore();
+        try (CommandProcess launch = CommandProcess.onStore(
+                store,
+                "launch",
+                "--nproc_per_node=2",
+                "--rdzv_id=mine",
+                "--standalone",
+                "--",
+                "python3",
+                "-c",
+                script)) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines())
+                    .containsExactlyInAnyOrder(
+                            "[0] 0 2 0 127.0.0.1 True mine " + store, "[1] 1 2 1 127.0.0.1 True mine " + store);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "launch | 2 | CMD",
+                "launch -n 0 -- true | 2 | not a number of ranks: '0'",
+                "launch -n many -- true | 2 | not a number of ranks: 'many'",
+                "launch -n 99999 -- true | 2 | bad number of ranks",
+                "launch --nnodes=2 -- true | 7 | several machines are not supported yet: nnodes=2",
+                "launch --nnodes=1:4 -- true | 7 | several machines",
+                "launch --node-rank=1 -- true | 7 | several machines",
+                "launch --rdzv-endpoint=192.0.2.1:29400 -- true | 7 | rdzv-endpoint=192.0.2.1:29400",
+                "launch --tee 3 -- true | 2 | need --log-dir",
+                "launch --log-dir /tmp -r 7 -- true | 2 | --redirects is 0, 1, 2, 3",
+                "launch --local-ranks-filter 3 -- true | 2 | no such rank: 3 of 1",
+                "launch --master-port 70000 -- true | 2 | bad port",
+            })
+    void whatMakesNoSenseIsRefused(String line, int code, String message) {
+        Answer answer = Answer.of(line.strip().split(" ", -1));
+
+        assertThat(answer.code()).as(answer.err()).isEqualTo(code);
+        assertThat(answer.err()).startsWith("larder: ").contains(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "launch -- no-such-program | 127 | no such program: command=no-such-program",
+                "launch -- /dev/null | 126 | not an executable file",
+                "launch t.py | 127 | -- python3 t.py",
+            })
+    void whatIsNoProgramGivesTheExitCodeOfShells(String line, int code, String message) {
+        try (CommandProcess launch = CommandProcess.onStore(
+                LeavesNothingBehind.newStore(), line.strip().split(" ", -1))) {
+            assertThat(launch.exitCode()).as(launch.err()).isEqualTo(code);
+            assertThat(launch.err()).contains(message);
+        }
+    }
+
+    @Test
+    void nothingIsLeftWhicheverProcessIsKilled() throws IOException, InterruptedException {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        for (int round = 0; round < ROUNDS; round++) {
+            try (CommandProcess launch = launch(DEAF_FAMILY, "--grace=200ms", "--max-restarts=1")) {
+                List<Long> pids = pids(launch, 6);
+                long victim = random.nextBoolean() ? launch.pid() : pids.get(random.nextInt(pids.size()));
+                String name = List.of("KILL", "STOP").get(random.nextInt(2));
+                signal(victim, name);
+                launch.signalAfter(random.nextInt(50), random.nextBoolean() ? "KILL" : "TERM");
+                signal(launch.pid(), "CONT");
+                assertThat(launch.exitCode())
+                        .as("seed %d round %d", seed, round)
+                        .isNotZero();
+                awaitGone(pids(launch.out()), PATIENCE);
+            }
+        }
+    }
+}

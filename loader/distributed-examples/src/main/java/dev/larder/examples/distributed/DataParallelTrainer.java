@@ -1,0 +1,161 @@
+package dev.larder.examples.distributed;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.distributed.ProcessGroup;
+import dev.larder.distributed.ProcessGroups;
+import dev.larder.distributed.ReduceOp;
+import dev.larder.distributed.Span;
+import dev.larder.distributed.region.Regions;
+import dev.larder.error.LarderException;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Epoch;
+import dev.larder.loader.Loader;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * Learns to classify Fashion-MNIST in several processes at once, as PyTorch's tutorial on distributed training does: each rank takes its
+ * part of every epoch, gradients are averaged over all ranks, and so every rank makes the same step.
+ *
+ * <pre>
+ * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.DataParallelTrainer --dataset fashion --batch 64
+ * </pre>
+ *
+ * <p>{@code --batch} is that of all ranks together: with one rank it learns the same as with four, up to the rounding of sums in another
+ * order. Prints one line per rank and epoch; rank 0 then one with the result.
+ */
+public final class DataParallelTrainer {
+    private final Options options;
+
+    private DataParallelTrainer(Options options) {
+        this.options = options;
+    }
+
+    /** Trains as one of the ranks that the environment tells of. */
+    public static void main(String[] arguments) {
+        Options options = Options.parse(
+                "DataParallelTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
+        try {
+            new DataParallelTrainer(options).run();
+        } catch (LarderException e) {
+            System.err.println("DataParallelTrainer: " + e.getMessage());
+            System.exit(e.code().number());
+        }
+    }
+
+    private void run() {
+        try (Larder larder = Larder.connect();
+                Regions regions = Regions.of(larder);
+                ProcessGroup group = ProcessGroups.init(regions);
+                Dataset dataset = larder.dataset(options.text("dataset", "fashion"))) {
+            int batch = options.number("batch", 64) / group.worldSize();
+            try (Loader train = loader(dataset, "train", batch, group);
+                    Loader test = loader(dataset, "t10k", batch, group)) {
+                train(
+                        group,
+                        train,
+                        test,
+                        Math.toIntExact(dataset.array("train-images").rowByteSize()));
+            }
+        }
+    }
+
+    private Loader loader(Dataset dataset, String part, int batch, ProcessGroup group) {
+        return Loader.over(dataset)
+                .arrays(part + "-images", part + "-labels")
+                .shuffle(options.number("seed", 42))
+                .shard(group.rank(), group.worldSize())
+                .batch(batch)
+                .dropLast(true)
+                .build();
+    }
+
+    private void train(ProcessGroup group, Loader train, Loader test, int pixels) {
+        Learner learner = new Learner(group, pixels, options.number("batch", 64) / group.worldSize());
+        learner.begin(options.number("seed", 42));
+        int steps = options.number("steps", Integer.MAX_VALUE);
+        for (int epoch = 0; epoch < options.number("epochs", 2); epoch++) {
+            double loss = 0;
+            long seen = 0;
+            for (Batch batch : train.epoch(epoch)) {
+                if (batch.number() == steps) {
+                    break;
+                }
+                loss += learner.learn(batch, options.real("lr", 0.05f));
+                seen += batch.size();
+            }
+            Lines.print("rank %d epoch %d loss %.6f", group.rank(), epoch, loss / seen);
+        }
+        double accuracy = learner.test(test.epoch(0));
+        if (group.rank() == 0) {
+            Lines.print("ranks %d accuracy %.4f parameters %.6f",
+                    group.worldSize(),
+                    accuracy,
+                    learner.lengthOfParameters());
+        }
+    }
+
+    /** The parameters, which are the same at all ranks, and how they learn. */
+    private static final class Learner {
+        private final ProcessGroup group;
+        private final SoftmaxGradient gradient;
+        private final float[] parameters;
+        private final byte[] images;
+        private final byte[] labels;
+
+        Learner(ProcessGroup group, int pixels, int batch) {
+            this.group = group;
+            this.gradient = new SoftmaxGradient(pixels);
+            this.parameters = new float[gradient.parameters()];
+            this.images = new byte[pixels * batch];
+            this.labels = new byte[batch];
+        }
+
+        /** Gives all ranks the parameters that rank 0 begins with. */
+        void begin(long seed) {
+            Random random = new Random(seed + group.rank()); // of which only rank 0's count
+            for (int k = 0; k < parameters.length; k++) {
+                parameters[k] = (float) (0.01 * random.nextGaussian());
+            }
+            group.broadcast(Span.of(parameters), 0);
+        }
+
+        /** Makes one step with all ranks, and returns the sum of this rank's losses. */
+        double learn(Batch batch, float learningRate) {
+            float[] slope = slope(batch);
+            group.allReduce(Span.of(slope), ReduceOp.AVG);
+            for (int k = 0; k < parameters.length; k++) {
+                parameters[k] -= learningRate * slope[k];
+            }
+            return gradient.loss();
+        }
+
+        private float[] slope(Batch batch) {
+            batch.array(0).buffer().getBytes(0, images, 0, batch.array(0).byteSize());
+            batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
+            return gradient.of(parameters, images, labels, batch.size());
+        }
+
+        /** Returns which part of what all ranks have seen was put into the right class. */
+        double test(Epoch epoch) {
+            long[] counts = new long[2];
+            for (Batch batch : epoch) {
+                slope(batch);
+                counts[0] += gradient.hits();
+                counts[1] += batch.size();
+            }
+            group.allReduce(Span.of(counts), ReduceOp.SUM);
+            return (double) counts[0] / counts[1];
+        }
+
+        /** Returns what two runs can be compared by. */
+        double lengthOfParameters() {
+            double sum = 0;
+            for (float parameter : parameters) {
+                sum += (double) parameter * parameter;
+            }
+            return Math.sqrt(sum);
+        }
+    }
+}

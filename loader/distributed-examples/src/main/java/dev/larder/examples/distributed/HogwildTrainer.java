@@ -1,0 +1,136 @@
+package dev.larder.examples.distributed;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.distributed.ProcessGroup;
+import dev.larder.distributed.ProcessGroups;
+import dev.larder.distributed.ReduceOp;
+import dev.larder.distributed.Span;
+import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.shared.SharedArray;
+import dev.larder.error.LarderException;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
+import dev.larder.npy.Dtype;
+import java.util.Set;
+
+/**
+ * Learns to classify Fashion-MNIST in several processes that write one vector of parameters without any lock, as in "Hogwild!" (Recht,
+ * Ré, Wright and Niu, 2011): additions of two ranks that meet at one parameter may lose one of them, and it converges all the same.
+ *
+ * <pre>
+ * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.HogwildTrainer --dataset fashion
+ * </pre>
+ */
+public final class HogwildTrainer {
+    private HogwildTrainer() {}
+
+    /** Trains as one of the ranks that the environment tells of. */
+    public static void main(String[] arguments) {
+        Options options = Options.parse(
+                "HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
+        try (Larder larder = Larder.connect();
+                Regions regions = Regions.of(larder);
+                ProcessGroup group = ProcessGroups.init(regions);
+                Dataset dataset = larder.dataset(options.text("dataset", "fashion"))) {
+            int pixels = Math.toIntExact(dataset.array("train-images").rowByteSize());
+            SoftmaxGradient gradient = new SoftmaxGradient(pixels);
+            String name = options.runName("parameters");
+            try (SharedArray parameters =
+                    SharedArray.openOrCreate(regions, name, Dtype.parse("<f4"), gradient.parameters())) {
+                run(options, group, dataset, gradient, parameters);
+            }
+        } catch (LarderException e) {
+            System.err.println("HogwildTrainer: " + e.getMessage());
+            System.exit(e.code().number());
+        }
+    }
+
+    private static void run(
+            Options options, ProcessGroup group, Dataset dataset, SoftmaxGradient gradient, SharedArray parameters) {
+        int batch = options.number("batch", 32);
+        Work work = new Work(gradient, parameters, batch);
+        try (Loader train = loader(options, dataset, "train", batch, group);
+                Loader test = loader(options, dataset, "t10k", batch, group)) {
+            group.barrier();
+            int steps = options.number("steps", Integer.MAX_VALUE);
+            for (int epoch = 0; epoch < options.number("epochs", 1); epoch++) {
+                for (Batch one : train.epoch(epoch)) {
+                    if (one.number() == steps) {
+                        break;
+                    }
+                    work.learn(one, options.real("lr", 0.02f));
+                }
+                Lines.print("rank %d epoch %d loss %.6f", group.rank(), epoch, work.meanLoss());
+            }
+            group.barrier(); // nobody writes any more
+            long[] counts = {0, 0};
+            for (Batch one : test.epoch(0)) {
+                counts[0] += work.measure(one);
+                counts[1] += one.size();
+            }
+            group.allReduce(Span.of(counts), ReduceOp.SUM);
+            if (group.rank() == 0) {
+                Lines.print("ranks %d accuracy %.4f", group.worldSize(), (double) counts[0] / counts[1]);
+            }
+        }
+    }
+
+    private static Loader loader(Options options, Dataset dataset, String part, int batch, ProcessGroup group) {
+        return Loader.over(dataset)
+                .arrays(part + "-images", part + "-labels")
+                .shuffle(options.number("seed", 42))
+                .shard(group.rank(), group.worldSize())
+                .batch(batch)
+                .build();
+    }
+
+    /** What one rank does with the parameters of all. */
+    private static final class Work {
+        private final SoftmaxGradient gradient;
+        private final SharedArray parameters;
+        private final float[] seen;
+        private final byte[] images;
+        private final byte[] labels;
+        private double loss;
+        private long samples;
+
+        Work(SoftmaxGradient gradient, SharedArray parameters, int batch) {
+            this.gradient = gradient;
+            this.parameters = parameters;
+            this.seen = new float[gradient.parameters()];
+            this.images = new byte[(gradient.parameters() / SoftmaxGradient.CLASSES - 1) * batch];
+            this.labels = new byte[batch];
+        }
+
+        /** Takes the parameters as they are at this moment, and adds a step to whatever they are by then. */
+        void learn(Batch batch, float learningRate) {
+            float[] slope = slope(batch);
+            for (int k = 0; k < slope.length; k++) {
+                slope[k] *= -learningRate;
+            }
+            parameters.addPlain(0, slope, 0, slope.length);
+            loss += gradient.loss();
+            samples += batch.size();
+        }
+
+        int measure(Batch batch) {
+            slope(batch);
+            return gradient.hits();
+        }
+
+        private float[] slope(Batch batch) {
+            parameters.read(0, seen, 0, seen.length);
+            batch.array(0).buffer().getBytes(0, images, 0, batch.array(0).byteSize());
+            batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
+            return gradient.of(seen, images, labels, batch.size());
+        }
+
+        double meanLoss() {
+            double mean = loss / samples;
+            loss = 0;
+            samples = 0;
+            return mean;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package dev.larder.distributed;
+
+/**
+ * Reduces long spans: each rank puts what is not its own part of the chunk, reduces its part to its slot, and takes the parts of the
+ * others. With a root only that one takes.
+ */
+final class AllReduceExchange implements Exchange {
+    private final Slots slots;
+    private final Reducer reducer;
+    private Span data = Span.NOTHING;
+    private boolean isTaker;
+
+    AllReduceExchange(Slots slots, Reducer reducer) {
+        this.slots = slots;
+        this.reducer = reducer;
+    }
+
+    AllReduceExchange begin(Span data, ReduceOp op, int root) {
+        this.data = data;
+        this.isTaker = root == CallKind.EVERY_RANK || root == slots.rank();
+        reducer.begin(data, op, isTaker ? data : Span.NOTHING, true);
+        return this;
+    }
+
+    @Override
+    public long chunkByteSize() {
+        return slots.chunkByteSize();
+    }
+
+    @Override
+    public boolean isReducing() {
+        return true;
+    }
+
+    @Override
+    public void put(long offset, long length, int step) {
+        long slot = slots.at(slots.rank(), step);
+        long begin = part(slots.rank(), length);
+        long end = part(slots.rank() + 1, length);
+        data.copyTo(offset, slot, begin);
+        data.copyTo(offset + end, slot + end, length - end);
+    }
+
+    @Override
+    public void reduce(long offset, long length, int step) {
+        long begin = part(slots.rank(), length);
+        long end = part(slots.rank() + 1, length);
+        reducer.reduce(step, begin, offset + begin, offset + begin, end - begin);
+    }
+
+    @Override
+    public void take(long offset, long length, int step) {
+        for (int rank = 0; isTaker && rank < slots.worldSize(); rank++) {
+            if (rank != slots.rank()) {
+                long begin = part(rank, length);
+                data.copyFrom(slots.at(rank, step) + begin, offset + begin, part(rank + 1, length) - begin);
+            }
+        }
+    }
+
+    private long part(int rank, long length) {
+        return Chunks.partStart(rank, slots.worldSize(), length);
+    }
+
+    @Override
+    public void end() {
+        data = Span.NOTHING;
+        reducer.end();
+    }
+}

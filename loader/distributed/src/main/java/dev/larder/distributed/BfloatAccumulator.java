@@ -1,0 +1,34 @@
+package dev.larder.distributed;
+
+import dev.larder.posix.RawMemory;
+import org.jspecify.annotations.Nullable;
+
+/** The upper halves of floats. */
+final class BfloatAccumulator extends FloatAccumulator {
+    private static final long START = RawMemory.arrayOffset(short[].class);
+
+    private final short[] halves = new short[BLOCK_BYTE_SIZE / Short.BYTES];
+
+    BfloatAccumulator() {
+        super(BLOCK_BYTE_SIZE / Short.BYTES);
+    }
+
+    @Override
+    int read(@Nullable Object array, long position, int byteSize, float[] target) {
+        RawMemory.copy(array, position, halves, START, byteSize);
+        int count = byteSize / Short.BYTES;
+        for (int i = 0; i < count; i++) {
+            target[i] = HalfFloats.bfloatToFloat(halves[i]);
+        }
+        return count;
+    }
+
+    @Override
+    void write(@Nullable Object array, long position, int byteSize, float[] source) {
+        int count = byteSize / Short.BYTES;
+        for (int i = 0; i < count; i++) {
+            halves[i] = HalfFloats.floatToBfloat(source[i]);
+        }
+        RawMemory.copy(halves, START, array, position, byteSize);
+    }
+}

@@ -1,0 +1,127 @@
+package dev.larder.distributed;
+
+/** Carries out calls in memory that all ranks share. Of one thread at a time. */
+final class Collectives {
+    /** Spans up to here are reduced by every rank: a second meeting costs more than calculating it several times. */
+    private static final long SHORT_BYTE_SIZE = 16 * 1024;
+
+    private final GroupControl control;
+    private final long shortByteSize;
+    private final AllReduceExchange allReduce;
+    private final ShortReduceExchange shortReduce;
+    private final ReduceScatterExchange reduceScatter;
+    private final BroadcastExchange broadcast;
+    private final GatherExchange gather;
+    private final ScatterExchange scatter;
+
+    Collectives(GroupControl control, Slots slots) {
+        Reducer reducer = new Reducer(slots);
+        this.control = control;
+        this.shortByteSize = Math.min(SHORT_BYTE_SIZE, slots.chunkByteSize());
+        this.allReduce = new AllReduceExchange(slots, reducer);
+        this.shortReduce = new ShortReduceExchange(slots, reducer);
+        this.reduceScatter = new ReduceScatterExchange(slots, reducer);
+        this.broadcast = new BroadcastExchange(slots);
+        this.gather = new GatherExchange(slots);
+        this.scatter = new ScatterExchange(slots);
+    }
+
+    /** Meets all ranks, which have to come with the same two numbers. */
+    void meet(int collective, long number) {
+        control.beginCall(CallKind.of(collective, null, null, CallKind.EVERY_RANK), number);
+        try {
+            meetAll();
+        } catch (RuntimeException | Error e) {
+            throw control.failedIn(e);
+        }
+    }
+
+    void broadcast(Span data, int root) {
+        control.beginCall(CallKind.of(CallKind.BROADCAST, data.type(), null, root), data.byteSize());
+        run(broadcast.begin(data, root), data.byteSize());
+    }
+
+    /** Reduces to all ranks, or to a root. */
+    void reduce(Span data, ReduceOp op, int root) {
+        int collective = root == CallKind.EVERY_RANK ? CallKind.ALL_REDUCE : CallKind.REDUCE;
+        control.beginCall(CallKind.of(collective, data.type(), op, root), data.byteSize());
+        boolean isShort = data.byteSize() <= shortByteSize;
+        run(isShort ? shortReduce.begin(data, op, root) : allReduce.begin(data, op, root), data.byteSize());
+    }
+
+    void reduceScatter(Span input, Span output, ReduceOp op) {
+        control.beginCall(
+                CallKind.of(CallKind.REDUCE_SCATTER, output.type(), op, CallKind.EVERY_RANK), output.byteSize());
+        run(reduceScatter.begin(input, output, op), output.byteSize());
+    }
+
+    /** Gathers at all ranks, or at a root. */
+    void gather(Span input, Span output, int root) {
+        int collective = root == CallKind.EVERY_RANK ? CallKind.ALL_GATHER : CallKind.GATHER;
+        control.beginCall(CallKind.of(collective, input.type(), null, root), input.byteSize());
+        run(gather.begin(input, output, root), input.byteSize());
+    }
+
+    void scatter(Span input, Span output, int root) {
+        control.beginCall(CallKind.of(CallKind.SCATTER, output.type(), null, root), output.byteSize());
+        run(scatter.begin(input, output, root), output.byteSize());
+    }
+
+    private void meetAll() {
+        control.publish();
+        control.awaitAll();
+        control.requireSameCall();
+    }
+
+    private void run(Exchange exchange, long byteSize) {
+        try {
+            if (byteSize == 0) {
+                meetAll();
+            } else {
+                runChunks(exchange, byteSize);
+            }
+        } catch (RuntimeException | Error e) {
+            throw control.failedIn(e);
+        } finally {
+            exchange.end();
+        }
+    }
+
+    /**
+     * Chunk i is put in round i, and taken in the round after the next meeting, or one later where it is reduced between. A slot of
+     * round i is read for the last time before this rank publishes round i + 2, and is filled again in round i + 4, which begins when
+     * all have published i + 2.
+     */
+    private void runChunks(Exchange exchange, long byteSize) {
+        long chunkByteSize = exchange.chunkByteSize();
+        long chunks = Chunks.count(byteSize, chunkByteSize);
+        int lag = exchange.isReducing() ? 2 : 1;
+        for (long round = 0; round < chunks + lag; round++) {
+            int step = control.step() + 1;
+            if (round < chunks) {
+                exchange.put(round * chunkByteSize, length(round, chunkByteSize, byteSize), step);
+            }
+            if (round > 0) {
+                control.awaitAll();
+                if (round == 1) {
+                    control.requireSameCall();
+                }
+                if (lag == 2 && round <= chunks) {
+                    long before = round - 1;
+                    exchange.reduce(before * chunkByteSize, length(before, chunkByteSize, byteSize), step - 1);
+                }
+                if (round >= lag) {
+                    long taken = round - lag;
+                    exchange.take(taken * chunkByteSize, length(taken, chunkByteSize, byteSize), step - lag);
+                }
+            }
+            if (round < chunks + lag - 1) {
+                control.publish();
+            }
+        }
+    }
+
+    private static long length(long chunk, long chunkByteSize, long byteSize) {
+        return Math.min(chunkByteSize, byteSize - chunk * chunkByteSize);
+    }
+}

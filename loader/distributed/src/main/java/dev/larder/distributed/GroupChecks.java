@@ -1,0 +1,81 @@
+package dev.larder.distributed;
+
+import org.jspecify.annotations.Nullable;
+
+/** Refuses calls that cannot be meant, before any other rank hears of them. */
+final class GroupChecks {
+    private final int rank;
+    private final int worldSize;
+
+    GroupChecks(int rank, int worldSize) {
+        this.rank = rank;
+        this.worldSize = worldSize;
+    }
+
+    void requireRoot(int root) {
+        if (root < 0 || root >= worldSize) {
+            throw new IllegalArgumentException("root: " + root + " of " + worldSize);
+        }
+    }
+
+    void requireOp(Span data, ReduceOp op) {
+        if (op == ReduceOp.AVG && data.type().isInteger()) {
+            throw new IllegalArgumentException("no average of integers: type=" + data.type() + "; divide the SUM");
+        }
+    }
+
+    void requireTarget(Span data, boolean isWritten) {
+        if (isWritten && !data.isWritable()) {
+            throw new IllegalArgumentException("results cannot be written to a read-only buffer");
+        }
+    }
+
+    /** Requires that a span has what all ranks have of another one. */
+    void requireParts(Span part, Span whole) {
+        if (part.type() != whole.type()
+                || part.byteSize() != whole.byteSize() / worldSize
+                || whole.byteSize() % worldSize != 0) {
+            throw new IllegalArgumentException(
+                    "not the same for each of " + worldSize + " ranks: part=" + part + " whole=" + whole);
+        }
+    }
+
+    /** Returns the span that only the root has to bring. */
+    Span wholeAt(int root, Span part, @Nullable Span whole) {
+        if (root != rank) {
+            return Span.NOTHING;
+        }
+        if (whole == null) {
+            throw new IllegalArgumentException("the root has to bring the span of all ranks");
+        }
+        requireParts(part, whole);
+        return whole;
+    }
+
+    /** Returns where this rank is in a list of ranks; -1 where it is not there. */
+    int placeIn(int[] ranks) {
+        boolean[] isListed = new boolean[worldSize];
+        int place = -1;
+        for (int i = 0; i < ranks.length; i++) {
+            requireRoot(ranks[i]);
+            if (isListed[ranks[i]]) {
+                throw new IllegalArgumentException("listed twice: rank " + ranks[i]);
+            }
+            isListed[ranks[i]] = true;
+            place = ranks[i] == rank ? i : place;
+        }
+        if (ranks.length == 0) {
+            throw new IllegalArgumentException("a group of nobody");
+        }
+        return place;
+    }
+
+    /** Returns a number that differs for different lists, as far as a number can. */
+    static long fingerprint(int[] ranks) {
+        long print = 0xcbf2_9ce4_8422_2325L;
+        for (int rank : ranks) {
+            print = (print ^ rank) * 0x100_0000_01b3L;
+        }
+        return print & Long.MAX_VALUE;
+    }
+}

@@ -1,0 +1,214 @@
+package dev.larder.distributed;
+
+import dev.larder.distributed.region.SharedMemory;
+import dev.larder.error.ErrorCode;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How a rank tells the others how far it is, and waits until all are there: it spins while that is likely to be short, then sleeps.
+ *
+ * <p>A sleeper counts itself before it looks once more; a rank that goes on does so before it looks for sleepers. So either the
+ * sleeper sees the progress or the rank sees the sleeper, and nobody makes a system call where nobody sleeps. Of ranks that arrive
+ * the last one alone rings: it sees all the others there.
+ *
+ * <p>Of one thread at a time.
+ */
+final class GroupControl {
+    private static final long LOOK_AROUND_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /** A sleep so short was not worth it; a longer one means that the others do not run at all just now. */
+    private static final long SHORT_SLEEP_NS = 50_000;
+
+    private static final int FEWEST_TURNS = 100;
+
+    private final SharedMemory memory;
+    private final GroupSpec spec;
+    private final GroupPeers peers;
+    private final GroupFault fault;
+    private final int[] lines;
+
+    private int step;
+    private int known;
+    private int spinTurns;
+    private long callNumber;
+    private long callKind;
+    private long callBytes;
+    private volatile boolean closing;
+
+    GroupControl(SharedMemory memory, GroupSpec spec, GroupPeers peers, GroupFault fault) {
+        this.memory = memory;
+        this.spec = spec;
+        this.peers = peers;
+        this.fault = fault;
+        this.lines = new int[spec.worldSize()];
+        this.spinTurns = spec.waits().mostSpinTurns() / 2;
+        for (int rank = 0; rank < lines.length; rank++) {
+            lines[rank] = GroupDescriptor.line(rank) + GroupDescriptor.PROGRESS_OFFSET;
+        }
+    }
+
+    /** Returns the last step that this rank has published. */
+    int step() {
+        return step;
+    }
+
+    long callNumber() {
+        return callNumber;
+    }
+
+    /** Says what this rank does next; the others see it with its next step. */
+    void beginCall(long kind, long byteSize) {
+        if (closing) {
+            throw new IllegalStateException("process group is closed: key=" + spec.key());
+        }
+        fault.throwIfBroken();
+        callNumber++;
+        callKind = kind;
+        callBytes = byteSize;
+        int call = GroupDescriptor.call(spec.rank(), callNumber);
+        memory.putLong(call + GroupDescriptor.CALL_NUMBER_OFFSET, callNumber);
+        memory.putLong(call + GroupDescriptor.CALL_KIND_OFFSET, kind);
+        memory.putLong(call + GroupDescriptor.CALL_BYTES_OFFSET, byteSize);
+    }
+
+    /** Tells the others that this rank has done one more step. */
+    void publish() {
+        step++;
+        memory.putIntVolatile(lines[spec.rank()], step);
+        if (memory.getIntVolatile(GroupDescriptor.SLEEPERS_OFFSET) != 0 && areAllAt(step)) {
+            ring();
+        }
+    }
+
+    private void ring() {
+        memory.getAndAddInt(GroupDescriptor.BELL_OFFSET, 1);
+        memory.wake(GroupDescriptor.BELL_OFFSET, Integer.MAX_VALUE);
+    }
+
+    private boolean areAllAt(int wanted) {
+        for (int line : lines) {
+            if (memory.getIntVolatile(line) - wanted < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Waits until all ranks have published what this one has, and fails as the group's contract says. */
+    void awaitAll() {
+        if (known == step) {
+            return;
+        }
+        int turns = spinTurns;
+        for (int line : lines) {
+            while (memory.getIntVolatile(line) - step < 0) {
+                if (--turns < 0) {
+                    sleepUntilAllAreThere();
+                    known = step;
+                    return;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        known = step;
+    }
+
+    private void sleepUntilAllAreThere() {
+        long startNs = System.nanoTime();
+        long lookedNs = startNs;
+        long timeoutNs = (step == 1 ? spec.waits().toJoin() : spec.waits().timeout()).toNanos();
+        while (true) {
+            sleep(Math.max(0, Math.min(LOOK_AROUND_NS, timeoutNs - (System.nanoTime() - startNs))));
+            if (areAllAt(step)) {
+                learnFrom(System.nanoTime() - startNs);
+                return;
+            }
+            fault.throwIfBroken();
+            requireUndisturbed();
+            peers.requireNoneClosed(step, what());
+            long nowNs = System.nanoTime();
+            if (nowNs - lookedNs >= LOOK_AROUND_NS) {
+                lookedNs = nowNs;
+                peers.requireAlive(step, what());
+            }
+            if (nowNs - startNs >= timeoutNs) {
+                throw peers.late(step, what(), timeoutNs);
+            }
+        }
+    }
+
+    /** Spins longer next time where a sleep was short, and less where others on a busy machine need the processor. */
+    private void learnFrom(long sleptNs) {
+        int most = spec.waits().mostSpinTurns();
+        int turns = sleptNs < SHORT_SLEEP_NS ? 2 * spinTurns : spinTurns / 2;
+        spinTurns = Math.min(most, Math.max(FEWEST_TURNS, turns));
+    }
+
+    private void sleep(long timeoutNs) {
+        memory.getAndAddInt(GroupDescriptor.SLEEPERS_OFFSET, 1);
+        try {
+            int bell = memory.getIntVolatile(GroupDescriptor.BELL_OFFSET);
+            if (!areAllAt(step) && !fault.isBroken() && !closing) {
+                memory.sleepWhile(GroupDescriptor.BELL_OFFSET, bell, timeoutNs);
+            }
+        } finally {
+            memory.getAndAddInt(GroupDescriptor.SLEEPERS_OFFSET, -1);
+        }
+    }
+
+    private void requireUndisturbed() {
+        if (closing) {
+            throw new IllegalStateException(
+                    "process group was closed in a call: key=" + spec.key() + " call=" + what());
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw fault.breakBecause(
+                    ErrorCode.INTERRUPTED,
+                    "a rank was interrupted in a call of the group: " + peers.describe(spec.rank()) + " call=" + what()
+                            + "; make a new group");
+        }
+    }
+
+    /** Compares what the ranks do, once all have published the first step of their call. */
+    void requireSameCall() {
+        for (int rank = 0; rank < lines.length; rank++) {
+            int call = GroupDescriptor.call(rank, callNumber);
+            if (memory.getLong(call + GroupDescriptor.CALL_KIND_OFFSET) != callKind
+                    || memory.getLong(call + GroupDescriptor.CALL_BYTES_OFFSET) != callBytes
+                    || memory.getLong(call + GroupDescriptor.CALL_NUMBER_OFFSET) != callNumber) {
+                throw peers.mismatch(rank, callNumber);
+            }
+        }
+    }
+
+    /** Breaks the group for what ends a call of this rank in the middle: its steps no longer mean what those of the others do. */
+    RuntimeException failedIn(Throwable failure) {
+        if (!closing && !fault.isBroken()) {
+            fault.breakBecause(
+                    ErrorCode.UNEXPECTED,
+                    "a rank failed in a call of the process group: " + peers.describe(spec.rank()) + " key="
+                            + spec.key() + " call=" + what() + " failure=" + failure
+                            + "; see what that rank says, and start all ranks again");
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
+    }
+
+    private String what() {
+        return CallKind.describe(callKind, callBytes) + " callNumber=" + callNumber;
+    }
+
+    /** Ends a wait of another thread soon, and lets no call begin any more. */
+    void stop() {
+        closing = true;
+        ring();
+    }
+
+    /** Lets the others see that this rank has gone. */
+    void leave() {
+        peers.close();
+        ring();
+    }
+}

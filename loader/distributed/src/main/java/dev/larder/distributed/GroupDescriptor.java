@@ -1,0 +1,93 @@
+package dev.larder.distributed;
+
+import dev.larder.layout.RegionDescriptor;
+
+/**
+ * Specifies the region of a process group, which all its ranks write. Seat n of the region is taken by rank n.
+ *
+ * <pre>
+ *      0                4                8                16
+ *     +----------------+----------------+-----------------+
+ *    0| world size     | chunk byte size| padding         |  written by whoever lays it out
+ *     +----------------+----------------+-----------------+
+ *  128| bell           | sleepers       | padding         |  bell: who waits for all ranks sleeps here; it changes when all are there
+ *     +----------------+----------------+-----------------+
+ *  256| broken by + 1  | told           | error code      |  0 while the group works; the first that breaks it tells why
+ *  268| byte size      | message, UTF-8                   |
+ *     +---------------------------------+-----------------+
+ * 4096| line of rank 0, 256 bytes                         |
+ * 4352| line of rank 1 ...                                |
+ *     +---------------------------------------------------+
+ *     | slots, from a multiple of 4096 on:                |
+ *     | {@link #DEPTH} of rank 0, each of a chunk's size; of rank 1; ...
+ *
+ *  A rank's line, written by that rank alone:
+ *    0  steps that it has done (int, wraps around; 1 when it has joined)
+ *    8  its last calls, those of even and of odd number:
+ *       8 number, 16 kind, 24 byte size;   32 number, 40 kind, 48 byte size
+ *  128  state (int): 0 not yet here, 1 joined, 2 closed
+ *  136  process id (long)
+ * </pre>
+ *
+ * A kind has the number of the collective in its lowest byte, that of the type in the next, that of the operation in the third, and
+ * the root plus one above. Words that ranks wait for lie 128 bytes apart: processors fetch cache lines in pairs.
+ */
+final class GroupDescriptor {
+    /** The kind of the region. */
+    static final String KIND = "process-group-1";
+
+    /** How many chunks of a rank can be on their way at once. */
+    static final int DEPTH = 4;
+
+    private static final int PADDED_LINE = 128;
+    private static final int PAGE = 4096;
+
+    static final int WORLD_SIZE_OFFSET = 0;
+    static final int CHUNK_BYTE_SIZE_OFFSET = WORLD_SIZE_OFFSET + Integer.BYTES;
+
+    static final int BELL_OFFSET = PADDED_LINE;
+    static final int SLEEPERS_OFFSET = BELL_OFFSET + Integer.BYTES;
+
+    static final int BROKEN_BY_OFFSET = BELL_OFFSET + PADDED_LINE;
+    static final int BROKEN_TOLD_OFFSET = BROKEN_BY_OFFSET + Integer.BYTES;
+    static final int BROKEN_CODE_OFFSET = BROKEN_TOLD_OFFSET + Integer.BYTES;
+    static final int MESSAGE_LENGTH_OFFSET = BROKEN_CODE_OFFSET + Integer.BYTES;
+    static final int MESSAGE_OFFSET = MESSAGE_LENGTH_OFFSET + Integer.BYTES;
+    static final int MESSAGE_LENGTH = PAGE - MESSAGE_OFFSET;
+
+    static final int LINES_OFFSET = PAGE;
+    static final int LINE_LENGTH = 2 * PADDED_LINE;
+    static final int PROGRESS_OFFSET = 0;
+    static final int CALLS_OFFSET = PROGRESS_OFFSET + Long.BYTES;
+    static final int CALL_NUMBER_OFFSET = 0;
+    static final int CALL_KIND_OFFSET = CALL_NUMBER_OFFSET + Long.BYTES;
+    static final int CALL_BYTES_OFFSET = CALL_KIND_OFFSET + Long.BYTES;
+    static final int CALL_LENGTH = CALL_BYTES_OFFSET + Long.BYTES;
+    static final int STATE_OFFSET = PADDED_LINE;
+    static final int PID_OFFSET = STATE_OFFSET + Long.BYTES;
+
+    static final int STATE_ABSENT = 0;
+    static final int STATE_JOINED = 1;
+    static final int STATE_CLOSED = 2;
+
+    /** Each rank has a seat. */
+    static final int WORLD_SIZE_LIMIT = RegionDescriptor.SEAT_LIMIT;
+
+    private GroupDescriptor() {}
+
+    static int line(int rank) {
+        return LINES_OFFSET + rank * LINE_LENGTH;
+    }
+
+    static int call(int rank, long number) {
+        return line(rank) + CALLS_OFFSET + (int) (number & 1) * CALL_LENGTH;
+    }
+
+    static long slots(int worldSize) {
+        return (line(worldSize) + PAGE - 1L) / PAGE * PAGE;
+    }
+
+    static long byteSize(int worldSize, int chunkByteSize) {
+        return slots(worldSize) + (long) worldSize * DEPTH * chunkByteSize;
+    }
+}

@@ -1,0 +1,78 @@
+package dev.larder.distributed;
+
+import dev.larder.distributed.region.SharedMemory;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Why a group is broken: told once, by the rank that found out first, and read by all. Thread-safe. */
+final class GroupFault {
+    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long PAUSE_NS = 100_000;
+
+    private final SharedMemory memory;
+    private final int rank;
+    private volatile @Nullable LarderException told;
+
+    GroupFault(SharedMemory memory, int rank) {
+        this.memory = memory;
+        this.rank = rank;
+    }
+
+    boolean isBroken() {
+        return memory.getIntVolatile(GroupDescriptor.BROKEN_BY_OFFSET) != 0;
+    }
+
+    void throwIfBroken() {
+        if (isBroken() || told != null) {
+            throw reason();
+        }
+    }
+
+    /** Breaks the group, unless another rank has done so, and returns the failure that is told to all. */
+    LarderException breakBecause(ErrorCode code, String message) {
+        if (memory.compareAndSetInt(GroupDescriptor.BROKEN_BY_OFFSET, 0, rank + 1)) {
+            byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
+            int length = Math.min(bytes.length, GroupDescriptor.MESSAGE_LENGTH);
+            memory.buffer(GroupDescriptor.MESSAGE_OFFSET, length).put(bytes, 0, length);
+            memory.putInt(GroupDescriptor.MESSAGE_LENGTH_OFFSET, length);
+            memory.putInt(GroupDescriptor.BROKEN_CODE_OFFSET, code.number());
+            memory.putIntVolatile(GroupDescriptor.BROKEN_TOLD_OFFSET, 1);
+            memory.getAndAddInt(GroupDescriptor.BELL_OFFSET, 1);
+            memory.wake(GroupDescriptor.BELL_OFFSET, Integer.MAX_VALUE);
+        }
+        return reason();
+    }
+
+    private LarderException reason() {
+        LarderException first = told;
+        if (first == null) {
+            first = read();
+            told = first;
+        }
+        return new LarderException(first.rawCode(), String.valueOf(first.getMessage()), null);
+    }
+
+    private LarderException read() {
+        long startNs = System.nanoTime();
+        while (memory.getIntVolatile(GroupDescriptor.BROKEN_TOLD_OFFSET) == 0) {
+            if (System.nanoTime() - startNs > PATIENCE_NS) { // it died while it told
+                int by = memory.getInt(GroupDescriptor.BROKEN_BY_OFFSET) - 1;
+                return new LarderException(
+                        ErrorCode.UNEXPECTED.number(),
+                        "the process group is broken: by=" + by + "; make a new group",
+                        null);
+            }
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+        int length = memory.getInt(GroupDescriptor.MESSAGE_LENGTH_OFFSET);
+        ByteBuffer text = memory.buffer(
+                GroupDescriptor.MESSAGE_OFFSET, Math.max(0, Math.min(length, GroupDescriptor.MESSAGE_LENGTH)));
+        String message = StandardCharsets.UTF_8.decode(text).toString();
+        return new LarderException(memory.getInt(GroupDescriptor.BROKEN_CODE_OFFSET), message, null);
+    }
+}

@@ -1,0 +1,63 @@
+package dev.larder.distributed;
+
+import dev.larder.posix.RawMemory;
+import org.jspecify.annotations.Nullable;
+
+/** Combines longs. */
+final class LongAccumulator extends Accumulator {
+    private static final long START = RawMemory.arrayOffset(long[].class);
+
+    private final long[] values = new long[BLOCK_BYTE_SIZE / Long.BYTES];
+    private final long[] others = new long[BLOCK_BYTE_SIZE / Long.BYTES];
+
+    @Override
+    void load(@Nullable Object array, long position, int byteSize) {
+        RawMemory.copy(array, position, values, START, byteSize);
+    }
+
+    @Override
+    void combine(ReduceOp op, @Nullable Object array, long position, int byteSize) {
+        RawMemory.copy(array, position, others, START, byteSize);
+        int count = byteSize / Long.BYTES;
+        switch (op) {
+            case SUM, AVG -> add(values, others, count);
+            case PROD -> multiply(values, others, count);
+            case MIN -> min(values, others, count);
+            case MAX -> max(values, others, count);
+        }
+    }
+
+    private static void add(long[] values, long[] others, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] += others[i];
+        }
+    }
+
+    private static void multiply(long[] values, long[] others, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] *= others[i];
+        }
+    }
+
+    private static void min(long[] values, long[] others, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] = Math.min(values[i], others[i]);
+        }
+    }
+
+    private static void max(long[] values, long[] others, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] = Math.max(values[i], others[i]);
+        }
+    }
+
+    @Override
+    void average(int ranks) {
+        throw new IllegalStateException("no average of integers");
+    }
+
+    @Override
+    void store(@Nullable Object array, long position, int byteSize) {
+        RawMemory.copy(values, START, array, position, byteSize);
+    }
+}

@@ -1,0 +1,341 @@
+package dev.larder.distributed;
+
+import dev.larder.distributed.region.Region;
+import dev.larder.distributed.region.Regions;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranks of one machine over a region that all of them write.
+ *
+ * <p>A call runs in the caller's thread where nothing else goes on, else in the worker's after what was begun before it. Whoever runs
+ * one holds the lock; closing stops that, takes the lock, and only then gives the memory up.
+ */
+final class SharedMemoryGroup implements ProcessGroup {
+    private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
+
+    private final Regions regions;
+    private final GroupSpec spec;
+    private final Region region;
+    private final GroupControl control;
+    private final Collectives collectives;
+    private final GroupChecks checks;
+    private final GroupWorker worker;
+    private final AtomicInteger subgroups = new AtomicInteger();
+    private final ReentrantLock running = new ReentrantLock();
+    private final AtomicInteger pending = new AtomicInteger();
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    private SharedMemoryGroup(Regions regions, GroupSpec spec, Region region, GroupControl control) {
+        this.regions = regions;
+        this.spec = spec;
+        this.region = region;
+        this.control = control;
+        this.collectives = new Collectives(control, new Slots(region.memory(), spec));
+        this.checks = new GroupChecks(spec.rank(), spec.worldSize());
+        this.worker = new GroupWorker("larder-group-" + spec.key() + "-rank-" + spec.rank());
+    }
+
+    /** Takes the place of a rank, and waits until all the others have taken theirs. */
+    static SharedMemoryGroup join(Regions regions, GroupSpec spec) {
+        Region region = GroupRegion.open(regions, spec);
+        try {
+            GroupFault fault = new GroupFault(region.memory(), spec.rank());
+            GroupPeers peers = new GroupPeers(region, spec, fault);
+            GroupRegion.requireSame(region, spec, fault);
+            peers.join();
+            GroupControl control = new GroupControl(region.memory(), spec, peers, fault);
+            try {
+                control.publish();
+                control.awaitAll();
+            } catch (RuntimeException | Error e) {
+                control.leave();
+                throw e;
+            }
+            return new SharedMemoryGroup(regions, spec, region, control);
+        } catch (RuntimeException | Error e) {
+            region.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public int rank() {
+        return spec.rank();
+    }
+
+    @Override
+    public int worldSize() {
+        return spec.worldSize();
+    }
+
+    @Override
+    public void barrier() {
+        if (begin()) {
+            try {
+                collectives.meet(CallKind.BARRIER, 0);
+            } finally {
+                end();
+            }
+        } else {
+            barrierAsync().join();
+        }
+    }
+
+    @Override
+    public void broadcast(Span data, int root) {
+        checks.requireRoot(root);
+        checks.requireTarget(data, root != rank());
+        if (begin()) {
+            try {
+                collectives.broadcast(data, root);
+            } finally {
+                end();
+            }
+        } else {
+            broadcastAsync(data, root).join();
+        }
+    }
+
+    @Override
+    public void allReduce(Span data, ReduceOp op) {
+        checks.requireOp(data, op);
+        checks.requireTarget(data, true);
+        if (begin()) {
+            try {
+                collectives.reduce(data, op, CallKind.EVERY_RANK);
+            } finally {
+                end();
+            }
+        } else {
+            allReduceAsync(data, op).join();
+        }
+    }
+
+    @Override
+    public void reduce(Span data, ReduceOp op, int root) {
+        checks.requireRoot(root);
+        checks.requireOp(data, op);
+        checks.requireTarget(data, root == rank());
+        if (begin()) {
+            try {
+                collectives.reduce(data, op, root);
+            } finally {
+                end();
+            }
+        } else {
+            reduceAsync(data, op, root).join();
+        }
+    }
+
+    @Override
+    public void allGather(Span input, Span output) {
+        checks.requireParts(input, output);
+        checks.requireTarget(output, true);
+        if (begin()) {
+            try {
+                collectives.gather(input, output, CallKind.EVERY_RANK);
+            } finally {
+                end();
+            }
+        } else {
+            allGatherAsync(input, output).join();
+        }
+    }
+
+    @Override
+    public void gather(Span input, @Nullable Span output, int root) {
+        checks.requireRoot(root);
+        Span whole = checks.wholeAt(root, input, output);
+        checks.requireTarget(whole, true);
+        if (begin()) {
+            try {
+                collectives.gather(input, whole, root);
+            } finally {
+                end();
+            }
+        } else {
+            gatherAsync(input, output, root).join();
+        }
+    }
+
+    @Override
+    public void scatter(@Nullable Span input, Span output, int root) {
+        checks.requireRoot(root);
+        Span whole = checks.wholeAt(root, output, input);
+        checks.requireTarget(output, true);
+        if (begin()) {
+            try {
+                collectives.scatter(whole, output, root);
+            } finally {
+                end();
+            }
+        } else {
+            scatterAsync(input, output, root).join();
+        }
+    }
+
+    @Override
+    public void reduceScatter(Span input, Span output, ReduceOp op) {
+        checks.requireOp(input, op);
+        checks.requireParts(output, input);
+        checks.requireTarget(output, true);
+        if (begin()) {
+            try {
+                collectives.reduceScatter(input, output, op);
+            } finally {
+                end();
+            }
+        } else {
+            reduceScatterAsync(input, output, op).join();
+        }
+    }
+
+    @Override
+    public Work barrierAsync() {
+        return submit("barrier", () -> collectives.meet(CallKind.BARRIER, 0));
+    }
+
+    @Override
+    public Work broadcastAsync(Span data, int root) {
+        checks.requireRoot(root);
+        checks.requireTarget(data, root != rank());
+        return submit("broadcast", () -> collectives.broadcast(data, root));
+    }
+
+    @Override
+    public Work allReduceAsync(Span data, ReduceOp op) {
+        checks.requireOp(data, op);
+        checks.requireTarget(data, true);
+        return submit("allReduce", () -> collectives.reduce(data, op, CallKind.EVERY_RANK));
+    }
+
+    @Override
+    public Work reduceAsync(Span data, ReduceOp op, int root) {
+        checks.requireRoot(root);
+        checks.requireOp(data, op);
+        checks.requireTarget(data, root == rank());
+        return submit("reduce", () -> collectives.reduce(data, op, root));
+    }
+
+    @Override
+    public Work allGatherAsync(Span input, Span output) {
+        checks.requireParts(input, output);
+        checks.requireTarget(output, true);
+        return submit("allGather", () -> collectives.gather(input, output, CallKind.EVERY_RANK));
+    }
+
+    @Override
+    public Work gatherAsync(Span input, @Nullable Span output, int root) {
+        checks.requireRoot(root);
+        Span whole = checks.wholeAt(root, input, output);
+        checks.requireTarget(whole, true);
+        return submit("gather", () -> collectives.gather(input, whole, root));
+    }
+
+    @Override
+    public Work scatterAsync(@Nullable Span input, Span output, int root) {
+        checks.requireRoot(root);
+        Span whole = checks.wholeAt(root, output, input);
+        checks.requireTarget(output, true);
+        return submit("scatter", () -> collectives.scatter(whole, output, root));
+    }
+
+    @Override
+    public Work reduceScatterAsync(Span input, Span output, ReduceOp op) {
+        checks.requireOp(input, op);
+        checks.requireParts(output, input);
+        checks.requireTarget(output, true);
+        return submit("reduceScatter", () -> collectives.reduceScatter(input, output, op));
+    }
+
+    /** Makes the call this thread's own; false where others go on, and it has to stand in line. */
+    private boolean begin() {
+        if (!pending.compareAndSet(0, 1)) {
+            return false;
+        }
+        running.lock();
+        return true;
+    }
+
+    private void end() {
+        running.unlock();
+        pending.decrementAndGet();
+    }
+
+    private Work submit(String name, Runnable call) {
+        Work work = new Work(name);
+        pending.incrementAndGet();
+        worker.submit(() -> runNext(work, call));
+        return work;
+    }
+
+    private void runNext(Work work, Runnable call) {
+        running.lock();
+        try {
+            call.run();
+            work.finish();
+        } catch (RuntimeException | Error e) {
+            work.fail(e);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public Optional<ProcessGroup> subgroup(int... ranks) {
+        int place = checks.placeIn(ranks);
+        int number = subgroups.incrementAndGet();
+        if (begin()) {
+            try {
+                collectives.meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks));
+            } finally {
+                end();
+            }
+        } else {
+            submit("subgroup", () -> collectives.meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks)))
+                    .join();
+        }
+        return place < 0
+                ? Optional.empty()
+                : Optional.of(join(regions, spec.subgroup(".sub" + number, place, ranks.length)));
+    }
+
+    @Override
+    public void close() {
+        if (!open.compareAndSet(true, false)) {
+            return;
+        }
+        control.stop();
+        worker.close(CLOSE_PATIENCE);
+        boolean isLocked = lockInTime();
+        try {
+            control.leave();
+            region.close();
+        } finally {
+            if (isLocked) {
+                running.unlock();
+            }
+        }
+    }
+
+    /** Lets a call of another thread end; one that does not writes into memory of nobody when the region is closed. */
+    private boolean lockInTime() {
+        try {
+            return running.tryLock(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ProcessGroup{" + spec.key() + " rank=" + spec.rank() + " of " + spec.worldSize() + "}";
+    }
+}

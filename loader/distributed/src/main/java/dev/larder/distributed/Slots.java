@@ -1,0 +1,37 @@
+package dev.larder.distributed;
+
+import dev.larder.distributed.region.SharedMemory;
+
+/** Where ranks put chunks for each other: each has a few slots, and uses the next one in each step. */
+final class Slots {
+    private final long start;
+    private final int rank;
+    private final int worldSize;
+    private final int chunkByteSize;
+
+    Slots(SharedMemory memory, GroupSpec spec) {
+        this.rank = spec.rank();
+        this.worldSize = spec.worldSize();
+        this.chunkByteSize = spec.chunkByteSize();
+        long offset = GroupDescriptor.slots(worldSize);
+        this.start = memory.address(offset, GroupDescriptor.byteSize(worldSize, chunkByteSize) - offset);
+    }
+
+    /** Returns the address of the slot that a rank fills in a step; valid as that of its memory is. */
+    long at(int ofRank, int step) {
+        int depth = step & (GroupDescriptor.DEPTH - 1);
+        return start + ((long) ofRank * GroupDescriptor.DEPTH + depth) * chunkByteSize;
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    int worldSize() {
+        return worldSize;
+    }
+
+    int chunkByteSize() {
+        return chunkByteSize;
+    }
+}

@@ -1,0 +1,132 @@
+package dev.larder.distributed;
+
+import dev.larder.posix.RawMemory;
+import java.util.Objects;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Elements of one type that lie one after the other in memory of the caller: in an array, in a buffer, or at an address. It copies
+ * nothing, keeps what it is over reachable, and can be used for any number of calls. Addresses need not be aligned.
+ */
+public final class Span {
+    /** No elements. */
+    static final Span NOTHING = of(new float[0]);
+
+    private final ElementType type;
+    private final @Nullable Object array;
+    private final long start;
+    private final long byteSize;
+    private final boolean writable;
+    private final Object owner;
+
+    private Span(ElementType type, @Nullable Object array, long start, long byteSize, boolean writable, Object owner) {
+        if (byteSize < 0 || byteSize % type.byteSize() != 0) {
+            throw new IllegalArgumentException(
+                    "not a number of elements: byteSize=" + byteSize + " elementByteSize=" + type.byteSize());
+        }
+        this.type = type;
+        this.array = array;
+        this.start = start;
+        this.byteSize = byteSize;
+        this.writable = writable;
+        this.owner = Objects.requireNonNull(owner);
+    }
+
+    /** Spans a whole buffer. */
+    public static Span of(ElementType type, DirectBuffer buffer) {
+        return of(type, buffer, 0, buffer.capacity());
+    }
+
+    /** Spans a part of a buffer; only a {@link MutableDirectBuffer} can take results. */
+    public static Span of(ElementType type, DirectBuffer buffer, int offset, int byteSize) {
+        buffer.boundsCheck(offset, byteSize);
+        long start = buffer.addressOffset() + offset;
+        return new Span(type, buffer.byteArray(), start, byteSize, buffer instanceof MutableDirectBuffer, buffer);
+    }
+
+    /** Spans an array of {@link ElementType#FLOAT}. */
+    public static Span of(float[] array) {
+        long byteSize = (long) array.length * Float.BYTES;
+        return new Span(ElementType.FLOAT, array, RawMemory.arrayOffset(float[].class), byteSize, true, array);
+    }
+
+    /** Spans an array of {@link ElementType#DOUBLE}. */
+    public static Span of(double[] array) {
+        long byteSize = (long) array.length * Double.BYTES;
+        return new Span(ElementType.DOUBLE, array, RawMemory.arrayOffset(double[].class), byteSize, true, array);
+    }
+
+    /** Spans an array of {@link ElementType#INT}. */
+    public static Span of(int[] array) {
+        long byteSize = (long) array.length * Integer.BYTES;
+        return new Span(ElementType.INT, array, RawMemory.arrayOffset(int[].class), byteSize, true, array);
+    }
+
+    /** Spans an array of {@link ElementType#LONG}. */
+    public static Span of(long[] array) {
+        long byteSize = (long) array.length * Long.BYTES;
+        return new Span(ElementType.LONG, array, RawMemory.arrayOffset(long[].class), byteSize, true, array);
+    }
+
+    /**
+     * Spans memory outside the heap of any length, without a check of it.
+     *
+     * @param owner what keeps the memory there while it can be reached
+     */
+    public static Span at(ElementType type, long address, long byteSize, Object owner) {
+        return new Span(type, null, address, byteSize, true, owner);
+    }
+
+    /** Returns the part from one element on. */
+    public Span slice(long firstElement, long elements) {
+        Objects.checkFromIndexSize(firstElement, elements, elements());
+        long offset = firstElement * type.byteSize();
+        return new Span(type, array, start + offset, elements * type.byteSize(), writable, owner);
+    }
+
+    /** Returns what the elements are. */
+    public ElementType type() {
+        return type;
+    }
+
+    /** Returns how many elements there are. */
+    public long elements() {
+        return byteSize / type.byteSize();
+    }
+
+    /** Returns how many bytes they have. */
+    public long byteSize() {
+        return byteSize;
+    }
+
+    /** Tells whether results can be written here. */
+    public boolean isWritable() {
+        return writable;
+    }
+
+    /** Returns the array that {@link #position} counts in; null where that is an address. */
+    @Nullable
+    Object array() {
+        return array;
+    }
+
+    /** Returns where a byte is, as {@link RawMemory} takes it. */
+    long position(long offset) {
+        return start + offset;
+    }
+
+    void copyTo(long offset, long address, long length) {
+        RawMemory.copy(array, start + offset, null, address, length);
+    }
+
+    void copyFrom(long address, long offset, long length) {
+        RawMemory.copy(null, address, array, start + offset, length);
+    }
+
+    @Override
+    public String toString() {
+        return "Span{" + type + " elements=" + elements() + "}";
+    }
+}

@@ -1,0 +1,180 @@
+package dev.larder.distributed.queue;
+
+import dev.larder.distributed.region.SharedMemory;
+
+/** The ring and the states of records, as {@link QueueDescriptor} says. Nothing here waits. Thread-safe. */
+final class HandleRing {
+    private final SharedMemory memory;
+    private final int records;
+    private final int entries;
+    private final int capacity;
+    private final long statesOffset;
+
+    HandleRing(SharedMemory memory, int records, int capacity) {
+        this.memory = memory;
+        this.records = records;
+        this.entries = QueueDescriptor.entries(records);
+        this.capacity = capacity;
+        this.statesOffset = QueueDescriptor.statesOffset(records);
+    }
+
+    long state(int record) {
+        return memory.getLongVolatile(statesOffset + (long) record * Long.BYTES);
+    }
+
+    boolean change(int record, long before, long after) {
+        return memory.compareAndSetLong(statesOffset + (long) record * Long.BYTES, before, after);
+    }
+
+    /** Claims a free record between two numbers, and returns it; -1 where there is none. */
+    int claim(int first, int end, int seat) {
+        for (int record = first; record < end; record++) {
+            long state = state(record);
+            if (QueueDescriptor.kind(state) == QueueDescriptor.FREE
+                    && change(
+                            record,
+                            state,
+                            QueueDescriptor.state(
+                                    QueueDescriptor.CLAIMED, seat, QueueDescriptor.generation(state) + 1))) {
+                return record;
+            }
+        }
+        return -1;
+    }
+
+    /** Puts a record at the end; false where as many as fit are before it. */
+    boolean put(int record, long generation) {
+        return put(record, generation, capacity);
+    }
+
+    /** Puts a record at the end, beyond the capacity too: entries of no worth alone can be in its way for a moment. */
+    void putAnyway(int record, long generation) {
+        while (!put(record, generation, entries) && !memory.isClosed()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private boolean put(int record, long generation, int limit) {
+        while (true) {
+            long ticket = tail();
+            long entry = entry(ticket);
+            int behind = turn(ticket) - QueueDescriptor.turn(entry); // differences, for turns wrap around
+            if (behind == 0 && QueueDescriptor.record(entry) < 0) {
+                if (ticket - head() >= limit && !clearHead()) {
+                    return false;
+                }
+                if (ticket - head() < limit
+                        && change(ticket, entry, QueueDescriptor.fullEntry(turn(ticket), record, generation))) {
+                    advance(QueueDescriptor.TAIL_OFFSET, ticket);
+                    return true;
+                }
+            } else if (behind <= 0) {
+                advance(QueueDescriptor.TAIL_OFFSET, ticket); // somebody has put there, and did not come to saying so
+            } else if (ticket == tail() && !clearHead()) {
+                return false;
+            }
+        }
+    }
+
+    /** Takes the first record for a member, and returns it; -1 where there is none. */
+    int take(int seat) {
+        while (true) {
+            long ticket = head();
+            long entry = entry(ticket);
+            int behind = turn(ticket) - QueueDescriptor.turn(entry);
+            int record = QueueDescriptor.record(entry);
+            if (behind == 0 && record < 0) {
+                if (ticket == head()) {
+                    return -1;
+                }
+            } else if (behind == 0) {
+                long state = state(record);
+                boolean isTaken = QueueDescriptor.awaits(state, entry)
+                        && change(
+                                record,
+                                state,
+                                QueueDescriptor.state(QueueDescriptor.TAKEN, seat, QueueDescriptor.generation(state)));
+                if (isTaken || !QueueDescriptor.awaits(state(record), entry)) {
+                    clear(ticket, entry);
+                }
+                if (isTaken) {
+                    return record;
+                }
+            } else if (behind < 0) {
+                advance(QueueDescriptor.HEAD_OFFSET, ticket);
+            } else if (ticket == head()) {
+                return -1; // the memory is closed: no entry is older than the head
+            }
+        }
+    }
+
+    /** Removes what is of no worth from the head; false where nothing was. */
+    private boolean clearHead() {
+        long ticket = head();
+        long entry = entry(ticket);
+        int behind = turn(ticket) - QueueDescriptor.turn(entry);
+        int record = QueueDescriptor.record(entry);
+        if (behind < 0) {
+            advance(QueueDescriptor.HEAD_OFFSET, ticket);
+            return true;
+        }
+        if (behind == 0 && record >= 0 && !QueueDescriptor.awaits(state(record), entry)) {
+            clear(ticket, entry);
+            return true;
+        }
+        return ticket != head();
+    }
+
+    private void clear(long ticket, long entry) {
+        change(ticket, entry, QueueDescriptor.emptyEntry(turn(ticket) + 1));
+        advance(QueueDescriptor.HEAD_OFFSET, ticket);
+    }
+
+    private void advance(int offset, long ticket) {
+        memory.compareAndSetLong(offset, ticket, ticket + 1);
+    }
+
+    /** Tells whether an entry of the ring has a record in a generation. What died before this call was put or not, for good. */
+    boolean has(int record, long state) {
+        for (int i = 0; i < entries; i++) {
+            long entry = entry(i);
+            if (QueueDescriptor.record(entry) == record && QueueDescriptor.awaits(state, entry)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    int records() {
+        return records;
+    }
+
+    /** Returns how many entries are taken, about. */
+    long size() {
+        return Math.max(0, tail() - head());
+    }
+
+    private long tail() {
+        return memory.getLongVolatile(QueueDescriptor.TAIL_OFFSET);
+    }
+
+    private long head() {
+        return memory.getLongVolatile(QueueDescriptor.HEAD_OFFSET);
+    }
+
+    private int turn(long ticket) {
+        return (int) (ticket / entries);
+    }
+
+    private long entry(long ticket) {
+        return memory.getLongVolatile(offset(ticket));
+    }
+
+    private boolean change(long ticket, long before, long after) {
+        return memory.compareAndSetLong(offset(ticket), before, after);
+    }
+
+    private long offset(long ticket) {
+        return QueueDescriptor.RING_OFFSET + (ticket & (entries - 1)) * Long.BYTES;
+    }
+}

@@ -1,0 +1,51 @@
+package dev.larder.distributed.queue;
+
+import dev.larder.distributed.region.SharedMemory;
+
+/**
+ * What a queue is, the same for all of its members.
+ *
+ * @param capacity how many handles it holds at the most
+ * @param buffers how many buffers it owns
+ * @param producers how many of them finish before the end
+ * @param redelivers whether what a dead consumer had taken is put again
+ */
+record QueueSpec(int capacity, int buffers, long bufferByteSize, int producers, boolean redelivers) {
+    QueueSpec {
+        boolean isTooLarge = (long) capacity + buffers > QueueDescriptor.RECORD_LIMIT;
+        boolean hasBuffers = buffers == 0 || (bufferByteSize > 0 && bufferByteSize <= Integer.MAX_VALUE - 8);
+        if (capacity <= 0 || buffers < 0 || isTooLarge || !hasBuffers || producers <= 0) {
+            throw new IllegalArgumentException("capacity=" + capacity + " buffers=" + buffers + " bufferBytes="
+                    + bufferByteSize + " producers=" + producers);
+        }
+    }
+
+    int records() {
+        return capacity + buffers;
+    }
+
+    long byteSize() {
+        return bufferOffset(buffers);
+    }
+
+    long bufferOffset(int buffer) {
+        return QueueDescriptor.buffersOffset(records()) + buffer * QueueDescriptor.bufferStride(bufferByteSize);
+    }
+
+    void write(SharedMemory memory) {
+        memory.putInt(QueueDescriptor.CAPACITY_OFFSET, capacity);
+        memory.putInt(QueueDescriptor.BUFFERS_OFFSET, buffers);
+        memory.putLong(QueueDescriptor.BUFFER_BYTE_SIZE_OFFSET, bufferByteSize);
+        memory.putInt(QueueDescriptor.PRODUCERS_OFFSET, producers);
+        memory.putInt(QueueDescriptor.REDELIVERS_OFFSET, redelivers ? 1 : 0);
+    }
+
+    static QueueSpec read(SharedMemory memory) {
+        return new QueueSpec(
+                memory.getInt(QueueDescriptor.CAPACITY_OFFSET),
+                memory.getInt(QueueDescriptor.BUFFERS_OFFSET),
+                memory.getLong(QueueDescriptor.BUFFER_BYTE_SIZE_OFFSET),
+                memory.getInt(QueueDescriptor.PRODUCERS_OFFSET),
+                memory.getInt(QueueDescriptor.REDELIVERS_OFFSET) == 1);
+    }
+}

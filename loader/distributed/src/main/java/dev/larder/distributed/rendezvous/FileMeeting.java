@@ -1,0 +1,287 @@
+package dev.larder.distributed.rendezvous;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One rank of a meeting by file. The first that comes begins the meeting, every rank takes its slot, the one that sees all slots
+ * taken by living processes completes the meeting, each leaves, and the last that leaves removes the file.
+ *
+ * <p>A slot whose process is dead is free. A file in which nobody lives is what a killed job left, and begins anew. A second job
+ * at the same file is refused where it differs from the first or its ranks are taken, and waits where the first is just
+ * leaving.
+ */
+final class FileMeeting {
+    private static final Logger LOG = LoggerFactory.getLogger(FileMeeting.class);
+    private static final long FIRST_PAUSE_MS = 2;
+    private static final long LONGEST_PAUSE_MS = 50;
+    private static final int FAREWELL_TRIES = 20;
+
+    private final Path path;
+    private final Seat seat;
+    private final Deadline deadline;
+    private final MachineIdentity machine = MachineIdentity.current();
+    private final Occupant self = Occupant.current();
+    private final long nonce = ThreadLocalRandom.current().nextLong();
+    private @Nullable MeetingFile file;
+    private @Nullable MeetingFileDescriptor seen;
+    private String state = "";
+
+    FileMeeting(Path path, Seat seat, Deadline deadline) {
+        this.path = path;
+        this.seat = seat;
+        this.deadline = deadline;
+    }
+
+    /** Waits for the others, by looking again and again. */
+    Meeting meet() {
+        try {
+            long pauseMs = FIRST_PAUSE_MS;
+            while (true) {
+                Meeting meeting = look();
+                if (meeting != null) {
+                    return meeting;
+                }
+                requireTime();
+                pause(pauseMs);
+                pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+            }
+        } catch (RuntimeException e) {
+            withdraw();
+            throw e;
+        } finally {
+            if (file != null) {
+                file.close();
+            }
+        }
+    }
+
+    private @Nullable Meeting look() {
+        MeetingFile open = file == null ? MeetingFile.open(path) : file;
+        file = open;
+        if (!open.tryLock()) {
+            state = "another process keeps the file locked (fuser " + path + " tells which)";
+            return null;
+        }
+        try {
+            state = "";
+            if (!open.isInPlace()) {
+                open.close();
+                file = null;
+                return null;
+            }
+            return takePart(open);
+        } finally {
+            if (file != null) {
+                open.unlock();
+            }
+        }
+    }
+
+    private @Nullable Meeting takePart(MeetingFile open) {
+        MeetingFileDescriptor content = open.read();
+        if (!content.isEmpty() && !content.isMeeting()) {
+            throw refused("the file is none of a meeting").remedy("name a file that does not exist yet");
+        }
+        if (content.isEmpty() || isLeftOver(content)) {
+            content = open.begin(seat, machine);
+        }
+        if (content.isComplete() && !isMine(content)) {
+            state = "an earlier meeting there has not ended: ranks " + Ranks.text(living(content))
+                    + " are still leaving";
+            return null;
+        }
+        if (!isMine(content)) {
+            requireFree(content);
+            content.take(seat.rank(), self, nonce);
+            open.writeSlot(content, seat.rank());
+        }
+        seen = content;
+        if (!content.isComplete() && !(everySlotTaken(content) && missing().isEmpty())) {
+            return null;
+        }
+        leave(open, content);
+        return Meeting.onOneMachine(seat, content.key());
+    }
+
+    /** Tells whether nobody who could still want the file lives; refuses files of which that cannot be known. */
+    private boolean isLeftOver(MeetingFileDescriptor content) {
+        if (!content.isWhole()) {
+            LOG.info("a file of a meeting was never finished, taking it over: file={}", path);
+            return true;
+        }
+        if (!content.isKnownVersion()) {
+            throw refused("the file is of another version of Larder")
+                    .with("version", content.version())
+                    .remedy("remove it, or use one version for all ranks");
+        }
+        boolean isSameBoot = content.isOfBoot(machine);
+        if (!isSameBoot && !(content.isOfMachine(machine) && machine.isKnown())) {
+            throw refused("the file is of a meeting on another machine")
+                    .remedy(
+                            "ranks on several machines are not supported yet; remove the file if no other machine uses it");
+        }
+        if (isSameBoot && (isMine(content) || !living(content).isEmpty())) {
+            return false;
+        }
+        LOG.info("a file of a meeting was left by ranks that are gone, taking it over: file={}", path);
+        return true;
+    }
+
+    private void requireFree(MeetingFileDescriptor content) {
+        if (!content.isOfJob(seat)) {
+            throw refused("another job meets at the file")
+                    .with("ranks", Ranks.text(living(content)))
+                    .remedy("give every job a file of its own");
+        }
+        if (content.worldSize() != seat.worldSize()) {
+            throw refused("the ranks at the file are of another world size")
+                    .with("here", content.worldSize())
+                    .with("own", seat.worldSize())
+                    .remedy("give all ranks one world size, and every job a file of its own");
+        }
+        if (living(content).get(seat.rank())) {
+            throw refused("this rank has come already")
+                    .with("rank", seat.rank())
+                    .with("pid", content.occupant(seat.rank()).pid())
+                    .remedy("give every rank its own number, and every job a file of its own");
+        }
+    }
+
+    private Failure refused(String what) {
+        return Failure.of(ErrorCode.REFUSED, what).with("file", path);
+    }
+
+    private boolean isMine(MeetingFileDescriptor content) {
+        return seat.rank() < content.worldSize()
+                && content.slotState(seat.rank()) == MeetingFileDescriptor.HERE
+                && content.nonce(seat.rank()) == nonce
+                && content.occupant(seat.rank()).equals(self);
+    }
+
+    private static BitSet living(MeetingFileDescriptor content) {
+        BitSet living = new BitSet();
+        for (int rank = 0; rank < content.worldSize(); rank++) {
+            if (content.slotState(rank) == MeetingFileDescriptor.HERE
+                    && !content.occupant(rank).isDead()) {
+                living.set(rank);
+            }
+        }
+        return living;
+    }
+
+    private static boolean everySlotTaken(MeetingFileDescriptor content) {
+        for (int rank = 0; rank < content.worldSize(); rank++) {
+            if (content.slotState(rank) != MeetingFileDescriptor.HERE) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the ranks that were not there, or were dead, when the file was last read. */
+    private BitSet missing() {
+        BitSet missing = Ranks.all(seat.worldSize());
+        if (seen != null) {
+            missing.andNot(living(seen));
+        }
+        return missing;
+    }
+
+    /** Returns the ranks that came, and whose time was up. */
+    private BitSet gaveUp() {
+        BitSet ranks = new BitSet();
+        MeetingFileDescriptor content = seen;
+        for (int rank = 0; content != null && rank < content.worldSize(); rank++) {
+            ranks.set(rank, content.slotState(rank) == MeetingFileDescriptor.GAVE_UP);
+        }
+        return ranks;
+    }
+
+    /** Completes the meeting if nobody has yet, and goes; the last one out removes the file. */
+    private void leave(MeetingFile open, MeetingFileDescriptor content) {
+        if (!content.isComplete()) {
+            content.state(MeetingFileDescriptor.COMPLETE);
+            open.writeHeader(content);
+        }
+        goAway(open, content, MeetingFileDescriptor.LEFT);
+    }
+
+    private void goAway(MeetingFile open, MeetingFileDescriptor content, int slotState) {
+        content.slotState(seat.rank(), slotState);
+        if (living(content).isEmpty()) {
+            open.remove();
+        } else {
+            open.writeSlot(content, seat.rank());
+        }
+    }
+
+    /** Frees the slot again after a failure, so that others do not count on it; a few tries, as the caller wants to go. */
+    private void withdraw() {
+        MeetingFile open = file;
+        if (open == null) {
+            return;
+        }
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            for (int i = 0; i < FAREWELL_TRIES; i++) {
+                if (open.tryLock()) {
+                    MeetingFileDescriptor content = open.read();
+                    if (open.isInPlace() && content.isMeeting() && content.isWhole() && isMine(content)) {
+                        goAway(open, content, MeetingFileDescriptor.GAVE_UP);
+                    }
+                    return;
+                }
+                TimeUnit.MILLISECONDS.sleep(FIRST_PAUSE_MS);
+            }
+        } catch (InterruptedException e) {
+            isInterrupted = true;
+        } catch (LarderException e) {
+            LOG.warn("cannot leave the file of a meeting in order: file={}", path, e);
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void requireTime() {
+        if (!deadline.hasPassed()) {
+            return;
+        }
+        BitSet missing = missing();
+        BitSet gaveUp = gaveUp();
+        missing.andNot(gaveUp);
+        Failure failure = Failure.of(ErrorCode.DEADLINE, "not all ranks came in time")
+                .with("missing", seen == null ? "unknown" : Ranks.text(missing))
+                .with("file", path)
+                .with("timeout", deadline.timeout());
+        if (!gaveUp.isEmpty()) {
+            failure.with("gaveUpBefore", Ranks.text(gaveUp));
+        }
+        if (!state.isEmpty()) {
+            failure.with("state", state);
+        }
+        throw failure.remedy(TcpGuest.LOOK_AT_THE_MISSING);
+    }
+
+    private void pause(long pauseMs) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(deadline.leftMs(pauseMs));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for other ranks")
+                    .with("file", path)
+                    .cause(e)
+                    .exception();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package dev.larder.distributed.rendezvous;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a launcher says to each rank in its environment: ours and {@code torchrun} set all of it, others the first four.
+ *
+ * @param rank RANK
+ * @param worldSize WORLD_SIZE
+ * @param localRank LOCAL_RANK; the rank where it is not set
+ * @param localWorldSize LOCAL_WORLD_SIZE; the world size where it is not set
+ * @param masterAddress MASTER_ADDR
+ * @param masterPort MASTER_PORT
+ */
+record LaunchVariables(
+        int rank, int worldSize, int localRank, int localWorldSize, String masterAddress, int masterPort) {
+
+    private static final String LARDER_RUN = "LARDER_RUN_ID";
+    private static final String LARDER_ATTEMPT = "LARDER_ATTEMPT";
+    private static final String ELASTIC_RUN = "TORCHELASTIC_RUN_ID";
+    private static final String ELASTIC_ATTEMPT = "TORCHELASTIC_RESTART_COUNT";
+    private static final String ELASTIC_ERROR_FILE = "TORCHELASTIC_ERROR_FILE";
+    private static final String MASTER_ADDRESS = "MASTER_ADDR";
+    private static final String MASTER_PORT = "MASTER_PORT";
+    private static final int LARGEST_PORT = 65535;
+
+    /** Reads all variables, and names every one that is missing or wrong in one failure. The URL may override two. */
+    static LaunchVariables read(MeetingUrl url, Map<String, String> environment) {
+        List<String> wrong = new ArrayList<>();
+        int rank = number("RANK", url.rank(), null, environment, wrong);
+        int worldSize = number("WORLD_SIZE", url.worldSize(), null, environment, wrong);
+        int localRank = number("LOCAL_RANK", null, rank, environment, wrong);
+        int localWorldSize = number("LOCAL_WORLD_SIZE", null, worldSize, environment, wrong);
+        String address = environment.getOrDefault(MASTER_ADDRESS, "");
+        if (address.isBlank()) {
+            wrong.add(MASTER_ADDRESS + " is not set");
+        }
+        int port = number(MASTER_PORT, null, null, environment, wrong);
+        if (port == 0 || port > LARGEST_PORT) {
+            wrong.add(MASTER_PORT + "=" + port + " is no port");
+        }
+        requireSense(rank, worldSize, localRank, localWorldSize, wrong);
+        if (!wrong.isEmpty()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "the environment does not say how to meet")
+                    .with("address", url.text())
+                    .with("wrong", String.join(", ", wrong))
+                    .remedy("start the ranks with larder launch -n N -- CMD or with torchrun, or set these variables");
+        }
+        return new LaunchVariables(rank, worldSize, localRank, localWorldSize, address, port);
+    }
+
+    /** Returns -1 where there is no number, which has been complained of then. */
+    private static int number(
+            String name,
+            @Nullable String override,
+            @Nullable Integer absent,
+            Map<String, String> environment,
+            List<String> wrong) {
+        String text = override != null ? override : environment.get(name);
+        if (text == null && absent != null) {
+            return absent;
+        }
+        if (text == null) {
+            wrong.add(name + " is not set");
+            return -1;
+        }
+        Integer number = number(text.strip());
+        if (number == null) {
+            wrong.add(name + "='" + text + "' is no number");
+            return -1;
+        }
+        return number;
+    }
+
+    private static void requireSense(int rank, int worldSize, int localRank, int localWorldSize, List<String> wrong) {
+        if (worldSize == 0 || worldSize > Seat.MAX_WORLD_SIZE) {
+            wrong.add("WORLD_SIZE=" + worldSize + " is not from 1 to " + Seat.MAX_WORLD_SIZE);
+        } else if (worldSize > 0 && rank >= worldSize) {
+            wrong.add("RANK=" + rank + " is not below WORLD_SIZE=" + worldSize);
+        }
+        if (localWorldSize == 0 || (worldSize > 0 && localWorldSize > worldSize)) {
+            wrong.add("LOCAL_WORLD_SIZE=" + localWorldSize + " is not from 1 to WORLD_SIZE");
+        } else if (localWorldSize > 0 && localRank >= localWorldSize) {
+            wrong.add("LOCAL_RANK=" + localRank + " is not below LOCAL_WORLD_SIZE=" + localWorldSize);
+        }
+    }
+
+    /** Reads a number that is not negative; null where the text is none. */
+    static @Nullable Integer number(String text) {
+        boolean digits = !text.isEmpty() && text.length() <= 9 && text.chars().allMatch(c -> c >= '0' && c <= '9');
+        return digits ? Integer.valueOf(text) : null;
+    }
+
+    /**
+     * Returns what the launcher calls this run and attempt, and what else all ranks of it share; empty where no launcher says
+     * anything. A run of {@code torchrun} is called "none" unless somebody names it, and its usual port is always the same:
+     * the folder of its error files is what differs.
+     */
+    static String job(Map<String, String> environment) {
+        boolean ours = environment.containsKey(LARDER_RUN) && environment.containsKey(LARDER_ATTEMPT);
+        boolean elastic = environment.containsKey(ELASTIC_RUN) && environment.containsKey(ELASTIC_ATTEMPT);
+        if (!ours && !elastic) {
+            return "";
+        }
+        List<String> shared = new ArrayList<>();
+        for (String name : List.of(
+                LARDER_RUN, LARDER_ATTEMPT, ELASTIC_RUN, ELASTIC_ATTEMPT, "WORLD_SIZE", MASTER_ADDRESS, MASTER_PORT)) {
+            shared.add(environment.getOrDefault(name, ""));
+        }
+        shared.add(runFolder(environment.getOrDefault(ELASTIC_ERROR_FILE, "")));
+        return Keys.text(Keys.digest(shared));
+    }
+
+    /** Cuts {@code /attempt_0/1/error.json} off: what is left is made anew for every run, and the same for its ranks. */
+    private static String runFolder(String errorFile) {
+        int attempt = errorFile.lastIndexOf("/attempt_");
+        return attempt < 0 ? "" : errorFile.substring(0, attempt);
+    }
+}

@@ -1,0 +1,36 @@
+package dev.larder.distributed.rendezvous;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Which machine this is, and which of its boots.
+ *
+ * @param bootDigest differs for every boot of every machine
+ * @param machineDigest the same for all boots of one machine
+ * @param isKnown whether the machine has an identity that lasts; many containers have none
+ */
+record MachineIdentity(long bootDigest, long machineDigest, boolean isKnown) {
+    private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+    private static final Path MACHINE = Path.of("/etc/machine-id");
+
+    static MachineIdentity current() {
+        try {
+            String machine = Files.exists(MACHINE) ? Files.readString(MACHINE).strip() : "";
+            return new MachineIdentity(digest(Files.readString(BOOT)), digest(machine), !machine.isEmpty());
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine this is")
+                    .cause(e)
+                    .remedy("mount /proc");
+        }
+    }
+
+    private static long digest(String text) {
+        return ByteBuffer.wrap(Keys.digest(List.of(text))).getLong();
+    }
+}

@@ -1,0 +1,18 @@
+package dev.larder.distributed.rendezvous;
+
+/**
+ * What every rank knows once all have met.
+ *
+ * @param rank which of them this process is, from 0
+ * @param worldSize how many there are
+ * @param localRank which it is of those on this machine
+ * @param localWorldSize how many are on this machine
+ * @param key a text of at most 64 characters out of {@code [a-z0-9-]}: the same for all ranks of one run and attempt, and
+ *     different for every other, so that what carries it in its name is never mistaken for an earlier attempt's
+ */
+public record Meeting(int rank, int worldSize, int localRank, int localWorldSize, String key) {
+
+    static Meeting onOneMachine(Seat seat, String key) {
+        return new Meeting(seat.rank(), seat.worldSize(), seat.rank(), seat.worldSize(), key);
+    }
+}

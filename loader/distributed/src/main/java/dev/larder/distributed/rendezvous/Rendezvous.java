@@ -1,0 +1,89 @@
+package dev.larder.distributed.rendezvous;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Brings the ranks of one run together, and gives them a key that no other run and no other attempt has.
+ *
+ * <ul>
+ *   <li>{@code env://} takes all from the environment that {@code larder launch} and {@code torchrun} make, and asks nobody
+ *       there; under other launchers it meets by TCP at MASTER_ADDR and MASTER_PORT.
+ *   <li>{@code tcp://HOST:PORT?rank=R&world_size=N}: rank 0 listens, the others come to it. HOST is this machine.
+ *   <li>{@code file:///PATH?rank=R&world_size=N}: the first that comes creates the file, the last that leaves removes it. What
+ *       a job that was killed left behind is recognised and taken over.
+ * </ul>
+ *
+ * <p>{@code &job=NAME} tells jobs apart that share an address by mistake; a launcher's run does so by itself. Every call ends
+ * by its deadline, whose failure names the ranks that did not come, and ends early when its thread is interrupted.
+ */
+public final class Rendezvous {
+    private static final String SEVERAL_MACHINES =
+            "ranks on several machines are not supported yet: start all on this one, at 127.0.0.1";
+
+    private Rendezvous() {}
+
+    /** Meets the other ranks at an address that names rank and world size, or takes them from the environment. */
+    public static Meeting meet(String url, Duration timeout) {
+        return meet(MeetingUrl.parse(url), System.getenv(), Deadline.after(timeout));
+    }
+
+    /** Meets the other ranks as this rank, at an address that need not name it. */
+    public static Meeting meet(String url, int rank, int worldSize, Duration timeout) {
+        return meet(MeetingUrl.parse(url).with(rank, worldSize), System.getenv(), Deadline.after(timeout));
+    }
+
+    static Meeting meet(MeetingUrl url, Map<String, String> environment, Deadline deadline) {
+        if (url.scheme().equals(MeetingUrl.ENV)) {
+            return meetByEnvironment(url, environment, deadline);
+        }
+        if (url.scheme().equals(MeetingUrl.TCP)) {
+            return meetByTcp(TcpPlace.parse(url), url.seat(environment), deadline);
+        }
+        if (!url.place().startsWith("/") || url.place().endsWith("/")) {
+            throw url.badPlace("not the absolute path of a file");
+        }
+        Seat seat = url.seat(environment);
+        return new FileMeeting(Path.of(url.place()), seat, deadline).meet();
+    }
+
+    private static Meeting meetByEnvironment(MeetingUrl url, Map<String, String> environment, Deadline deadline) {
+        if (!url.place().isEmpty()) {
+            throw url.badPlace("env:// names no place");
+        }
+        LaunchVariables variables = LaunchVariables.read(url, environment);
+        if (variables.localWorldSize() != variables.worldSize()) {
+            throw severalMachines(
+                    "WORLD_SIZE", variables.worldSize() + " LOCAL_WORLD_SIZE=" + variables.localWorldSize());
+        }
+        String job = url.job(environment);
+        if (!LaunchVariables.job(environment).isEmpty()) {
+            return new Meeting(
+                    variables.rank(),
+                    variables.worldSize(),
+                    variables.localRank(),
+                    variables.localWorldSize(),
+                    Keys.text(Keys.digest(List.of(LaunchVariables.job(environment), job))));
+        }
+        TcpPlace place = TcpPlace.of(variables.masterAddress(), variables.masterPort(), url.text());
+        return meetByTcp(place, new Seat(variables.rank(), variables.worldSize(), job), deadline);
+    }
+
+    private static Meeting meetByTcp(TcpPlace place, Seat seat, Deadline deadline) {
+        if (seat.worldSize() == 1) {
+            return Meeting.onOneMachine(seat, Keys.text(Keys.random()));
+        }
+        return seat.rank() == 0 ? TcpHost.meet(place, seat, deadline) : TcpGuest.meet(place, seat, deadline);
+    }
+
+    static LarderException severalMachines(String what, Object value) {
+        return Failure.of(ErrorCode.REFUSED, "ranks on another machine")
+                .with(what, value)
+                .remedy(SEVERAL_MACHINES);
+    }
+}

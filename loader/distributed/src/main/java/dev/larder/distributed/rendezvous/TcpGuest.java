@@ -1,0 +1,173 @@
+package dev.larder.distributed.rendezvous;
+
+import dev.larder.distributed.rendezvous.MeetingProtocol.Answer;
+import dev.larder.distributed.rendezvous.MeetingProtocol.NotOursException;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Any other rank of a meeting by TCP: goes to rank 0, again and again until that is there, and waits for what it says. */
+final class TcpGuest {
+    static final String LOOK_AT_THE_MISSING = "see what the missing ranks do, or give them more time";
+
+    private static final Duration PROBE_PATIENCE = Duration.ofSeconds(1);
+    private static final long FIRST_PAUSE_MS = 10;
+    private static final long LONGEST_PAUSE_MS = 200;
+
+    private final TcpPlace place;
+    private final Seat seat;
+    private final Deadline deadline;
+    private final Selector selector;
+    private final ByteBuffer read =
+            MeetingProtocol.allocate(MeetingProtocol.ANSWER_HEADER_LENGTH + MeetingProtocol.MAX_TEXT_LENGTH);
+    private String missing = "0";
+    private String state = "nobody listens";
+
+    private TcpGuest(TcpPlace place, Seat seat, Deadline deadline, Selector selector) {
+        this.place = place;
+        this.seat = seat;
+        this.deadline = deadline;
+        this.selector = selector;
+    }
+
+    static Meeting meet(TcpPlace place, Seat seat, Deadline deadline) {
+        try (Selector selector = Selector.open()) {
+            TcpGuest guest = new TcpGuest(place, seat, deadline, selector);
+            Answer answer = guest.askUntilAnswered();
+            return switch (answer.kind()) {
+                case MET -> Meeting.onOneMachine(seat, answer.text());
+                case REFUSED -> throw refused(place, seat, answer.text());
+                case GAVE_UP, MISSING ->
+                    throw tooLate(place, deadline, answer.text())
+                            .with("toldBy", "rank 0")
+                            .remedy(LOOK_AT_THE_MISSING);
+            };
+        } catch (NotOursException e) {
+            throw Failure.of(ErrorCode.REFUSED, "another program listens where rank 0 should")
+                    .with("address", place.text())
+                    .remedy("choose another port, or end that program (ss -ltnp tells)");
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot wait for rank 0")
+                    .with("address", place.text())
+                    .with("reason", e.getMessage())
+                    .cause(e)
+                    .exception();
+        }
+    }
+
+    /** Asks who listens at a port that rank 0 wanted. */
+    static String whoListens(TcpPlace place, Seat rankZero) {
+        try (Selector selector = Selector.open()) {
+            TcpGuest guest = new TcpGuest(place, rankZero, Deadline.after(PROBE_PATIENCE), selector);
+            Answer answer = guest.ask();
+            return answer == null ? "another program" : "a rank 0: " + answer.text();
+        } catch (NotOursException | IOException | LarderException noRank) {
+            return "another program";
+        }
+    }
+
+    private static LarderException refused(TcpPlace place, Seat seat, String reason) {
+        return Failure.of(ErrorCode.REFUSED, "rank 0 refuses this rank")
+                .with("rank", seat.rank())
+                .with("address", place.text())
+                .with("reason", reason)
+                .remedy("give every job an address of its own, and every rank its own number");
+    }
+
+    static Failure tooLate(TcpPlace place, Deadline deadline, String missing) {
+        return Failure.of(ErrorCode.DEADLINE, "not all ranks came in time")
+                .with("missing", missing)
+                .with("address", place.text())
+                .with("timeout", deadline.timeout());
+    }
+
+    static LarderException interrupted(TcpPlace place) {
+        return Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for other ranks")
+                .with("address", place.text())
+                .exception();
+    }
+
+    private Answer askUntilAnswered() throws IOException, NotOursException {
+        long pauseMs = FIRST_PAUSE_MS;
+        while (true) {
+            Answer answer = ask();
+            if (answer != null) {
+                return answer;
+            }
+            select(pauseMs);
+            pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+        }
+    }
+
+    /** Goes to rank 0 once; null where nobody is there, or it went away without a last word. */
+    private @Nullable Answer ask() throws NotOursException, IOException {
+        read.clear();
+        try (SocketChannel channel = SocketChannel.open()) {
+            channel.configureBlocking(false);
+            SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
+            boolean connected = channel.connect(place.address());
+            while (!connected) {
+                select(LONGEST_PAUSE_MS);
+                connected = channel.finishConnect();
+            }
+            if (channel.getLocalAddress().equals(channel.getRemoteAddress())) {
+                return null; // without a listener the kernel may connect a port of this machine to itself
+            }
+            key.interestOps(SelectionKey.OP_READ);
+            channel.write(MeetingProtocol.hello(seat));
+            state = "rank 0 does not answer";
+            return listen(channel);
+        } catch (IOException gone) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw interrupted(place);
+            }
+            missing = "0";
+            state = String.valueOf(gone.getMessage());
+            return null;
+        } finally {
+            selector.selectNow(); // lets go of the closed channel
+        }
+    }
+
+    private @Nullable Answer listen(SocketChannel channel) throws IOException, NotOursException {
+        while (true) {
+            select(LONGEST_PAUSE_MS);
+            if (channel.read(read) < 0) {
+                missing = "0";
+                state = "rank 0 went away";
+                return null;
+            }
+            for (Answer answer = MeetingProtocol.takeAnswer(read);
+                    answer != null;
+                    answer = MeetingProtocol.takeAnswer(read)) {
+                if (answer.kind() != MeetingProtocol.Kind.MISSING) {
+                    return answer;
+                }
+                missing = answer.text();
+                state = "";
+            }
+        }
+    }
+
+    private void select(long pauseMs) throws IOException {
+        selector.select(deadline.leftMs(pauseMs));
+        selector.selectedKeys().clear();
+        if (Thread.currentThread().isInterrupted()) {
+            throw interrupted(place);
+        }
+        if (deadline.hasPassed()) {
+            Failure failure = tooLate(place, deadline, missing);
+            if (!state.isEmpty()) {
+                failure.with("state", state);
+            }
+            throw failure.remedy(LOOK_AT_THE_MISSING);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package dev.larder.distributed.rendezvous;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+
+/**
+ * An address of this machine and a port, where rank 0 listens.
+ *
+ * @param text as somebody wrote it
+ * @param address what that means
+ */
+record TcpPlace(String text, InetSocketAddress address) {
+    private static final int LARGEST_PORT = 65535;
+
+    static TcpPlace parse(MeetingUrl url) {
+        String place =
+                url.place().endsWith("/") ? url.place().substring(0, url.place().length() - 1) : url.place();
+        int colon = place.lastIndexOf(':');
+        Integer port = colon < 1 ? null : LaunchVariables.number(place.substring(colon + 1));
+        if (port == null || port == 0 || port > LARGEST_PORT) {
+            throw url.badPlace("not a host and a port");
+        }
+        String host = place.substring(0, colon);
+        boolean bracketed = host.startsWith("[") && host.endsWith("]");
+        return of(bracketed ? host.substring(1, host.length() - 1) : host, port, url.text());
+    }
+
+    /** Finds an address of this machine; refuses those of others. */
+    static TcpPlace of(String host, int port, String url) {
+        try {
+            InetAddress address = InetAddress.getByName(host);
+            boolean isHere = address.isLoopbackAddress()
+                    || address.isAnyLocalAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+            if (!isHere) {
+                throw Rendezvous.severalMachines("host", host);
+            }
+            return new TcpPlace(host + ":" + port, new InetSocketAddress(address, port));
+        } catch (UnknownHostException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "no such host")
+                    .with("host", host)
+                    .with("address", url)
+                    .cause(e)
+                    .remedy("ranks of one machine meet at 127.0.0.1");
+        } catch (SocketException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot list the network interfaces of this machine")
+                    .cause(e)
+                    .remedy("use 127.0.0.1");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package dev.larder.distributed.shared;
+
+import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.region.SharingStrategy;
+import dev.larder.npy.Dtype;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Specifies the data of a region that is a {@link SharedArray}; little-endian, offsets from the start of the data.
+ *
+ * <pre>
+ *     0                 4                 8                 12                16
+ *    +-----------------+-----------------+-----------------+-----------------+
+ *  0 | dtype length    | rank            | has spare: 1    | -               |
+ *    +-----------------+-----------------+-----------------+-----------------+
+ * 16 | shape: 13 int64                                                       |
+ *    +-----------------------------------------------------------------------+
+ *128 | dtype: numpy's descr text, ASCII                                      |
+ *    +-----------------------------------------------------------------------+
+ *256 | the array's lock, seats 0 and 1: {@link LockDescriptor}                            |
+ *    +-----------------------------------------------------------------------+
+ *512 | the publishers' lock, seats 2 and 3                                   |
+ *    +-----------------------------------+-----------------------------------+
+ *768 | sequence: 4 × publications + phase|                                   |
+ *    +-----------------------------------+-----------------------------------+
+ *4096| elements, in C order                                                  |
+ *    +-----------------------------------------------------------------------+
+ *  … | spare: as many bytes from the next multiple of 4096 on, if there is one
+ *
+ *  phase   0  elements and spare may be read; the spare holds the last published state
+ *          1  a publisher changes the elements: the spare holds the last published state
+ *          2  a publisher copies the elements to the spare: the elements are the state that is published by this
+ * </pre>
+ *
+ * <b>A publisher</b> has the publishers' lock. Where it finds phase 1, another died or failed there: it copies the spare to the
+ * elements. Where it finds phase 2, it copies the elements to the spare. <b>A reader</b> of the whole state copies the spare in phases 0
+ * and 1, and the elements in phase 2, and holds that what it copied is one state where the place was not written meanwhile: the spare
+ * while the sequence stayed below 4 n + 2, the elements while it stayed below 4 (n + 1) + 1.
+ */
+final class ArrayDescriptor {
+    static final String KIND = "shared-array";
+
+    /** As in numpy and in what the cache stores. */
+    static final int RANK_LIMIT = 13;
+
+    static final int DTYPE_LENGTH_OFFSET = 0;
+    static final int RANK_OFFSET = DTYPE_LENGTH_OFFSET + Integer.BYTES;
+    static final int HAS_SPARE_OFFSET = RANK_OFFSET + Integer.BYTES;
+    static final int SHAPE_OFFSET = 16;
+    static final int DTYPE_OFFSET = 128;
+    static final int LOCK_OFFSET = 256;
+    static final int PUBLISHERS_LOCK_OFFSET = LOCK_OFFSET + 256;
+    static final int SEQUENCE_OFFSET = PUBLISHERS_LOCK_OFFSET + 256;
+    static final int ELEMENTS_OFFSET = 4096;
+
+    static final int LOCK_SEAT = 0;
+    static final int PUBLISHERS_LOCK_SEAT = LOCK_SEAT + LockDescriptor.SEATS;
+
+    static final int PHASES = 4;
+    static final int WRITING = 1;
+    static final int COPYING = 2;
+
+    private ArrayDescriptor() {}
+
+    static long spareOffset(long byteSize) {
+        return ELEMENTS_OFFSET + ((byteSize + ELEMENTS_OFFSET - 1) & -ELEMENTS_OFFSET);
+    }
+
+    static long byteSize(long byteSize, boolean hasSpare) {
+        return hasSpare ? spareOffset(byteSize) + byteSize : ELEMENTS_OFFSET + byteSize;
+    }
+
+    static void write(SharedMemory memory, SharedArraySpec spec) {
+        byte[] dtype = spec.dtype().descr().getBytes(StandardCharsets.US_ASCII);
+        memory.putInt(DTYPE_LENGTH_OFFSET, dtype.length);
+        memory.putInt(RANK_OFFSET, spec.shape().size());
+        memory.putInt(HAS_SPARE_OFFSET, spec.hasSpare() ? 1 : 0);
+        for (int i = 0; i < spec.shape().size(); i++) {
+            memory.putLong(SHAPE_OFFSET + (long) i * Long.BYTES, spec.shape().get(i));
+        }
+        memory.buffer(DTYPE_OFFSET, dtype.length).put(dtype);
+    }
+
+    static SharedArraySpec read(SharedMemory memory, String name, SharingStrategy strategy) {
+        byte[] dtype = new byte[memory.getInt(DTYPE_LENGTH_OFFSET)];
+        memory.buffer(DTYPE_OFFSET, dtype.length).get(dtype);
+        List<Long> shape = new ArrayList<>();
+        for (int i = 0; i < memory.getInt(RANK_OFFSET); i++) {
+            shape.add(memory.getLong(SHAPE_OFFSET + (long) i * Long.BYTES));
+        }
+        Dtype parsed = Dtype.parse(new String(dtype, StandardCharsets.US_ASCII));
+        return new SharedArraySpec(name, parsed, shape, memory.getInt(HAS_SPARE_OFFSET) == 1, strategy);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.larder.distributed.shared;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.Kind;
+import dev.larder.posix.RawMemory;
+
+/** What an element is to Java, by whose name it is read and written. */
+enum ElementType {
+    BYTE(byte[].class),
+    SHORT(short[].class),
+    INT(int[].class),
+    LONG(long[].class),
+    FLOAT(float[].class),
+    DOUBLE(double[].class);
+
+    private final long arrayOffset;
+
+    ElementType(Class<?> array) {
+        this.arrayOffset = RawMemory.arrayOffset(array);
+    }
+
+    /** Returns where the first element is in Java's arrays of the type. */
+    long arrayOffset() {
+        return arrayOffset;
+    }
+
+    /** Fails with BAD_INPUT where it is no number of a size that Java has, or one whose bytes run the other way. */
+    static ElementType of(Dtype dtype) {
+        int size = dtype.itemSize();
+        boolean isInteger = dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT;
+        boolean isFloat = dtype.kind() == Kind.FLOAT;
+        if (dtype.isLittleEndian()) {
+            if (size == 1 && (isInteger || dtype.kind() == Kind.BOOL)) {
+                return BYTE;
+            } else if (size == 2 && (isInteger || isFloat)) {
+                return SHORT; // half precision as its bits
+            } else if (size == 4 && (isInteger || isFloat)) {
+                return isFloat ? FLOAT : INT;
+            } else if (size == 8 && (isInteger || isFloat)) {
+                return isFloat ? DOUBLE : LONG;
+            }
+        }
+        throw Failure.of(ErrorCode.BAD_INPUT, "no shared array can have such elements")
+                .with("dtype", dtype)
+                .remedy("use little-endian numbers: |b1 |i1 |u1 <i2 <u2 <f2 <i4 <u4 <f4 <i8 <u8 <f8");
+    }
+}

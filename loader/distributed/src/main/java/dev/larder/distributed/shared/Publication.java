@@ -1,0 +1,114 @@
+package dev.larder.distributed.shared;
+
+import dev.larder.distributed.region.Region;
+import dev.larder.distributed.region.SharedMemory;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+
+/** Whole states of an array, as {@link ArrayDescriptor} says: written one after the other, read at any time. Thread-safe. */
+final class Publication {
+    /** How often a reader tries to be quicker than publishers before it keeps them out for the time of a copy. */
+    private static final int TRIES = 4;
+
+    private final SharedMemory memory;
+    private final SharedLock lock;
+    private final long byteSize;
+    private final long spareOffset;
+
+    Publication(Region region, long byteSize) {
+        this.memory = region.memory();
+        this.lock =
+                new SharedLock(region, ArrayDescriptor.PUBLISHERS_LOCK_OFFSET, ArrayDescriptor.PUBLISHERS_LOCK_SEAT);
+        this.byteSize = byteSize;
+        this.spareOffset = ArrayDescriptor.spareOffset(byteSize);
+    }
+
+    /** What copies a state from where it is found to be. */
+    interface Copy {
+        void from(long offset);
+    }
+
+    long publish(Runnable writer, Duration timeout) {
+        try (SharedLock.Hold hold = lock.writeLock(timeout)) {
+            repair();
+            hold.markRepaired();
+            long sequence = sequence();
+            enter(sequence + ArrayDescriptor.WRITING);
+            try {
+                writer.run();
+            } catch (RuntimeException | Error e) {
+                repair();
+                throw e;
+            }
+            enter(sequence + ArrayDescriptor.COPYING);
+            copy(ArrayDescriptor.ELEMENTS_OFFSET, spareOffset);
+            enter(sequence + ArrayDescriptor.PHASES);
+            return published(sequence) + 1;
+        }
+    }
+
+    /** Ends what a publisher began that did not come to its end. The lock is held for writing. */
+    private void repair() {
+        long sequence = sequence();
+        int phase = phase(sequence);
+        if (phase == ArrayDescriptor.WRITING) {
+            copy(spareOffset, ArrayDescriptor.ELEMENTS_OFFSET);
+            enter(sequence - phase);
+        } else if (phase == ArrayDescriptor.COPYING) {
+            copy(ArrayDescriptor.ELEMENTS_OFFSET, spareOffset);
+            enter(sequence - phase + ArrayDescriptor.PHASES);
+        }
+    }
+
+    /** Returns the number of the publication that was copied. */
+    long snapshot(Copy copy, Duration timeout) {
+        for (int i = 0; i < TRIES; i++) {
+            long number = tryCopy(copy);
+            if (number >= 0) {
+                return number;
+            }
+        }
+        SharedLock.Hold hold = lock.readLock(timeout);
+        try {
+            return tryCopy(copy); // no publisher works now, though one may have died at it
+        } finally {
+            hold.close();
+        }
+    }
+
+    private long tryCopy(Copy copy) {
+        long sequence = sequence();
+        boolean isCopying = phase(sequence) == ArrayDescriptor.COPYING;
+        copy.from(isCopying ? ArrayDescriptor.ELEMENTS_OFFSET : spareOffset);
+        VarHandle.acquireFence();
+        long state = sequence - phase(sequence) + (isCopying ? ArrayDescriptor.PHASES : 0);
+        long overwritten = state + (isCopying ? ArrayDescriptor.WRITING : ArrayDescriptor.COPYING);
+        return sequence() < overwritten ? published(state) : -1;
+    }
+
+    long published() {
+        long sequence = sequence();
+        return published(sequence) + (phase(sequence) == ArrayDescriptor.COPYING ? 1 : 0);
+    }
+
+    private static long published(long sequence) {
+        return sequence / ArrayDescriptor.PHASES;
+    }
+
+    private static int phase(long sequence) {
+        return (int) (sequence % ArrayDescriptor.PHASES);
+    }
+
+    private long sequence() {
+        return memory.getLongVolatile(ArrayDescriptor.SEQUENCE_OFFSET);
+    }
+
+    private void enter(long sequence) {
+        memory.putLongVolatile(ArrayDescriptor.SEQUENCE_OFFSET, sequence);
+        VarHandle.fullFence(); // what follows is not written before
+    }
+
+    private void copy(long from, long to) {
+        Bytes.copy(null, memory.address(from, byteSize), null, memory.address(to, byteSize), byteSize);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.larder.distributed.shared;
+
+import dev.larder.distributed.region.RegionSpec;
+import dev.larder.distributed.region.SharingStrategy;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.npy.Dtype;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/**
+ * Says what a shared array is to be.
+ *
+ * @param name one path component, as that of a dataset
+ * @param dtype a number, little-endian
+ * @param hasSpare whether there is room for the last published state beside the elements: twice the memory
+ * @see SharedArray
+ */
+public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolean hasSpare, SharingStrategy strategy) {
+    /** Refuses what no array can be. */
+    public SharedArraySpec {
+        ElementType.of(dtype);
+        shape = List.copyOf(shape);
+        if (shape.size() > ArrayDescriptor.RANK_LIMIT || shape.stream().anyMatch(size -> size < 0)) {
+            throw badShape(shape, dtype);
+        }
+        elementCount(shape, dtype);
+    }
+
+    /** Describes an array as a file, without a spare. */
+    public static SharedArraySpec of(String name, Dtype dtype, long... shape) {
+        List<Long> sizes = LongStream.of(shape).boxed().collect(Collectors.toList());
+        return new SharedArraySpec(name, dtype, sizes, false, SharingStrategy.FILE);
+    }
+
+    /** Adds room for states that are read whole: {@link SharedArray#publish}. */
+    public SharedArraySpec withSpare() {
+        return new SharedArraySpec(name, dtype, shape, true, strategy);
+    }
+
+    /** Chooses where the memory comes from. */
+    public SharedArraySpec strategy(SharingStrategy choice) {
+        return new SharedArraySpec(name, dtype, shape, hasSpare, choice);
+    }
+
+    /** Returns how many elements there are. */
+    public long elementCount() {
+        return elementCount(shape, dtype);
+    }
+
+    private static long elementCount(List<Long> shape, Dtype dtype) {
+        try {
+            long count = 1;
+            for (long size : shape) {
+                count = Math.multiplyExact(count, size);
+            }
+            if (Math.multiplyExact(count, (long) dtype.itemSize()) > Long.MAX_VALUE / 8) {
+                throw badShape(shape, dtype);
+            }
+            return count;
+        } catch (ArithmeticException tooMany) {
+            throw badShape(shape, dtype);
+        }
+    }
+
+    private static RuntimeException badShape(List<Long> shape, Dtype dtype) {
+        return Failure.of(ErrorCode.BAD_INPUT, "no array can have this shape")
+                .with("shape", shape)
+                .with("dtype", dtype)
+                .with("dimensionLimit", ArrayDescriptor.RANK_LIMIT)
+                .exception();
+    }
+
+    /** Returns how many bytes the elements take. */
+    long byteSize() {
+        return elementCount() * dtype.itemSize();
+    }
+
+    RegionSpec region() {
+        return new RegionSpec(name, ArrayDescriptor.KIND, ArrayDescriptor.byteSize(byteSize(), hasSpare), strategy);
+    }
+}

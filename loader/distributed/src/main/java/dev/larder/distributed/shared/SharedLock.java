@@ -1,0 +1,260 @@
+package dev.larder.distributed.shared;
+
+import dev.larder.distributed.region.Bell;
+import dev.larder.distributed.region.Deadline;
+import dev.larder.distributed.region.Region;
+import dev.larder.distributed.region.SharedMemory;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock of one writer or many readers, among the threads of all processes that have a region. Whoever dies holding it gives it up by
+ * that; after a writer the next ones are told ({@link Hold#wasAbandoned}), and repair what was half written.
+ *
+ * <pre>{@code
+ * try (SharedLock.Hold hold = array.lock().writeLock(Duration.ofSeconds(5))) {
+ *     if (hold.wasAbandoned()) { … make the data whole …; hold.markRepaired(); }
+ *     …
+ * }
+ * }</pre>
+ *
+ * <p>The kernel keeps the lock ({@link LockDescriptor}), so that no instant of a process's death leaves it taken. Who finds it taken
+ * waits behind a gate that one passes at a time, readers and writers alike, so that neither starve; who finds it free and nobody
+ * waiting takes it with one system call. A holder that is stopped, not dead, keeps it: the others run into their deadlines, which
+ * name its pid. It cannot be taken twice by the same thread, not even for reading. Thread-safe.
+ */
+public final class SharedLock {
+    /** How long one sleeps before looking whether the holder has died, of which nobody tells. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private static final long PID = ProcessHandle.current().pid();
+
+    private final Region region;
+    private final SharedMemory memory;
+    private final long offset;
+    private final int seat;
+    private final Bell lockBell;
+    private final Bell gateBell;
+    private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
+
+    /** Uses {@link LockDescriptor#LENGTH} bytes, zeros at first, and {@link LockDescriptor#SEATS} seats of a region. */
+    SharedLock(Region region, long offset, int seat) {
+        this.region = region;
+        this.memory = region.memory();
+        this.offset = offset;
+        this.seat = seat;
+        this.lockBell = new Bell(memory, offset + LockDescriptor.LOCK_BELL_OFFSET);
+        this.gateBell = new Bell(memory, offset + LockDescriptor.GATE_BELL_OFFSET);
+    }
+
+    /** Takes the lock together with other readers. Fails with DEADLINE, naming who holds it, and with INTERRUPTED. */
+    public Hold readLock(Duration timeout) {
+        return await(false, timeout);
+    }
+
+    /** Takes the lock alone. Fails with DEADLINE, naming who holds it, and with INTERRUPTED. */
+    public Hold writeLock(Duration timeout) {
+        return await(true, timeout);
+    }
+
+    /** Takes the lock together with other readers where no writer has it or waits for it; null otherwise. */
+    public @Nullable Hold tryReadLock() {
+        requireFirst();
+        return isAnybodyWaiting() ? null : tryTake(false);
+    }
+
+    /** Takes the lock alone where nobody has it; null otherwise. */
+    public @Nullable Hold tryWriteLock() {
+        requireFirst();
+        return tryTake(true);
+    }
+
+    private Hold await(boolean writes, Duration timeout) {
+        requireFirst();
+        if (!isAnybodyWaiting()) {
+            Hold hold = tryTake(writes);
+            if (hold != null) {
+                return hold;
+            }
+        }
+        long deadline = Deadline.after(timeout);
+        passGate(writes, timeout, deadline);
+        try {
+            memory.putLongVolatile(offset + LockDescriptor.WAITER_OFFSET, PID);
+            return awaitBehindGate(writes, timeout, deadline);
+        } finally {
+            memory.putLongVolatile(offset + LockDescriptor.WAITER_OFFSET, 0);
+            region.leaveSeat(seat + 1);
+            gateBell.ring();
+        }
+    }
+
+    /** A pid of one that died waiting stays there: then only the seat tells. */
+    private boolean isAnybodyWaiting() {
+        return memory.getLongVolatile(offset + LockDescriptor.WAITER_OFFSET) != 0 && region.isSeatTaken(seat + 1);
+    }
+
+    private void passGate(boolean writes, Duration timeout, long deadline) {
+        while (!region.tryTakeSeat(seat + 1)) {
+            int heard = gateBell.listen();
+            if (region.tryTakeSeat(seat + 1)) {
+                return;
+            }
+            sleep(gateBell, heard, writes, timeout, deadline);
+        }
+    }
+
+    private Hold awaitBehindGate(boolean writes, Duration timeout, long deadline) {
+        while (true) {
+            int heard = lockBell.listen();
+            Hold hold = tryTake(writes);
+            if (hold != null) {
+                return hold;
+            }
+            sleep(lockBell, heard, writes, timeout, deadline);
+        }
+    }
+
+    private void sleep(Bell bell, int heard, boolean writes, Duration timeout, long deadline) {
+        Deadline.requireUninterrupted("lock", region.name());
+        long leftNs = Deadline.leftNs(deadline);
+        if (leftNs <= 0) {
+            throw late(writes, timeout);
+        }
+        bell.sleep(heard, Math.min(leftNs, LOOK_NS));
+    }
+
+    private @Nullable Hold tryTake(boolean writes) {
+        if (!(writes ? region.tryTakeSeat(seat) : region.tryShareSeat(seat))) {
+            return null;
+        }
+        Hold hold = new Hold(Thread.currentThread(), writes, writes ? -1 : noteReader());
+        if (writes) {
+            long dead = memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
+            if (dead != 0) {
+                memory.putLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET, dead);
+            }
+            memory.putLongVolatile(offset + LockDescriptor.WRITER_OFFSET, PID);
+        }
+        holds.put(hold.thread, hold);
+        return hold;
+    }
+
+    /** Returns the place where this reader's pid stands. Where all are taken, by the dead perhaps, one is forgotten. */
+    private int noteReader() {
+        int first = (int) (PID % LockDescriptor.READERS);
+        for (int i = 0; i < LockDescriptor.READERS; i++) {
+            int place = (first + i) % LockDescriptor.READERS;
+            if (memory.compareAndSetLong(readerOffset(place), 0, PID)) {
+                return place;
+            }
+        }
+        memory.putLongVolatile(readerOffset(first), PID);
+        return first;
+    }
+
+    private long readerOffset(int place) {
+        return offset + LockDescriptor.READERS_OFFSET + (long) place * Long.BYTES;
+    }
+
+    private void requireFirst() {
+        if (memory.isClosed()) {
+            throw new IllegalStateException("lock is closed: name=" + region.name());
+        }
+        Hold held = holds.get(Thread.currentThread());
+        if (held != null) {
+            throw new IllegalStateException("this thread holds the lock already, for "
+                    + (held.writes ? "writing" : "reading") + ": name=" + region.name());
+        }
+    }
+
+    private LarderException late(boolean writes, Duration timeout) {
+        long writer = memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
+        Failure failure = Failure.of(ErrorCode.DEADLINE, "cannot take a lock in time")
+                .with("name", region.name())
+                .with("for", writes ? "writing" : "reading")
+                .with("timeout", timeout);
+        if (writer != 0) {
+            failure.with("writerPid", writer);
+        } else {
+            failure.with("readerPids", livingReaders());
+        }
+        long waiter = memory.getLongVolatile(offset + LockDescriptor.WAITER_OFFSET);
+        if (waiter != 0 && waiter != PID) {
+            failure.with("nextPid", waiter);
+        }
+        return failure.remedy(
+                "look what that process does: it holds the lock, and may be stopped; who is killed gives it up");
+    }
+
+    private List<Long> livingReaders() {
+        return IntStream.range(0, LockDescriptor.READERS)
+                .mapToLong(place -> memory.getLongVolatile(readerOffset(place)))
+                .filter(pid -> pid != 0 && ProcessHandle.of(pid).isPresent())
+                .distinct()
+                .boxed()
+                .toList();
+    }
+
+    @Override
+    public String toString() {
+        return "SharedLock{" + region.name() + "}";
+    }
+
+    /** The lock as one thread has it. Any thread may close it, once; closing it again does nothing. */
+    public final class Hold implements AutoCloseable {
+        private final Thread thread;
+        private final boolean writes;
+        private final int place;
+
+        private Hold(Thread thread, boolean writes, int place) {
+            this.thread = thread;
+            this.writes = writes;
+            this.place = place;
+        }
+
+        /**
+         * Tells whether a writer died holding the lock and nobody has called {@link #markRepaired} since: what the lock guards may
+         * be half written. Readers are told too.
+         */
+        public boolean wasAbandoned() {
+            return abandonedBy() != 0;
+        }
+
+        /** Returns the pid of the writer that died; 0 where none did. */
+        public long abandonedBy() {
+            long before = memory.getLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET);
+            return before != 0 || writes ? before : memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
+        }
+
+        /** Says that what the lock guards is whole again. Only the writer can. */
+        public void markRepaired() {
+            if (!writes || holds.get(thread) != this) {
+                throw new IllegalStateException("only who holds the lock for writing can repair what it guards");
+            }
+            memory.putLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET, 0);
+        }
+
+        @Override
+        public void close() {
+            if (!holds.remove(thread, this)) {
+                return;
+            }
+            if (writes) {
+                memory.putLongVolatile(offset + LockDescriptor.WRITER_OFFSET, 0);
+            } else if (place >= 0) {
+                memory.compareAndSetLong(readerOffset(place), PID, 0);
+            }
+            region.leaveSeat(seat);
+            lockBell.ring();
+        }
+    }
+}

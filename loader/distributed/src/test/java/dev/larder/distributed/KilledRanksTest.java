@@ -1,0 +1,125 @@
+package dev.larder.distributed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Kills and stops ranks in the middle of random calls. {@code -Dlarder.test.rounds=100} makes it longer, {@code
+ * -Dlarder.test.seed=…} repeats what it printed.
+ */
+@ExtendWith(LeavesNothingBehind.class)
+class KilledRanksTest {
+    private static final int ROUNDS = Integer.getInteger("larder.test.rounds", 10);
+    private static final long SEED = Long.getLong("larder.test.seed", System.nanoTime());
+    private static final Duration NOTICE = Duration.ofSeconds(1);
+    private static final int WORLD_SIZE = 3;
+    private static final long LONGEST_RUN_US = 120_000;
+
+    @TempDir
+    Path folder;
+
+    private final ChildJvm[] ranks = new ChildJvm[WORLD_SIZE];
+
+    @AfterEach
+    void endRanks() {
+        for (ChildJvm rank : ranks) {
+            if (rank != null) {
+                rank.close();
+            }
+        }
+    }
+
+    private void start(int rank, int firstRound, Duration timeout) {
+        ranks[rank] = ChildJvm.start(
+                RankProcess.class,
+                folder.toString(),
+                Integer.toString(rank),
+                Integer.toString(WORLD_SIZE),
+                Integer.toString(firstRound),
+                Long.toString(SEED),
+                Long.toString(timeout.toMillis()));
+    }
+
+    @Test
+    void theOthersHearWithinASecondWhoDied() {
+        System.out.println("seed " + SEED);
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            start(rank, 0, Duration.ofSeconds(30));
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            for (ChildJvm rank : ranks) {
+                rank.awaitLine("joined " + round);
+            }
+            LockSupport.parkNanos(1000 * random.nextLong(LONGEST_RUN_US));
+            killAndReplace(random.nextInt(WORLD_SIZE), round);
+        }
+    }
+
+    private void killAndReplace(int victim, int round) {
+        long pid = ranks[victim].pid();
+        long startNs = System.nanoTime();
+        ranks[victim].kill();
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            if (rank != victim) {
+                String line = ranks[rank].awaitLine("failed " + round);
+                assertThat(line).as("seed " + SEED).contains("has died: rank=" + victim + " pid=" + pid + " ");
+                assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(NOTICE);
+                if (ROUNDS > 10) {
+                    System.out.println((System.nanoTime() - startNs) / 1_000_000 + " ms: " + line);
+                }
+            }
+        }
+        start(victim, round + 1, Duration.ofSeconds(30));
+    }
+
+    @Test
+    void aStoppedRankIsMissedAtTheDeadlineAndHearsItWhenItGoesOn() throws Exception {
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            start(rank, 0, Duration.ofSeconds(2));
+        }
+        for (ChildJvm rank : ranks) {
+            rank.awaitLine("joined 0");
+        }
+        signal("STOP", ranks[1]);
+
+        String missing = "missing=[1 (pid " + ranks[1].pid() + ")]";
+        assertThat(ranks[0].awaitLine("failed 0")).contains("DEADLINE", missing, "call=");
+        assertThat(ranks[2].awaitLine("failed 0")).contains("DEADLINE", missing, "call=");
+        signal("CONT", ranks[1]);
+        assertThat(ranks[1].awaitLine("failed 0")).contains("DEADLINE", missing, "call=");
+    }
+
+    @Test
+    void aRankThatStopsForAWhileHoldsNobodyUpForLonger() throws Exception {
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            start(rank, 0, Duration.ofSeconds(30));
+        }
+        ranks[2].awaitLine("joined 0");
+        for (int i = 0; i < 3; i++) {
+            signal("STOP", ranks[i]);
+            LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+            signal("CONT", ranks[i]);
+        }
+
+        killAndReplace(0, 0);
+    }
+
+    private static void signal(String name, ChildJvm process) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+}

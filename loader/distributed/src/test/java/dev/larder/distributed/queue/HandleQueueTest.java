@@ -1,0 +1,317 @@
+package dev.larder.distributed.queue;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.distributed.region.OwnFolder;
+import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.shared.SharedArray;
+import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
+import dev.larder.testing.LeavesNothingBehind;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(LeavesNothingBehind.class)
+class HandleQueueTest {
+    private static final Dtype FLOAT = Dtype.parse("<f4");
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofMillis(60);
+
+    private final OwnFolder folder = new OwnFolder();
+    private final Regions regions = folder.regions();
+
+    @AfterEach
+    void clearUp() {
+        regions.close();
+        folder.close();
+    }
+
+    private HandleQueue queue(int capacity, int buffers) {
+        return HandleQueue.builder(regions, "q")
+                .capacity(capacity)
+                .buffers(buffers)
+                .bufferBytes(1000)
+                .openOrCreate(PATIENCE);
+    }
+
+    @Test
+    void whatIsPutIsTakenWithWhatWasSaidOfIt() {
+        try (HandleQueue queue = queue(4, 2);
+                Regions others = folder.regions();
+                HandleQueue other = HandleQueue.open(others, "q", PATIENCE)) {
+            Handle sent = queue.claim(PATIENCE);
+            sent.buffer().putFloat(4, 2.5f);
+            queue.put(sent.describe(FLOAT, 3, 5).tag(77), PATIENCE);
+
+            Handle taken = requireNonNull(other.take(PATIENCE));
+
+            assertThat(taken.buffer().getFloat(4)).isEqualTo(2.5f);
+            assertThat(taken.dtype()).isEqualTo(FLOAT);
+            assertThat(taken.shape()).containsExactly(3, 5);
+            assertThat(taken.byteSize()).isEqualTo(60);
+            assertThat(taken.tag()).isEqualTo(77);
+            taken.giveBack();
+        }
+    }
+
+    @Test
+    void useAfterHandingOverIsRefusedOnBothSides() {
+        try (HandleQueue queue = queue(4, 1)) {
+            Handle sent = queue.claim(PATIENCE);
+            UnsafeBuffer kept = sent.buffer();
+            queue.put(sent, PATIENCE);
+            assertThatThrownBy(sent::buffer).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> queue.put(sent, PATIENCE)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> kept.putByte(0, (byte) 1)).isInstanceOf(IndexOutOfBoundsException.class);
+
+            Handle taken = requireNonNull(queue.take(PATIENCE));
+            assertThatThrownBy(() -> taken.describe(FLOAT, 1)).isInstanceOf(IllegalStateException.class);
+            taken.giveBack();
+            assertThatThrownBy(taken::giveBack).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(taken::byteSize).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void aFullQueueAndOneWithoutFreeBuffersEndWaitsInTime() {
+        try (HandleQueue queue = queue(1, 2)) {
+            queue.put(queue.claim(PATIENCE), PATIENCE);
+            Handle second = queue.claim(PATIENCE);
+
+            assertThatThrownBy(() -> queue.put(second, SHORT))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining("step=put")
+                    .hasMessageContaining(
+                            "queued=1 claimedByPids={" + ProcessHandle.current().pid() + "=1}");
+            assertThatThrownBy(() -> queue.claim(SHORT)).hasMessageContaining("step=claim");
+            assertThat(second.isHeld()).isTrue();
+            second.giveBack();
+            assertThat(queue.claim(PATIENCE).isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void consumersDrainTheQueueAndSeeItsEnd() {
+        try (HandleQueue queue = queue(4, 2)) {
+            queue.put(queue.claim(PATIENCE), PATIENCE);
+            CompletableFuture<Boolean> second = CompletableFuture.supplyAsync(() -> {
+                Handle handle = queue.newHandle();
+                queue.take(handle, PATIENCE);
+                handle.giveBack();
+                return queue.take(handle, PATIENCE);
+            });
+
+            queue.finish();
+
+            assertThat(second).succeedsWithin(PATIENCE).isEqualTo(false);
+            Handle late = queue.claim(PATIENCE);
+            assertThatThrownBy(() -> queue.put(late, PATIENCE)).hasMessageContaining("queue was ended");
+        }
+    }
+
+    @Test
+    void destroyingWakesEverybody() {
+        try (HandleQueue queue = queue(1, 1);
+                HandleQueue other = HandleQueue.open(regions, "q", PATIENCE)) {
+            CompletableFuture<?> taker = CompletableFuture.runAsync(() -> other.take(PATIENCE));
+            Handle claimed = queue.claim(PATIENCE);
+            CompletableFuture<?> claimer = CompletableFuture.runAsync(() -> other.claim(PATIENCE));
+
+            queue.destroy();
+
+            assertThat(taker)
+                    .failsWithin(Duration.ofSeconds(5))
+                    .withThrowableThat()
+                    .withMessageContaining("destroyed");
+            assertThat(claimer)
+                    .failsWithin(Duration.ofSeconds(5))
+                    .withThrowableThat()
+                    .withMessageContaining("destroyed");
+            assertThat(claimed.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void closingFreesWhatWasClaimedAndCountsWhatWasTaken() {
+        try (HandleQueue queue = queue(4, 2)) {
+            HandleQueue leaving = HandleQueue.open(regions, "q", PATIENCE);
+            queue.put(queue.claim(PATIENCE), PATIENCE);
+            Handle taken = requireNonNull(leaving.take(PATIENCE));
+            Handle claimed = leaving.claim(PATIENCE);
+
+            leaving.close();
+
+            assertThat(queue.lost()).isEqualTo(1);
+            assertThat(queue.claim(PATIENCE).isHeld()).isTrue();
+            assertThat(queue.claim(PATIENCE).isHeld()).isTrue();
+            assertThatThrownBy(claimed::buffer).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(taken::giveBack).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void whatALeavingConsumerHadTakenIsRedeliveredIfAskedFor() {
+        try (HandleQueue queue = HandleQueue.builder(regions, "r")
+                .buffers(1)
+                .bufferBytes(8)
+                .redeliver()
+                .openOrCreate(PATIENCE)) {
+            HandleQueue leaving = HandleQueue.open(regions, "r", PATIENCE);
+            queue.put(queue.claim(PATIENCE).tag(5), PATIENCE);
+            leaving.take(PATIENCE);
+            queue.finish();
+            leaving.close();
+
+            Handle again = requireNonNull(queue.take(PATIENCE));
+            assertThat(again.tag()).isEqualTo(5);
+            again.giveBack();
+            assertThat(queue.take(PATIENCE)).isNull();
+            assertThat(queue.lost()).isZero();
+        }
+    }
+
+    @Test
+    void arraysAndNamesPassWithoutTheirBytes() {
+        try (HandleQueue queue = queue(4, 0);
+                Regions others = folder.regions();
+                HandleQueue other = HandleQueue.open(others, "q", PATIENCE);
+                SharedArray array = SharedArray.openOrCreate(regions, "weights", FLOAT, 10, 20)) {
+            array.setFloat(150, 3f);
+            queue.putArray(array, 1, PATIENCE);
+            queue.putName("mnist/train-images", 2, PATIENCE);
+
+            Handle handle = other.newHandle();
+            other.take(handle, PATIENCE);
+            assertThat(handle.array().getFloat(150)).isEqualTo(3f);
+            assertThat(handle.shape()).containsExactly(10, 20);
+            handle.giveBack();
+            other.take(handle, PATIENCE);
+            assertThat(handle.name()).isEqualTo("mnist/train-images");
+            assertThat(handle.tag()).isEqualTo(2);
+            assertThatThrownBy(handle::array).isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+
+    @Test
+    void oneThreadSeesWhatAModelSays() {
+        long seed = System.nanoTime();
+        System.err.println("seed " + seed);
+        Random random = new Random(seed);
+        ArrayDeque<Long> model = new ArrayDeque<>();
+        List<Handle> claimed = new ArrayList<>();
+        List<Handle> taken = new ArrayList<>();
+        try (HandleQueue queue = queue(5, 7)) {
+            for (int turn = 0; turn < 20_000; turn++) {
+                step(queue, model, claimed, taken, random);
+                assertThat(queue.size()).isEqualTo(model.size());
+            }
+        }
+    }
+
+    private static void step(
+            HandleQueue queue, ArrayDeque<Long> model, List<Handle> claimed, List<Handle> taken, Random random) {
+        int inUse = claimed.size() + taken.size() + model.size();
+        switch (random.nextInt(4)) {
+            case 0 -> {
+                if (inUse < 7) {
+                    claimed.add(queue.claim(Duration.ZERO));
+                }
+            }
+            case 1 -> {
+                if (!claimed.isEmpty() && model.size() < 5) {
+                    long tag = random.nextLong();
+                    queue.put(claimed.remove(random.nextInt(claimed.size())).tag(tag), Duration.ZERO);
+                    model.add(tag);
+                }
+            }
+            case 2 -> {
+                Handle handle = queue.newHandle();
+                assertThat(queue.tryTake(handle)).isEqualTo(!model.isEmpty());
+                if (handle.isHeld()) {
+                    assertThat(handle.tag()).isEqualTo(model.remove());
+                    taken.add(handle);
+                }
+            }
+            default -> {
+                if (!taken.isEmpty()) {
+                    taken.remove(random.nextInt(taken.size())).giveBack();
+                }
+            }
+        }
+    }
+
+    @Test
+    void manyThreadsLoseAndDoubleNothing() {
+        int producers = 3;
+        int each = 20_000;
+        AtomicIntegerArray seen = new AtomicIntegerArray(producers * each);
+        AtomicInteger next = new AtomicInteger();
+        try (HandleQueue queue = HandleQueue.builder(regions, "many")
+                .capacity(8)
+                .buffers(6)
+                .bufferBytes(64)
+                .producers(producers)
+                .openOrCreate(PATIENCE)) {
+            List<CompletableFuture<?>> all = new ArrayList<>();
+            for (int i = 0; i < producers; i++) {
+                all.add(CompletableFuture.runAsync(() -> produce(next, each), this::onNewThread));
+                all.add(CompletableFuture.runAsync(() -> consume(queue, seen), this::onNewThread));
+            }
+            assertThat(CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new)))
+                    .succeedsWithin(Duration.ofSeconds(60));
+        }
+        for (int i = 0; i < producers * each; i++) {
+            assertThat(seen.get(i)).as("item %s", i).isEqualTo(1);
+        }
+    }
+
+    private void onNewThread(Runnable task) {
+        new Thread(task, "queue-test").start();
+    }
+
+    private void produce(AtomicInteger next, int count) {
+        try (HandleQueue own = HandleQueue.open(regions, "many", PATIENCE)) {
+            Handle handle = own.newHandle();
+            for (int i = 0; i < count; i++) {
+                own.claim(handle, PATIENCE);
+                int item = next.getAndIncrement();
+                handle.buffer().putInt(0, item);
+                handle.buffer().putInt(60, ~item);
+                own.put(handle, PATIENCE);
+            }
+            own.finish();
+        }
+    }
+
+    private static void consume(HandleQueue queue, AtomicIntegerArray seen) {
+        Handle handle = queue.newHandle();
+        while (queue.take(handle, PATIENCE)) {
+            int item = handle.buffer().getInt(0);
+            assertThat(handle.buffer().getInt(60)).isEqualTo(~item);
+            seen.incrementAndGet(item);
+            handle.giveBack();
+        }
+    }
+
+    @Test
+    void queuesOfOtherSizesAreRefusedInWordsOfBothSides() {
+        HandleQueue queue = queue(4, 2);
+
+        assertThatThrownBy(() -> queue(8, 2)).hasMessageContaining("capacity=4").hasMessageContaining("capacity=8");
+        queue.close();
+        queue.close();
+        assertThatThrownBy(queue::size).isInstanceOf(IllegalStateException.class);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.larder.distributed.rendezvous;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ranks in processes of their own that are killed while they meet. */
+@ExtendWith(LeavesNothingBehind.class)
+class KilledRankTest {
+    private static final int ROUNDS = Integer.getInteger("larder.soak.rounds", 6);
+
+    @TempDir
+    Path folder;
+
+    private static ChildJvm start(String place, int rank) {
+        ChildJvm child = ChildJvm.start(RankProgram.class, place + "?rank=" + rank + "&world_size=3");
+        child.awaitLine("going");
+        return child;
+    }
+
+    private static String key(ChildJvm child) {
+        return child.awaitLine("met ");
+    }
+
+    private static void signal(ChildJvm child, String name) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-" + name, Long.toString(child.pid()))
+                .start()
+                .waitFor();
+    }
+
+    private String place(String scheme) throws IOException {
+        if (scheme.equals("file")) {
+            return "file://" + folder.resolve("meet");
+        }
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return "tcp://127.0.0.1:" + probe.getLocalPort();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "tcp"})
+    void ranksThatStayMeetThoseThatTakeThePlacesOfKilledOnes(String scheme) throws IOException {
+        String place = place(scheme);
+        try (ChildJvm first = start(place, 0);
+                ChildJvm killed = start(place, 1)) {
+            killed.kill();
+            try (ChildJvm second = start(place, 1);
+                    ChildJvm third = start(place, 2)) {
+                assertThat(key(first)).isEqualTo(key(second)).isEqualTo(key(third));
+            }
+        }
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void whateverIsKilledWhenTheNextJobMeetsAtTheFile() throws InterruptedException {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Path file = folder.resolve("meet");
+        for (int round = 0; round < ROUNDS; round++) {
+            try (ChildJvm first = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=0&world_size=2");
+                    ChildJvm second = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=1&world_size=2")) {
+                first.awaitLine("going");
+                TimeUnit.MICROSECONDS.sleep(random.nextInt(150_000));
+                first.kill();
+                second.kill();
+            }
+            assertThat(new Attempts()
+                            .meetAll("file://" + file, 2, Attempts.PATIENCE)
+                            .keys())
+                    .as("seed %d round %d", seed, round)
+                    .hasSize(1);
+            assertThat(file).doesNotExist();
+        }
+    }
+
+    @Test
+    void aRankThatIsStoppedHoldsOthersNoLongerThanTheirDeadline() throws IOException, InterruptedException {
+        Path file = folder.resolve("meet");
+        try (ChildJvm stopped = start("file://" + file, 0)) {
+            await().until(() -> Files.exists(file) && Files.size(file) > 0);
+            signal(stopped, "STOP");
+
+            assertThat(new Attempts()
+                            .meet("file://" + file + "?rank=1&world_size=3", Duration.ofMillis(300))
+                            .failure(0))
+                    .hasMessageContaining("not all ranks came in time");
+            stopped.kill();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package dev.larder.distributed.shared;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.distributed.region.OwnFolder;
+import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.region.Rounds;
+import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What other processes do when one is killed, or stopped, with a lock in its hands or in the middle of publishing. */
+@ExtendWith(LeavesNothingBehind.class)
+class DyingHoldersTest {
+    private static final Dtype LONG = Dtype.parse("<i8");
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration A_SECOND = Duration.ofSeconds(1);
+
+    private final OwnFolder folder = new OwnFolder();
+    private final Regions regions = folder.regions();
+
+    @AfterEach
+    void clearUp() {
+        regions.close();
+        folder.close();
+    }
+
+    private ChildJvm start(String does) {
+        ChildJvm child = ChildJvm.start(SharedChild.class, folder.path().toString(), "a", does);
+        child.awaitLine("ready");
+        return child;
+    }
+
+    @Test
+    void theNextWriterLearnsThatOneDiedWritingAndRepairs() {
+        try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 8);
+                ChildJvm child = start("hold-write")) {
+            child.kill();
+
+            try (SharedLock.Hold hold = array.lock().readLock(A_SECOND)) {
+                assertThat(hold.abandonedBy()).isEqualTo(child.pid());
+                assertThatThrownBy(hold::markRepaired).isInstanceOf(IllegalStateException.class);
+            }
+            try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+                assertThat(hold.wasAbandoned()).isTrue();
+                hold.markRepaired();
+            }
+            try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+                assertThat(hold.wasAbandoned()).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void aReaderThatDiesLeavesNothingToRepair() {
+        try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 8);
+                ChildJvm child = start("hold-read")) {
+            assertThatThrownBy(() -> array.lock().writeLock(Duration.ofMillis(50)))
+                    .hasMessageContaining("readerPids=[" + child.pid() + "]");
+            child.kill();
+
+            try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+                assertThat(hold.wasAbandoned()).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void whoWaitsForAStoppedHolderIsToldItsPid() throws IOException, InterruptedException {
+        try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 8);
+                ChildJvm child = start("hold-write")) {
+            signal("STOP", child.pid());
+
+            assertThatThrownBy(() -> array.lock().readLock(Duration.ofMillis(200)))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining(
+                            "cannot take a lock in time: name=a for=reading timeout=PT0.2S writerPid=" + child.pid());
+        }
+    }
+
+    static void signal(String name, long pid) throws IOException, InterruptedException {
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    @Test
+    void killedWritersNeverKeepTheLockAndNeverHideWhatTheyBroke() {
+        Rounds rounds = new Rounds("killed writers");
+        try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 64)) {
+            for (int round = 0; round < rounds.count(); round++) {
+                try (ChildJvm child = start("write");
+                        ChildJvm other = start("write")) {
+                    LockSupport.parkNanos(rounds.momentNs(30));
+                    child.kill();
+                    long before = requireWhole(array);
+                    LockSupport.parkNanos(rounds.momentNs(30));
+                    assertThat(other.isAlive()).as(other::errors).isTrue();
+                    assertThat(requireWhole(array)).isGreaterThanOrEqualTo(before);
+                }
+            }
+        }
+    }
+
+    private static long requireWhole(SharedArray array) {
+        try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+            SharedChild.makeWhole(array, hold);
+            long[] found = new long[64];
+            array.read(0, found, 0, 64);
+            assertThat(Arrays.stream(found).distinct().count()).isEqualTo(1);
+            return found[0];
+        }
+    }
+
+    @Test
+    void killedPublishersNeverShowHalfAState() {
+        Rounds rounds = new Rounds("killed publishers");
+        int size = 20_000;
+        SharedArraySpec spec = SharedArraySpec.of("a", LONG, size).withSpare();
+        try (SharedArray array = SharedArray.openOrCreate(regions, spec, PATIENCE)) {
+            for (int round = 0; round < rounds.count(); round++) {
+                try (ChildJvm child = start("publish")) {
+                    long endNs = System.nanoTime() + rounds.momentNs(30);
+                    while (System.nanoTime() < endNs) {
+                        requireWholeState(array, new long[size]);
+                    }
+                    child.kill();
+                    long last = requireWholeState(array, new long[size]);
+                    assertThat(array.publish(SharedChild::addOne, A_SECOND)).isEqualTo(last + 1);
+                    assertThat(requireWholeState(array, new long[size])).isEqualTo(last + 1);
+                }
+            }
+        }
+    }
+
+    /** Each state is the number of its publication everywhere. */
+    private static long requireWholeState(SharedArray array, long[] found) {
+        long number = array.snapshot(found, PATIENCE);
+        for (long element : found) {
+            if (element != number) {
+                assertThat(element).isEqualTo(number);
+            }
+        }
+        return number;
+    }
+}
