@@ -4,11 +4,16 @@ import dev.larder.distributed.grid.GridRun;
 import dev.larder.posix.Posix;
 import java.util.List;
 
-/** Stops a grid on Ctrl-C, SIGTERM, or when the terminal goes away: politely the first time, by force when asked again. */
+/**
+ * Stops a grid on Ctrl-C, SIGTERM, or when the terminal goes away: politely the first time, by force when asked again; a third
+ * time ends this process whatever it waits for. {@link StopCount} says what counts as again.
+ */
 final class GridStop {
+    private static final int INTERRUPTED = 130;
+
     private final GridRun run;
     private final GridDisplay display;
-    private boolean asked;
+    private final StopCount stops = new StopCount(System::nanoTime);
 
     private GridStop(GridRun run, GridDisplay display) {
         this.run = run;
@@ -25,22 +30,27 @@ final class GridStop {
     }
 
     private void handle(String name) {
-        boolean again;
-        synchronized (this) {
-            again = asked;
-            asked = true;
-        }
-        if (again) {
-            display.note("killing what still runs");
-            run.kill();
-        } else {
-            display.note("stopping: jobs that run are asked to end; Ctrl-C again kills them");
+        int asked = stops.add(name);
+        if (asked > 2) {
+            Runtime.getRuntime().halt(INTERRUPTED); // standard error may be stuck; guardians see to the jobs
+        } else if (asked == 2) {
+            try {
+                say("killing what still runs");
+            } finally {
+                run.kill(); // waits until they are gone
+            }
+        } else if (asked == 1) {
             run.stop();
+            say("stopping: jobs that run are asked to end; Ctrl-C again kills them");
         }
     }
 
+    private void say(String text) {
+        Notice.say(() -> display.note(text));
+    }
+
     /** Tells whether anybody asked. */
-    synchronized boolean isAsked() {
-        return asked;
+    boolean isAsked() {
+        return stops.asked() > 0;
     }
 }

@@ -4,23 +4,25 @@ import dev.larder.distributed.process.Launcher;
 import dev.larder.posix.Posix;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Ends a launch on Ctrl-C, SIGTERM, when the terminal goes away, or when nobody reads what the ranks say any more. Ranks have
  * sessions of their own, so that the terminal's Ctrl-C reaches this process alone. Once asks the ranks to end, twice kills them,
- * three times ends this process whatever it waits for.
+ * three times ends this process whatever it waits for; {@link StopCount} says what counts as again.
  */
 final class LaunchSignals {
     private static final int INTERRUPTED = 130;
     private static final int TERMINATED = 143;
     private static final int HUNG_UP = 129;
     private static final int PIPE_BROKEN = 141;
+    private static final String PIPE = "PIPE";
 
     private final PrintWriter err;
-    private @Nullable Launcher launcher;
-    private int exitCode;
-    private int asked;
+    private final StopCount stops = new StopCount(System::nanoTime);
+    private final AtomicInteger exitCode = new AtomicInteger();
+    private volatile @Nullable Launcher launcher;
 
     private LaunchSignals(PrintWriter err) {
         this.err = err;
@@ -36,50 +38,51 @@ final class LaunchSignals {
     }
 
     /** Names the launch that signals stop. */
-    synchronized void stop(Launcher started) {
+    void stop(Launcher started) {
         launcher = started;
-        askAgain();
+        ask(stops.asked());
     }
 
     /** Stops the ranks, as nobody reads what they say. */
-    synchronized void pipeIsBroken() {
-        if (exitCode == 0) {
-            exitCode = PIPE_BROKEN;
-            asked = 1;
-            askAgain();
+    void pipeIsBroken() {
+        if (exitCode.compareAndSet(0, PIPE_BROKEN)) {
+            ask(stops.add(PIPE));
         }
     }
 
     /** Returns the exit code that whatever stopped the launch asks for; 0 where nothing did. */
-    synchronized int exitCode() {
-        return exitCode;
+    int exitCode() {
+        return exitCode.get();
     }
 
-    private synchronized void handle(String name) {
-        asked++;
-        if (exitCode == 0) {
-            exitCode = name.equals(Signals.INTERRUPT)
-                    ? INTERRUPTED
-                    : name.equals(Signals.TERMINATE) ? TERMINATED : HUNG_UP;
+    private void handle(String name) {
+        exitCode.compareAndSet(
+                0,
+                name.equals(Signals.INTERRUPT) ? INTERRUPTED : name.equals(Signals.TERMINATE) ? TERMINATED : HUNG_UP);
+        int asked = stops.add(name);
+        if (asked > 2) {
+            Runtime.getRuntime().halt(exitCode.get()); // standard output may be stuck; guardians see to the ranks
         }
+        ask(asked);
         if (asked == 1) {
-            err.println("larder: SIG" + name + ": asking the ranks to end; again to kill them");
+            say("SIG" + name + ": asking the ranks to end; again to kill them");
         } else if (asked == 2) {
-            err.println("larder: SIG" + name + ": killing the ranks");
-        } else {
-            Runtime.getRuntime().halt(exitCode); // standard output may be stuck; guardians see to the ranks
+            say("SIG" + name + ": killing the ranks");
         }
-        askAgain();
     }
 
-    private void askAgain() {
+    private void say(String text) {
+        Notice.say(() -> err.println("larder: " + text));
+    }
+
+    private void ask(int asked) {
         Launcher running = launcher;
         if (running == null || asked == 0) {
             return;
         }
         if (asked > 1) {
             running.kill();
-        } else if (exitCode == INTERRUPTED) {
+        } else if (exitCode.get() == INTERRUPTED) {
             running.interrupt();
         } else {
             running.terminate();

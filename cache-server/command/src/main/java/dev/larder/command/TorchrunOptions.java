@@ -7,6 +7,8 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -53,10 +55,16 @@ final class TorchrunOptions {
     String role;
 
     @Option(
-            names = {"--standalone", "--no-python", "--no_python"},
+            names = "--standalone",
             hidden = true)
-    boolean saysNothing;
+    boolean isStandalone;
 
+    @Option(
+            names = {"--no-python", "--no_python"},
+            hidden = true)
+    boolean isWithoutPython;
+
+    /** What says nothing on one machine; a line may have several of them. */
     @Option(
             names = {
                 "--rdzv-backend",
@@ -71,8 +79,7 @@ final class TorchrunOptions {
                 "--local_addr"
             },
             hidden = true)
-    @Nullable
-    String saysNothingEither;
+    List<String> saysNothing = new ArrayList<>();
 
     void requireOneMachine() {
         if (!nodes.equals("1") && !nodes.equals("1:1")) {

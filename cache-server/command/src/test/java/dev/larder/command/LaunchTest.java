@@ -257,6 +257,21 @@ class LaunchTest {
         }
     }
 
+    @Test
+    void aWholeLineForTorchrunIsTaken() {
+        String line = "launch --nnodes=1:1 --nproc-per-node=1 --rdzv-id=7 --rdzv-backend=c10d"
+                + " --rdzv-endpoint=localhost:0 --rdzv-conf=timeout=60 --rdzv_conf=join_timeout=9 --monitor-interval=1"
+                + " --start-method=spawn --local-addr=localhost --role=trainer --standalone --no-python --max-restarts=0"
+                + " --node-rank=0 --master-addr=127.0.0.1 -- sh -c";
+        List<String> words = new ArrayList<>(List.of(line.split(" ", -1)));
+        words.add("echo $ROLE_NAME $TORCHELASTIC_RUN_ID");
+        try (CommandProcess launch =
+                CommandProcess.onStore(LeavesNothingBehind.newStore(), words.toArray(String[]::new))) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines()).containsExactly("[0] trainer 7");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
