@@ -78,7 +78,10 @@ public final class GridRun {
         environment.put("LARDER_JOB", Integer.toString(job.number()));
         environment.put("LARDER_RESULT", files.result().toString());
         Output output = Output.merged(files.log(), line -> listener.line(job, line));
-        return Program.of(job.words(), output).withEnvironment(environment).in(settings.folder());
+        return Program.of(job.words(), output)
+                .withEnvironment(environment)
+                .withPromptPython()
+                .in(settings.folder());
     }
 
     private void ended(GridJob job, Ending ending) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -151,8 +152,8 @@ public final class ChildProcess implements AutoCloseable {
             if (first) {
                 family.terminate();
             }
-            CompletableFuture.delayedExecutor(grace.toNanos(), TimeUnit.NANOSECONDS)
-                    .execute(this::killIfLeft);
+            Future<?> kill = Later.run(grace, this::killIfLeft);
+            var unused = ending.thenRun(() -> kill.cancel(false));
         }
     }
 
@@ -251,14 +252,14 @@ public final class ChildProcess implements AutoCloseable {
 
     private ExitCause follow(Process running, MemoryKills before) {
         int code = waitFor(running);
+        EndReason reason;
+        synchronized (lock) {
+            reason = endReason; // a wish that comes later, while only leftovers run, did not end it
+        }
         boolean isKilled = code == ExitCause.SIGNAL_BASE + ExitCause.Signals.KILL;
         String memory = isKilled ? MemoryKills.now().since(before) : null;
         endLeftovers();
         joinPumps();
-        EndReason reason;
-        synchronized (lock) {
-            reason = endReason;
-        }
         if (reason != null) {
             return new Ended(reason, code);
         }

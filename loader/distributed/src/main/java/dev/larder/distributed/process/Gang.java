@@ -44,6 +44,8 @@ final class Gang {
         private volatile boolean isDead;
         private long askedNanos;
         private boolean isAsked;
+        private long killNanos;
+        private boolean isKillDue;
         private @Nullable RankEnd end;
 
         private Rank(int number) {
@@ -59,6 +61,12 @@ final class Gang {
 
         private synchronized List<String> lastLines() {
             return List.copyOf(lastLines);
+        }
+
+        private void killAfter(Duration grace) {
+            long nanos = System.nanoTime() + grace.toNanos();
+            killNanos = isKillDue && killNanos - nanos < 0 ? killNanos : nanos;
+            isKillDue = true;
         }
 
         private void died() {
@@ -106,8 +114,9 @@ final class Gang {
             listener.line(rank.number, line);
         });
         boolean readsInput = rank.number == 0 && environment.plan().isInputForRankZero();
-        ChildProcess process = ChildProcess.start(
-                new Program(environment.plan().words(), environment.changes(rank.number), null, output, readsInput));
+        Program program =
+                new Program(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
+        ChildProcess process = ChildProcess.start(program.withPromptPython());
         rank.process = process;
         var unusedDeath = ProcessHandle.of(process.pid())
                 .map(ProcessHandle::onExit)
@@ -124,11 +133,11 @@ final class Gang {
             }
             if (stop.kind().compareTo(done) > 0) {
                 done = stop.kind();
-                askAll(done);
+                askAll(done, environment.plan().grace());
             }
             if (isPolite && System.nanoTime() - politeUntilNanos >= 0) {
-                isPolite = false;
-                askAll(StopRequest.Kind.TERMINATE);
+                Duration grace = environment.plan().grace();
+                askAll(StopRequest.Kind.TERMINATE, grace.minus(politely(grace)));
             }
             if (event == null && !isPolite && (failed != null || stop.isAsked()) && isHopeless()) {
                 return;
@@ -162,7 +171,7 @@ final class Gang {
             if (running > 0) {
                 listener.othersAreEnded(environment.attempt(), rank.number);
             }
-            askAll(StopRequest.Kind.TERMINATE);
+            askAll(StopRequest.Kind.TERMINATE, environment.plan().grace());
         }
     }
 
@@ -174,11 +183,11 @@ final class Gang {
                 : ending;
     }
 
-    private void askAll(StopRequest.Kind kind) {
-        Duration grace = environment.plan().grace();
-        if (kind == StopRequest.Kind.INTERRUPT) {
-            isPolite = true;
-            politeUntilNanos = System.nanoTime() + grace.dividedBy(2).toNanos();
+    /** Asks all that still run, and kills them when the grace is over: of an interrupt, by way of SIGTERM after half of it. */
+    private void askAll(StopRequest.Kind kind, Duration grace) {
+        isPolite = kind == StopRequest.Kind.INTERRUPT;
+        if (isPolite) {
+            politeUntilNanos = System.nanoTime() + politely(grace).toNanos();
         }
         for (Rank rank : ranks) {
             ChildProcess process = rank.process;
@@ -186,6 +195,10 @@ final class Gang {
                 ask(rank, process, kind, grace);
             }
         }
+    }
+
+    private static Duration politely(Duration grace) {
+        return grace.dividedBy(2);
     }
 
     private static void ask(Rank rank, ChildProcess process, StopRequest.Kind kind, Duration grace) {
@@ -196,20 +209,23 @@ final class Gang {
         switch (kind) {
             case INTERRUPT -> GroupSignal.send(process, "INT", "CONT");
             case TERMINATE -> {
+                rank.killAfter(grace);
                 process.end(EndReason.CANCELLED, grace);
                 GroupSignal.send(process, "CONT");
             }
-            case KILL -> process.end(EndReason.CANCELLED, Duration.ZERO);
+            case KILL -> {
+                rank.killAfter(Duration.ZERO);
+                process.end(EndReason.CANCELLED, Duration.ZERO);
+            }
             case NONE -> throw new IllegalArgumentException("nothing to ask");
         }
     }
 
     /** Tells whether the kernel keeps a rank long after it was killed. */
     private boolean isHopeless() {
-        long limit = environment.plan().grace().plus(LAST_RESORT).toNanos();
         return ranks.stream()
-                .filter(rank -> rank.end == null && rank.isAsked)
-                .anyMatch(rank -> System.nanoTime() - rank.askedNanos > limit);
+                .filter(rank -> rank.end == null && rank.isKillDue)
+                .anyMatch(rank -> System.nanoTime() - rank.killNanos > LAST_RESORT.toNanos());
     }
 
     private AttemptEnd end() {

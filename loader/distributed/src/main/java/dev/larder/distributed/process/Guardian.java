@@ -5,10 +5,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Guardian implements AutoCloseable {
     private static final String SCRIPT = script();
-    private static final long PAUSE_MS = 100;
-    private static final Executor LATER = CompletableFuture.delayedExecutor(PAUSE_MS, TimeUnit.MILLISECONDS);
+    private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final List<String> words;
     private @Nullable Process shell;
@@ -42,14 +39,18 @@ final class Guardian implements AutoCloseable {
                 .start();
         shell = started;
         say(told);
-        var unused = started.onExit().thenRunAsync(this::startAgain, LATER);
+        var unused = started.onExit().thenRun(this::startLater);
+    }
+
+    private void startLater() {
+        var unused = Later.run(PAUSE, this::startAgain);
     }
 
     private void startAgain() {
         try {
             start();
         } catch (IOException noProcessToBeHad) {
-            LATER.execute(this::startAgain);
+            startLater();
         }
     }
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /** A job that was given to a pool, and what becomes of it. Thread-safe. */
@@ -115,13 +115,8 @@ public final class PooledJob {
     }
 
     private void endAfter(Duration timeout, ChildProcess started) {
-        var unused = started.onEnd()
-                .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
-                .whenCompleteAsync((end, timeIsUp) -> {
-                    if (timeIsUp != null) {
-                        started.end(EndReason.DEADLINE, grace);
-                    }
-                });
+        Future<?> timeIsUp = Later.run(timeout, () -> started.end(EndReason.DEADLINE, grace));
+        var unused = started.onEnd().thenRun(() -> timeIsUp.cancel(false));
     }
 
     private static Program in(Slot slot, Program program) {

@@ -21,6 +21,7 @@ public record Program(
         @Nullable Path folder,
         Output output,
         boolean isInputInherited) {
+    private static final String PYTHON_UNBUFFERED = "PYTHONUNBUFFERED";
 
     /** Copies what it is given. */
     public Program {
@@ -39,6 +40,16 @@ public record Program(
     /** Changes what differs from this process's environment. */
     public Program withEnvironment(Map<String, @Nullable String> changes) {
         return new Program(words, changes, folder, output, isInputInherited);
+    }
+
+    /** Has Python say at once what it prints, as on a terminal, unless somebody has decided on that. */
+    public Program withPromptPython() {
+        if (System.getenv(PYTHON_UNBUFFERED) != null || environment.containsKey(PYTHON_UNBUFFERED)) {
+            return this;
+        }
+        Map<String, @Nullable String> changes = new HashMap<>(environment);
+        changes.put(PYTHON_UNBUFFERED, "1");
+        return withEnvironment(changes);
     }
 
     /** Changes where it runs. */
