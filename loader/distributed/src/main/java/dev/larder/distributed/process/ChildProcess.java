@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChildProcess implements AutoCloseable {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
+    private static final MemoryKillClaims MEMORY_KILLS = new MemoryKillClaims(MemoryKills::now, System::nanoTime);
     private static final Duration LEFTOVER_GRACE = Duration.ofMillis(500);
     private static final long LOOK_AGAIN_MS = 20;
     private static final long LAST_OUTPUT_MS = 2000;
@@ -186,10 +187,10 @@ public final class ChildProcess implements AutoCloseable {
 
     /** Starts the program and stays until it has ended. */
     private void live() {
-        MemoryKills before = MemoryKills.now();
+        MEMORY_KILLS.look();
         ExitCause cause;
         try {
-            cause = startAndFollow(before);
+            cause = startAndFollow();
         } catch (RuntimeException | Error e) {
             family.kill();
             cause = new NotStarted(NotStarted.CANNOT_RUN, e.toString());
@@ -205,7 +206,7 @@ public final class ChildProcess implements AutoCloseable {
         started.countDown();
     }
 
-    private ExitCause startAndFollow(MemoryKills before) {
+    private ExitCause startAndFollow() {
         NotStarted obstacle = Start.obstacle(program);
         if (obstacle != null) {
             return obstacle;
@@ -225,7 +226,7 @@ public final class ChildProcess implements AutoCloseable {
         }
         startPumps(running);
         started.countDown();
-        return follow(running, before);
+        return follow(running);
     }
 
     private void openLogs() throws IOException {
@@ -250,14 +251,15 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    private ExitCause follow(Process running, MemoryKills before) {
+    private ExitCause follow(Process running) {
         int code = waitFor(running);
         EndReason reason;
         synchronized (lock) {
             reason = endReason; // a wish that comes later, while only leftovers run, did not end it
         }
         boolean isKilled = code == ExitCause.SIGNAL_BASE + ExitCause.Signals.KILL;
-        String memory = isKilled ? MemoryKills.now().since(before) : null;
+        String memory = isKilled ? MEMORY_KILLS.claim() : null;
+        MEMORY_KILLS.look();
         endLeftovers();
         joinPumps();
         if (reason != null) {

@@ -40,6 +40,13 @@ record MemoryKills(long inGroup, long onMachine) {
                 : null;
     }
 
+    /** Returns how many more there are than earlier, in the place that {@link #since} goes by. */
+    long countSince(MemoryKills before) {
+        return before.inGroup != UNKNOWN && inGroup != UNKNOWN
+                ? inGroup - before.inGroup
+                : onMachine - before.onMachine;
+    }
+
     private static long groupCount(Path root) {
         for (String line : lines(root.resolve("proc/self/cgroup"))) {
             String[] fields = line.split(":", 3);

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,9 @@ final class OutputPump implements Runnable, AutoCloseable {
     private boolean logFails;
     private boolean readerFails;
     private final AtomicLong given = new AtomicLong();
+    private final ReentrantLock reading = new ReentrantLock();
+    private boolean isDrained;
+    private volatile boolean isGiving;
     private volatile @Nullable String trouble;
 
     private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<OutputLine> reader) {
@@ -51,8 +55,7 @@ final class OutputPump implements Runnable, AutoCloseable {
     public void run() {
         byte[] buffer = new byte[BUFFER_LENGTH];
         try (InputStream in = source) {
-            for (int count = read(in, buffer); count >= 0; count = read(in, buffer)) {
-                write(buffer, count);
+            for (int count = next(in, buffer); count >= 0; count = next(in, buffer)) {
                 lines.accept(buffer, count);
             }
         } catch (IOException e) {
@@ -63,8 +66,37 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
     }
 
-    private static int read(@Nullable InputStream in, byte[] buffer) throws IOException {
-        return in == null ? -1 : in.read(buffer);
+    /** Reads and keeps what comes next; −1 at the end, and where somebody else has read the rest. */
+    private int next(@Nullable InputStream in, byte[] buffer) throws IOException {
+        reading.lock();
+        try {
+            int count = in == null || isDrained ? -1 : in.read(buffer);
+            if (count > 0) {
+                write(buffer, count);
+            }
+            return count;
+        } finally {
+            reading.unlock();
+        }
+    }
+
+    /** Keeps in the log what nobody has read yet, while the reader is stuck; waits for nothing. */
+    private void drain() {
+        InputStream in = source;
+        if (in == null || !reading.tryLock()) {
+            return;
+        }
+        try {
+            byte[] buffer = new byte[BUFFER_LENGTH];
+            while (in.available() > 0) {
+                write(buffer, in.read(buffer, 0, Math.min(buffer.length, in.available())));
+            }
+            isDrained = true;
+        } catch (IOException e) {
+            note("output: " + e.getMessage());
+        } finally {
+            reading.unlock();
+        }
     }
 
     private void write(byte[] bytes, int count) {
@@ -83,24 +115,27 @@ final class OutputPump implements Runnable, AutoCloseable {
         if (readerFails) {
             return;
         }
+        isGiving = true;
         try {
             reader.accept(line);
             given.incrementAndGet();
         } catch (RuntimeException e) {
             readerFails = true;
             note("reader: " + e);
+        } finally {
+            isGiving = false;
         }
     }
 
-    private void note(String what) {
+    private synchronized void note(String what) {
         trouble = trouble == null ? what : trouble + "; " + what;
     }
 
     /**
-     * Waits for the last line, for as long as the reader takes one within the timeout; false where it takes none any more, or
-     * somebody else still holds the stream open.
+     * Waits for the last line, for as long as the reader takes one within the timeout. Where it takes none any more, the log gets
+     * the rest, and {@link #trouble} tells of it; where somebody else still holds the stream open, nobody waits for more.
      */
-    boolean join(long timeoutMs) throws InterruptedException {
+    void join(long timeoutMs) throws InterruptedException {
         Thread running = thread;
         if (running != null) {
             long before = -1;
@@ -108,9 +143,11 @@ final class OutputPump implements Runnable, AutoCloseable {
                 before = given.get();
                 running.join(Math.max(1, timeoutMs));
             }
-            return !running.isAlive();
+            if (running.isAlive() && isGiving) {
+                drain();
+                note("reader took no line for " + timeoutMs + " ms; the rest is not shown");
+            }
         }
-        return true;
     }
 
     /** Returns what went wrong; null where nothing did. */

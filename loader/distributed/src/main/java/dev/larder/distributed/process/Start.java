@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 final class Start {
     private static final String USUAL_PATH = "/usr/bin:/bin";
     private static final String LAST_TOOL = "setpriv";
+    private static final String VERSIONS =
+            "it takes coreutils 8.31 and util-linux 2.33, or later ones; busybox has not all of it";
+    private static final int GNU_MISUSE = 125;
+    private static final int MISUSE = 1;
 
     private Start() {}
 
@@ -70,11 +75,20 @@ final class Start {
         return new NotStarted(NotStarted.NO_SUCH_PROGRAM, "no such program: command=" + name);
     }
 
-    /** Reads what the last tool says where it could not become the program, such as one whose interpreter is missing. */
+    /**
+     * Reads what the last tool says where it could not become the program, such as one whose interpreter is missing, and what any
+     * of them says where it is too old for what it is asked.
+     */
     static @Nullable NotStarted refused(int exitCode, String line) {
         boolean isTools = line.startsWith(LAST_TOOL + ": ")
                 && (exitCode == NotStarted.CANNOT_RUN || exitCode == NotStarted.NO_SUCH_PROGRAM);
-        return isTools ? new NotStarted(exitCode, line.substring(LAST_TOOL.length() + 2)) : null;
+        if (isTools) {
+            return new NotStarted(exitCode, line.substring(LAST_TOOL.length() + 2));
+        }
+        boolean isTooOld = (exitCode == GNU_MISUSE || exitCode == MISUSE)
+                && line.contains(" option")
+                && Stream.of("env: ", "setsid: ", LAST_TOOL + ": ").anyMatch(line::startsWith);
+        return isTooOld ? new NotStarted(NotStarted.CANNOT_RUN, line + "; " + VERSIONS) : null;
     }
 
     /** Explains why the JDK could not start the tools. */
