@@ -113,6 +113,11 @@ final class RankDisplay implements LaunchListener {
         }
     }
 
+    @Override
+    public void cannotStartAgain(String reason) {
+        say("the ranks cannot start again: " + reason);
+    }
+
     /** Says how the launch ended, unless all went well. */
     void ended(LaunchResult result) {
         RankEnd first = result.firstFailure();

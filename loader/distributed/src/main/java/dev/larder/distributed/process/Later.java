@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs tasks when some time has passed, each in a thread of its own, however busy the JVM's common pool is. */
 final class Later {
+    private static final long IDLE_MS = 500;
     private static final ScheduledThreadPoolExecutor CLOCK = clock();
 
     private Later() {}
@@ -14,6 +15,8 @@ final class Later {
     private static ScheduledThreadPoolExecutor clock() {
         ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "larder-clock"));
         clock.setRemoveOnCancelPolicy(true);
+        clock.setKeepAliveTime(IDLE_MS, TimeUnit.MILLISECONDS);
+        clock.allowCoreThreadTimeOut(true);
         return clock;
     }
 

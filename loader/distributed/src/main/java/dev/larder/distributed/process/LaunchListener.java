@@ -20,6 +20,9 @@ public interface LaunchListener {
     /** All ranks of an attempt have ended. */
     default void attemptEnded(AttemptEnd end) {}
 
+    /** The ranks were to start again, and cannot; what became of the attempts so far is the result. */
+    default void cannotStartAgain(String reason) {}
+
     /** Returns where a rank's output is kept; null where it is not. */
     default RankLogs logs(int attempt, int rank) {
         return RankLogs.NONE;

@@ -2,6 +2,7 @@ package dev.larder.distributed.process;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the ranks of a {@link LaunchPlan} as {@code torchrun} does: every rank is a fresh process with RANK, WORLD_SIZE and the
@@ -110,7 +112,11 @@ public final class Launcher implements AutoCloseable {
         List<AttemptEnd> attempts = new ArrayList<>();
         boolean goesOn = true;
         for (int attempt = 0; goesOn; attempt++) {
-            try (MasterPort port = MasterPort.take(plan.masterPort())) {
+            MasterPort taken = port(attempts);
+            if (taken == null) {
+                break;
+            }
+            try (MasterPort port = taken) {
                 listener.attemptStarts(attempt, port.number());
                 RankEnvironment environment = new RankEnvironment(plan, runId, attempt, port.number());
                 AttemptEnd end = new Gang(environment, listener, stop).run();
@@ -120,6 +126,19 @@ public final class Launcher implements AutoCloseable {
             }
         }
         return new LaunchResult(attempts, stop.isAsked());
+    }
+
+    /** Takes the port of an attempt; null where it has been lost since the last one, whose failure then stands. */
+    private @Nullable MasterPort port(List<AttemptEnd> attempts) {
+        try {
+            return MasterPort.take(plan.masterPort());
+        } catch (LarderException e) {
+            if (attempts.isEmpty()) {
+                throw e;
+            }
+            listener.cannotStartAgain(String.valueOf(e.getMessage()));
+            return null;
+        }
     }
 
     private static String runId() {

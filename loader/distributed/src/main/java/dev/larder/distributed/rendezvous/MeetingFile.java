@@ -35,7 +35,7 @@ final class MeetingFile implements AutoCloseable {
     static MeetingFile open(Path path) {
         try {
             MeetingFile file = new MeetingFile(path, Posix.system().openOrCreate(path, OWNER_ONLY));
-            file.requireRegular();
+            file.requireOwnAndRegular();
             return file;
         } catch (LarderException e) {
             throw Failure.of(e.code(), "cannot open the file of the meeting")
@@ -46,11 +46,16 @@ final class MeetingFile implements AutoCloseable {
         }
     }
 
-    private void requireRegular() {
-        if (!posix.status(descriptor).isRegular()) {
+    private void requireOwnAndRegular() {
+        FileStatus status = posix.status(descriptor);
+        String obstacle = !status.isRegular()
+                ? "not a regular file"
+                : status.uid() != posix.userId() ? "the file belongs to somebody else" : "";
+        if (!obstacle.isEmpty()) {
             close();
-            throw Failure.of(ErrorCode.REFUSED, "not a regular file")
+            throw Failure.of(ErrorCode.REFUSED, obstacle)
                     .with("file", path)
+                    .with("owner", status.uid())
                     .exception();
         }
     }
