@@ -46,6 +46,7 @@ public final class ChildProcess implements AutoCloseable {
     private final ProcessFamily family = ProcessFamily.begin();
     private final List<OutputPump> pumps = new ArrayList<>();
     private final CompletableFuture<Ending> ending = new CompletableFuture<>();
+    private final CompletableFuture<@Nullable Void> death = new CompletableFuture<>();
     private final CountDownLatch started = new CountDownLatch(1);
     private final long begin = System.nanoTime();
     private final Object lock = new Object();
@@ -179,6 +180,11 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
+    /** Returns what tells of the program's own death, at once, while what it left may still run. */
+    CompletableFuture<@Nullable Void> onDeath() {
+        return death;
+    }
+
     /** Returns the pid of the shell that ends the family should this process die. */
     long guardianPid() {
         Guardian watching = guardian;
@@ -200,6 +206,7 @@ public final class ChildProcess implements AutoCloseable {
             watching.close();
         }
         Ending end = new Ending(cause, Duration.ofNanos(System.nanoTime() - begin), trouble());
+        death.complete(null);
         synchronized (lock) {
             ending.complete(end);
         }
@@ -253,6 +260,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private ExitCause follow(Process running) {
         int code = waitFor(running);
+        death.complete(null);
         EndReason reason;
         synchronized (lock) {
             reason = endReason; // a wish that comes later, while only leftovers run, did not end it

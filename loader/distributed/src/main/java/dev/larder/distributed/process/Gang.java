@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -118,10 +117,7 @@ final class Gang {
                 new Program(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
         ChildProcess process = ChildProcess.start(program.withPromptPython());
         rank.process = process;
-        var unusedDeath = ProcessHandle.of(process.pid())
-                .map(ProcessHandle::onExit)
-                .orElse(CompletableFuture.completedFuture(null))
-                .thenRun(rank::died);
+        var unusedDeath = process.onDeath().thenRun(rank::died);
         var unusedEnd = process.onEnd().thenRun(() -> events.add(rank.number));
     }
 
