@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +52,7 @@ public final class FolderRegions implements RegionSource {
 
     /** A file without an id in its name is the name's: linking to it decides between those who make one at once. */
     @Override
-    public RegionRow create(RegionSpec spec) {
+    public RegionRow create(RegionSpec spec, Duration timeLeft) {
         try {
             while (true) {
                 Optional<RegionRow> there = find(spec.name());
@@ -92,7 +93,11 @@ public final class FolderRegions implements RegionSource {
 
     /** Looks at what has the name before it reads: a file that is being made has none yet, and its header is not there. */
     @Override
-    public Optional<RegionRow> find(String name) {
+    public Optional<RegionRow> find(String name, Duration timeLeft) {
+        return find(name);
+    }
+
+    private Optional<RegionRow> find(String name) {
         return files().stream()
                 .filter(file ->
                         name.equals(RegionDescriptor.nameOf(file.getFileName().toString())))
