@@ -196,7 +196,7 @@ public final class Regions implements AutoCloseable {
         }
 
         void pause(String reason) {
-            if (System.nanoTime() - startNs > timeout.toNanos()) {
+            if (System.nanoTime() - startNs > Deadline.toNs(timeout)) {
                 throw Failure.of(ErrorCode.DEADLINE, "cannot open a region in time")
                         .with("name", name)
                         .with("reason", reason)
