@@ -1,12 +1,12 @@
 package dev.larder.bench;
 
+import dev.larder.client.Larder;
 import dev.larder.distributed.ElementType;
 import dev.larder.distributed.ProcessGroup;
 import dev.larder.distributed.ProcessGroups;
 import dev.larder.distributed.ReduceOp;
 import dev.larder.distributed.Span;
 import dev.larder.distributed.region.Regions;
-import dev.larder.layout.StoreLayout;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -20,7 +20,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 /** One rank of {@link CollectivesBenchmark}. */
 final class CollectivesRank {
     private static final List<Integer> SIZES = List.of(4096, 64 << 10, 1 << 20, 16 << 20, 100 << 20);
-    private static final long BYTES_OF_A_TRIAL = 400 << 20;
+    private static final long BYTES_OF_A_TRIAL = 400L << 20;
     private static final int MOST_CALLS = 5000;
     private static final int WARM_UP_TRIALS = 4;
 
@@ -35,7 +35,8 @@ final class CollectivesRank {
 
     /** Takes the store, key, rank, world size and number of trials. */
     public static void main(String[] arguments) {
-        try (Regions regions = Regions.at(new StoreLayout(Path.of(arguments[0])));
+        try (Larder larder = Larder.connect(Path.of(arguments[0]));
+                Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.of(regions, arguments[1])
                         .join(Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]))) {
             new CollectivesRank(group, Integer.parseInt(arguments[4])).run();

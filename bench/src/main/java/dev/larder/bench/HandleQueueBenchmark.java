@@ -15,7 +15,9 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -67,17 +69,21 @@ final class HandleQueueBenchmark {
     }
 
     private static Process start(String store) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-Xmx64m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        HandleQueueBenchmark.class.getName(),
-                        store,
-                        "answer")
-                .inheritIO()
-                .start();
+        List<String> command = new ArrayList<>();
+        String core = System.getProperty("larder.bench.core"); // where the other process is to run
+        if (core != null) {
+            command.addAll(List.of("taskset", "-c", core));
+        }
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-Xmx64m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                HandleQueueBenchmark.class.getName(),
+                store,
+                "answer"));
+        return new ProcessBuilder(command).inheritIO().start();
     }
 
     /** One way of asking the other process for an answer. */
@@ -130,9 +136,10 @@ final class HandleQueueBenchmark {
         try (SharedArray array = SharedArray.openOrCreate(regions, "bench-array", Dtype.parse("|u1"), ARRAY_BYTES)) {
             array.setByte(ARRAY_BYTES - 1, (byte) 1);
             Handle answered = back.newHandle();
-            for (int trial = 0; trial < 2 * TRIALS; trial++) {
+            for (int trial = 0; trial < 4 * TRIALS; trial++) {
                 long startNs = System.nanoTime();
-                there.putArray(array, 1, PATIENCE);
+                there.putArray(
+                        array, trial % 2, PATIENCE); // every other time it looks at its memory, which takes longer
                 back.take(answered, PATIENCE);
                 long microseconds = (System.nanoTime() - startNs) / 1000;
                 System.out.printf(
@@ -156,9 +163,10 @@ final class HandleQueueBenchmark {
             while (there.take(asked, PATIENCE)) {
                 long tag = 0;
                 if (asked.isArray()) {
-                    long before = residentKiB();
+                    boolean looks = asked.tag() == 1;
+                    long before = looks ? residentKiB() : 0;
                     asked.array().getByte(asked.byteSize() - 1);
-                    tag = residentKiB() - before;
+                    tag = looks ? residentKiB() - before : 0;
                 }
                 asked.giveBack();
                 back.claim(answer, PATIENCE);

@@ -66,7 +66,7 @@ record GridReport(Path folder, List<Line> lines) {
             row.addAll(List.of(
                     record.state().text(), record.slot(), record.ran().isZero() ? "" : Units.duration(record.ran())));
             results.forEach(key -> row.add(value(record.result(), key)));
-            row.add(cut(outcome(record)));
+            row.add(outcome(record));
             table.row(row);
         }
         return table.lines();
@@ -74,7 +74,7 @@ record GridReport(Path folder, List<Line> lines) {
 
     /** Returns what a job says where it is done, else why it ended and what it said last. */
     private static String outcome(JobRecord record) {
-        String text = text(record.result());
+        String text = cut(text(record.result()));
         boolean saysAll = record.state() == JobState.DONE || record.cause().isEmpty();
         return saysAll ? text : text.isEmpty() ? record.cause() : record.cause() + ": " + text;
     }

@@ -35,7 +35,8 @@ class DistributedExamplesTest {
     static void serve() {
         daemon = CommandProcess.serve("--load", "fashion=" + Samples.fashionMnist());
         Samples.numpy(folder, "for i in range(300): np.save(f'{i:04d}.npy', np.arange(i * 37 % 90 + 1))");
-        assertThat(daemon.ask("load", "texts=" + folder, "--as", "ragged").code()).isZero();
+        assertThat(daemon.ask("load", "texts=" + folder, "--as", "ragged").code())
+                .isZero();
     }
 
     @AfterAll

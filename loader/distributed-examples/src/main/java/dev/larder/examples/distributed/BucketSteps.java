@@ -67,10 +67,7 @@ public final class BucketSteps {
         group.allReduce(Span.of(samples), ReduceOp.SUM);
         Lines.print("rank %d epoch %d steps %d", group.rank(), epoch, steps);
         if (group.rank() == 0) {
-            Lines.print("epoch %d steps of all ranks %s samples %d",
-                    epoch,
-                    Arrays.toString(ofAll),
-                    samples[0]);
+            Lines.print("epoch %d steps of all ranks %s samples %d", epoch, Arrays.toString(ofAll), samples[0]);
         }
     }
 }

@@ -89,10 +89,9 @@ public final class DataParallelTrainer {
         }
         double accuracy = learner.test(test.epoch(0));
         if (group.rank() == 0) {
-            Lines.print("ranks %d accuracy %.4f parameters %.6f",
-                    group.worldSize(),
-                    accuracy,
-                    learner.lengthOfParameters());
+            Lines.print(
+                    "ranks %d accuracy %.4f parameters %.6f",
+                    group.worldSize(), accuracy, learner.lengthOfParameters());
         }
     }
 

@@ -34,8 +34,7 @@ public final class HandlePipeline {
 
     /** Produces or consumes, as the rank that the environment tells of. */
     public static void main(String[] arguments) {
-        Options options =
-                Options.parse("HandlePipeline", arguments, Set.of("dataset", "array", "rows", "blocks"));
+        Options options = Options.parse("HandlePipeline", arguments, Set.of("dataset", "array", "rows", "blocks"));
         try (Larder larder = Larder.connect();
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);

@@ -27,8 +27,8 @@ public final class HogwildTrainer {
 
     /** Trains as one of the ranks that the environment tells of. */
     public static void main(String[] arguments) {
-        Options options = Options.parse(
-                "HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
+        Options options =
+                Options.parse("HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
         try (Larder larder = Larder.connect();
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);

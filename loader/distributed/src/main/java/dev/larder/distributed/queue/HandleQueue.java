@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  * whoever opened it.
  */
 public final class HandleQueue implements AutoCloseable {
-    /** So long one keeps the processor to oneself while looking again and again. */
-    private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(10);
+    /** So long one keeps the processor to oneself while looking: whom one waits for may be next on it. */
+    private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(2);
 
     /** So long one looks before sleeping: longer than waking up takes, or two who answer each other would sleep each time. */
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(150);
@@ -114,7 +114,7 @@ public final class HandleQueue implements AutoCloseable {
         if (lookedNs < SPIN_NS) {
             Thread.onSpinWait();
         } else {
-            Thread.yield(); // whom one waits for may need this very processor
+            Thread.yield();
         }
         return lookedNs < LOOK_NS;
     }
