@@ -58,6 +58,7 @@ class GroupEndsTest {
         CountDownLatch failed = new CountDownLatch(1);
         try (Gang gang = Gang.of(regions.path(), "in-line", 2)) {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
+                group.barrier();
                 if (group.rank() == 1) {
                     failed.await();
                     group.barrier();

@@ -171,9 +171,12 @@ class GroupFaultsTest {
 
     @Test
     void theEndOfAWaitNamesWhoIsMissingAndInWhichCall() {
+        CountDownLatch joined = new CountDownLatch(2);
         CountDownLatch failed = new CountDownLatch(1);
         try (Gang gang = Gang.of(regions.path(), "late", 2, groups -> groups.timeout(SHORT))) {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
+                joined.countDown();
+                joined.await();
                 if (group.rank() == 1) {
                     failed.await();
                     group.barrier();
@@ -244,7 +247,10 @@ class GroupFaultsTest {
             MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 20);
             channel.truncate(0);
             Span gone = Span.of(ElementType.FLOAT, new UnsafeBuffer(mapped));
+            CountDownLatch joined = new CountDownLatch(2);
             List<String> failures = gang.run(group -> {
+                joined.countDown();
+                joined.await(); // a rank that has not returned from joining fails there
                 Span data = group.rank() == 0 ? Span.of(new float[1 << 18]) : gone;
                 Throwable thrown = catchThrowable(() -> group.allReduce(data, ReduceOp.SUM));
                 return thrown + " " + messageOf(group::barrier);
