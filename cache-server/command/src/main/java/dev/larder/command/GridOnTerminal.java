@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** Draws a table of what runs and what has failed, over and over in one place below what was written before. */
+/**
+ * Draws a table of what runs and what has failed, over and over in one place below what was written before. A terminal that takes nothing
+ * holds up only those who draw: jobs go on.
+ */
 final class GridOnTerminal implements GridDisplay {
     private static final int STANDARD_ERROR = 2;
     private static final TerminalSize USUAL = new TerminalSize(80, 24);
@@ -27,6 +30,7 @@ final class GridOnTerminal implements GridDisplay {
     private final int jobs;
     private final LongSupplier clock;
     private final long begin;
+    private final Object drawing = new Object(); // taken before this object's own lock, never after
     private final Map<Integer, Row> running = new LinkedHashMap<>();
     private final List<Row> failed = new ArrayList<>();
     private final Map<JobState, Integer> counts = new EnumMap<>(JobState.class);
@@ -83,14 +87,22 @@ final class GridOnTerminal implements GridDisplay {
     }
 
     @Override
-    public synchronized void note(String text) {
-        err.print(erase() + "larder: " + text + "\n");
-        drawn = 0;
-        refresh();
+    public void note(String text) {
+        synchronized (drawing) {
+            err.print(erase() + "larder: " + text + "\n");
+            drawn = 0;
+            refresh();
+        }
     }
 
     @Override
-    public synchronized void refresh() {
+    public void refresh() {
+        synchronized (drawing) {
+            draw();
+        }
+    }
+
+    private void draw() {
         TerminalSize size = Posix.system().terminalSize(STANDARD_ERROR);
         TerminalSize known = size == null ? USUAL : size;
         // the last row stays empty: writing there would scroll
@@ -136,9 +148,11 @@ final class GridOnTerminal implements GridDisplay {
 
     /** Takes the table away: what the grid came to is printed in its place. */
     @Override
-    public synchronized void close() {
-        err.print(erase());
-        err.flush();
-        drawn = 0;
+    public void close() {
+        synchronized (drawing) {
+            err.print(erase());
+            err.flush();
+            drawn = 0;
+        }
     }
 }

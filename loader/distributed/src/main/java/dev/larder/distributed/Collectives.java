@@ -1,11 +1,14 @@
 package dev.larder.distributed;
 
+import java.lang.ref.Reference;
+
 /** Carries out calls in memory that all ranks share. Of one thread at a time. */
 final class Collectives {
     /** Spans up to here are reduced by every rank: a second meeting costs more than calculating it several times. */
     private static final long SHORT_BYTE_SIZE = 16 * 1024;
 
     private final GroupControl control;
+    private final Slots slots;
     private final long shortByteSize;
     private final AllReduceExchange allReduce;
     private final ShortReduceExchange shortReduce;
@@ -17,6 +20,7 @@ final class Collectives {
     Collectives(GroupControl control, Slots slots) {
         Reducer reducer = new Reducer(slots);
         this.control = control;
+        this.slots = slots;
         this.shortByteSize = Math.min(SHORT_BYTE_SIZE, slots.chunkByteSize());
         this.allReduce = new AllReduceExchange(slots, reducer);
         this.shortReduce = new ShortReduceExchange(slots, reducer);
@@ -31,6 +35,7 @@ final class Collectives {
         control.beginCall(CallKind.of(collective, null, null, CallKind.EVERY_RANK), number);
         try {
             meetAll();
+            slots.requireOpen();
         } catch (RuntimeException | Error e) {
             throw control.failedIn(e);
         }
@@ -80,10 +85,12 @@ final class Collectives {
             } else {
                 runChunks(exchange, byteSize);
             }
+            slots.requireOpen();
         } catch (RuntimeException | Error e) {
             throw control.failedIn(e);
         } finally {
             exchange.end();
+            Reference.reachabilityFence(slots); // whose memory goes when nobody can reach it
         }
     }
 

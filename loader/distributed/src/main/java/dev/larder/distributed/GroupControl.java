@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.region.Deadline;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,9 @@ final class GroupControl {
 
     private int step;
     private int known;
+    private int mostSpinTurns;
     private int spinTurns;
+    private long timeoutNs;
     private long callNumber;
     private long callKind;
     private long callBytes;
@@ -41,10 +44,23 @@ final class GroupControl {
         this.peers = peers;
         this.fault = fault;
         this.lines = new int[spec.worldSize()];
-        this.spinTurns = spec.waits().mostSpinTurns() / 2;
+        this.timeoutNs = Deadline.toNs(spec.waits().toJoin());
         for (int rank = 0; rank < lines.length; rank++) {
             lines[rank] = GroupDescriptor.line(rank) + GroupDescriptor.PROGRESS_OFFSET;
         }
+        this.step = memory.getIntVolatile(lines[spec.rank()]);
+        this.known = step;
+    }
+
+    /** Waits until all ranks are here, and finds out how to wait for them from then on. */
+    void gather() {
+        publish();
+        awaitAll();
+        peers.requireAllAlive(what());
+        timeoutNs = Deadline.toNs(spec.waits().timeout());
+        int cores = Math.min(peers.usableCores(), UsableCores.quota());
+        mostSpinTurns = spec.worldSize() <= cores ? spec.waits().mostSpinTurns() : 0;
+        spinTurns = mostSpinTurns / 2;
     }
 
     /** Returns the last step that this rank has published. */
@@ -96,52 +112,65 @@ final class GroupControl {
 
     /** Waits until all ranks have published what this one has, and fails as the group's contract says. */
     void awaitAll() {
-        if (known == step) {
-            return;
+        requireOpen();
+        if (known != step) {
+            spinUntilAllAreThere();
+            fault.throwIfBroken(); // they may have gone on without this rank, which stopped before it published
+            known = step;
         }
+    }
+
+    private void requireOpen() {
+        if (closing) {
+            throw new IllegalStateException(
+                    "process group was closed in a call: key=" + spec.key() + " call=" + what());
+        }
+    }
+
+    private void spinUntilAllAreThere() {
         int turns = spinTurns;
         for (int line : lines) {
             while (memory.getIntVolatile(line) - step < 0) {
                 if (--turns < 0) {
                     sleepUntilAllAreThere();
-                    known = step;
                     return;
                 }
                 Thread.onSpinWait();
             }
         }
-        known = step;
     }
 
+    /** A sleep counts for no more than two of its length: ranks that were all stopped together have not waited for each other. */
     private void sleepUntilAllAreThere() {
-        long startNs = System.nanoTime();
-        long lookedNs = startNs;
-        long timeoutNs = (step == 1 ? spec.waits().toJoin() : spec.waits().timeout()).toNanos();
+        long nowNs = System.nanoTime();
+        long waitedNs = 0;
+        long lookedNs = 0;
         while (true) {
-            sleep(Math.max(0, Math.min(LOOK_AROUND_NS, timeoutNs - (System.nanoTime() - startNs))));
+            sleep(Math.max(0, Math.min(LOOK_AROUND_NS, timeoutNs - waitedNs)));
+            long beforeNs = nowNs;
+            nowNs = System.nanoTime();
+            waitedNs += Math.min(nowNs - beforeNs, 2 * LOOK_AROUND_NS);
             if (areAllAt(step)) {
-                learnFrom(System.nanoTime() - startNs);
+                learnFrom(waitedNs);
                 return;
             }
             fault.throwIfBroken();
             requireUndisturbed();
             peers.requireNoneClosed(step, what());
-            long nowNs = System.nanoTime();
-            if (nowNs - lookedNs >= LOOK_AROUND_NS) {
-                lookedNs = nowNs;
+            if (waitedNs - lookedNs >= LOOK_AROUND_NS) {
+                lookedNs = waitedNs;
                 peers.requireAlive(step, what());
             }
-            if (nowNs - startNs >= timeoutNs) {
-                throw peers.late(step, what(), timeoutNs);
+            if (waitedNs >= timeoutNs) {
+                peers.requireNoneLate(step, what(), timeoutNs);
             }
         }
     }
 
     /** Spins longer next time where a sleep was short, and less where others on a busy machine need the processor. */
     private void learnFrom(long sleptNs) {
-        int most = spec.waits().mostSpinTurns();
         int turns = sleptNs < SHORT_SLEEP_NS ? 2 * spinTurns : spinTurns / 2;
-        spinTurns = Math.min(most, Math.max(FEWEST_TURNS, turns));
+        spinTurns = Math.min(mostSpinTurns, Math.max(FEWEST_TURNS, turns));
     }
 
     private void sleep(long timeoutNs) {
@@ -157,10 +186,7 @@ final class GroupControl {
     }
 
     private void requireUndisturbed() {
-        if (closing) {
-            throw new IllegalStateException(
-                    "process group was closed in a call: key=" + spec.key() + " call=" + what());
-        }
+        requireOpen();
         if (Thread.currentThread().isInterrupted()) {
             throw fault.breakBecause(
                     ErrorCode.INTERRUPTED,
@@ -194,6 +220,14 @@ final class GroupControl {
             throw error;
         }
         return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
+    }
+
+    /** Breaks the group for a thread of this rank that was interrupted while it stood in line behind the call of another one. */
+    void breakForInterrupt() {
+        fault.breakBecause(
+                ErrorCode.INTERRUPTED,
+                "a rank was interrupted while a call stood in line: " + peers.describe(spec.rank()) + " key="
+                        + spec.key() + "; make a new group");
     }
 
     private String what() {

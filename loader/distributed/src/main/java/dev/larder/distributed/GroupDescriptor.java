@@ -27,6 +27,7 @@ import dev.larder.layout.RegionDescriptor;
  *       8 number, 16 kind, 24 byte size;   32 number, 40 kind, 48 byte size
  *  128  state (int): 0 not yet here, 1 joined, 2 closed
  *  136  process id (long)
+ *  144  the processors that it may use, one bit each, of the first 896
  * </pre>
  *
  * A kind has the number of the collective in its lowest byte, that of the type in the next, that of the operation in the third, and
@@ -65,6 +66,8 @@ final class GroupDescriptor {
     static final int CALL_LENGTH = CALL_BYTES_OFFSET + Long.BYTES;
     static final int STATE_OFFSET = PADDED_LINE;
     static final int PID_OFFSET = STATE_OFFSET + Long.BYTES;
+    static final int CORES_OFFSET = PID_OFFSET + Long.BYTES;
+    static final int CORES_WORDS = (LINE_LENGTH - CORES_OFFSET) / Long.BYTES;
 
     static final int STATE_ABSENT = 0;
     static final int STATE_JOINED = 1;

@@ -5,7 +5,10 @@ import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import java.util.BitSet;
 import java.util.StringJoiner;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Who the ranks of a group are, and whether they are there: each holds the seat of its number while its process lives. */
 final class GroupPeers {
@@ -16,12 +19,15 @@ final class GroupPeers {
     private final SharedMemory memory;
     private final GroupSpec spec;
     private final GroupFault fault;
+    private final @Nullable Membership parents;
 
-    GroupPeers(Region region, GroupSpec spec, GroupFault fault) {
+    /** Of a subgroup with parents: where its ranks are in the group that it is made of. */
+    GroupPeers(Region region, GroupSpec spec, GroupFault fault, @Nullable Membership parents) {
         this.region = region;
         this.memory = region.memory();
         this.spec = spec;
         this.fault = fault;
+        this.parents = parents;
     }
 
     /** Takes the place of this rank, which nobody may have had before. */
@@ -38,12 +44,30 @@ final class GroupPeers {
         }
         memory.putLong(
                 line + GroupDescriptor.PID_OFFSET, ProcessHandle.current().pid());
+        long[] cores = UsableCores.allowed().toLongArray();
+        for (int word = 0; word < Math.min(cores.length, GroupDescriptor.CORES_WORDS); word++) {
+            memory.putLong(line + GroupDescriptor.CORES_OFFSET + word * Long.BYTES, cores[word]);
+        }
         memory.putIntVolatile(line + GroupDescriptor.STATE_OFFSET, GroupDescriptor.STATE_JOINED);
     }
 
     void close() {
         memory.putIntVolatile(
                 GroupDescriptor.line(spec.rank()) + GroupDescriptor.STATE_OFFSET, GroupDescriptor.STATE_CLOSED);
+    }
+
+    /** Counts the processors that one or another of the ranks may use. */
+    int usableCores() {
+        BitSet all = new BitSet();
+        for (int rank = 0; rank < spec.worldSize(); rank++) {
+            long[] cores = new long[GroupDescriptor.CORES_WORDS];
+            for (int word = 0; word < cores.length; word++) {
+                cores[word] =
+                        memory.getLong(GroupDescriptor.line(rank) + GroupDescriptor.CORES_OFFSET + word * Long.BYTES);
+            }
+            all.or(BitSet.valueOf(cores));
+        }
+        return all.cardinality();
     }
 
     private long pid(int rank) {
@@ -66,47 +90,98 @@ final class GroupPeers {
     void requireNoneClosed(int step, String call) {
         for (int rank = 0; rank < spec.worldSize(); rank++) {
             if (state(rank) == GroupDescriptor.STATE_CLOSED && isBehind(rank, step)) {
-                throw fault.breakBecause(
-                        ErrorCode.REFUSED,
-                        "a rank has closed its process group while others need it: " + describe(rank) + " key="
-                                + spec.key() + " call=" + call + "; let all ranks make the same calls");
+                throw closed(rank, call);
             }
         }
+    }
+
+    private LarderException closed(int rank, String call) {
+        return fault.breakBecause(
+                ErrorCode.REFUSED,
+                "a rank has closed its process group while others need it: " + describe(rank) + " key=" + spec.key()
+                        + " call=" + call + "; let all ranks make the same calls");
     }
 
     /** Breaks the group where a rank that has not come so far never will: its process has ended. */
     void requireAlive(int step, String call) {
         for (int rank = 0; rank < spec.worldSize(); rank++) {
-            if (rank == spec.rank() || !isBehind(rank, step) || state(rank) != GroupDescriptor.STATE_JOINED) {
+            if (rank == spec.rank() || !isBehind(rank, step)) {
                 continue;
             }
-            if (!region.isSeatTaken(rank)
-                    && isBehind(rank, step)
-                    && state(rank) == GroupDescriptor.STATE_JOINED) { // else it went on, and closed, meanwhile
-                throw fault.breakBecause(
-                        ErrorCode.UNEXPECTED,
-                        "a rank of the process group has died: " + describe(rank) + " key=" + spec.key() + " call="
-                                + call + "; see why it ended, and start all ranks again");
+            if (parents != null && state(rank) == GroupDescriptor.STATE_ABSENT) {
+                requireComing(parents, rank, call);
+            } else if (isDead(rank) && isBehind(rank, step)) {
+                throw died(rank, call);
             }
         }
     }
 
-    /** Breaks the group because some ranks have not come in time. */
-    LarderException late(int step, String call, long timeoutNs) {
+    /** Breaks the group where a rank that was here is no more, however far it came. */
+    void requireAllAlive(String call) {
+        for (int rank = 0; rank < spec.worldSize(); rank++) {
+            if (rank != spec.rank() && isDead(rank)) {
+                throw died(rank, call);
+            }
+        }
+    }
+
+    /** Looks at the state twice: a rank may have closed, and left its seat, meanwhile. */
+    private boolean isDead(int rank) {
+        return state(rank) == GroupDescriptor.STATE_JOINED
+                && !region.isSeatTaken(rank)
+                && state(rank) == GroupDescriptor.STATE_JOINED;
+    }
+
+    private LarderException died(int rank, String call) {
+        return fault.breakBecause(
+                ErrorCode.UNEXPECTED,
+                "a rank of the process group has died: " + describe(rank) + " key=" + spec.key() + " call=" + call
+                        + "; see why it ended, and start all ranks again");
+    }
+
+    /** Breaks this group too where a rank cannot come, so that all hear the same. */
+    private void requireComing(Membership parents, int rank, String call) {
+        try {
+            parents.requireComing(rank, () -> state(rank) == GroupDescriptor.STATE_ABSENT, call);
+        } catch (LarderException e) {
+            throw fault.breakBecause(e.code(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Breaks this group where a rank of it has not come to a subgroup, and never will: it has died, closed, or failed. */
+    void requireComing(int rank, BooleanSupplier isAbsent, String call) {
+        fault.throwIfBroken();
+        boolean hasClosed = state(rank) == GroupDescriptor.STATE_CLOSED;
+        boolean isDead = !hasClosed && isDead(rank);
+        if (isDead && isAbsent.getAsBoolean()) {
+            throw died(rank, call);
+        }
+        if (hasClosed && isAbsent.getAsBoolean()) {
+            throw closed(rank, call);
+        }
+    }
+
+    /** Breaks the group where some ranks have not come in time. */
+    void requireNoneLate(int step, String call, long timeoutNs) {
+        boolean isLate = false;
         StringJoiner missing = new StringJoiner(", ", "[", "]");
         StringJoiner present = new StringJoiner(", ", "[", "]");
         for (int rank = 0; rank < spec.worldSize(); rank++) {
-            StringJoiner list = isBehind(rank, step) ? missing : present;
+            boolean isMissing = isBehind(rank, step);
+            isLate = isLate || isMissing;
+            StringJoiner list = isMissing ? missing : present;
             if (list.length() < LIST_LENGTH) {
                 boolean isAbsent = state(rank) == GroupDescriptor.STATE_ABSENT;
                 list.add(isAbsent ? Integer.toString(rank) : rank + " (pid " + pid(rank) + ")");
             }
         }
-        return fault.breakBecause(
-                ErrorCode.DEADLINE,
-                "not all ranks have come in time: key=" + spec.key() + " call=" + call + " missing=" + missing
-                        + " present=" + present + " timeoutMs=" + timeoutNs / 1_000_000
-                        + "; see whether the missing ones were started, stopped, or do something else");
+        if (isLate) {
+            throw fault.breakBecause(
+                    ErrorCode.DEADLINE,
+                    "not all ranks have come in time: key=" + spec.key() + " call=" + call + " missing=" + missing
+                            + " present=" + present + " timeoutMs=" + timeoutNs / 1_000_000
+                            + "; see whether the missing ones were started, stopped, or do something else");
+        }
     }
 
     /** Breaks the group because a rank does something else than this one. */

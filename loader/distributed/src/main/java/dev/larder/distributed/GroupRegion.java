@@ -5,10 +5,16 @@ import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Opens the region of a group, and finds out where ranks want different groups of one name. */
 final class GroupRegion {
+    /** How long to look for a region that was there a moment ago. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
     private GroupRegion() {}
 
     /** Opens it, and lays it out where this rank comes first. */
@@ -19,7 +25,7 @@ final class GroupRegion {
                     wanted, memory -> layOut(memory, spec), spec.waits().toJoin());
         } catch (LarderException e) {
             if (e.code() == ErrorCode.REFUSED) {
-                tellTheOthers(regions, spec, wanted);
+                tellTheOthers(regions, spec, wanted, e);
             }
             throw e;
         }
@@ -31,25 +37,64 @@ final class GroupRegion {
     }
 
     /** One of another size is there: where it is that of a group, its ranks hear why this one does not come. */
-    private static void tellTheOthers(Regions regions, GroupSpec spec, RegionSpec wanted) {
-        try (Region other =
-                regions.open(wanted.name(), wanted.kind(), spec.waits().toJoin())) {
-            requireSame(other, spec, new GroupFault(other.memory(), spec.rank()));
+    private static void tellTheOthers(Regions regions, GroupSpec spec, RegionSpec wanted, LarderException refused) {
+        try (@Nullable Region other = find(regions, wanted, refused)) {
+            if (other != null) {
+                requireSame(other, spec, new GroupFault(other.memory(), spec.rank()));
+            }
         }
     }
 
-    /** Breaks the group where this rank wants another one than whoever laid it out. */
+    /** Null where it has gone meanwhile, or is of another kind. */
+    private static @Nullable Region find(Regions regions, RegionSpec wanted, LarderException refused) {
+        try {
+            return regions.open(wanted.name(), wanted.kind(), PATIENCE);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.INTERRUPTED) {
+                throw e;
+            }
+            refused.addSuppressed(e);
+            return null;
+        }
+    }
+
+    /** Breaks a group that gathers, where this rank wants another one than whoever laid it out. One that runs is left alone. */
     static void requireSame(Region region, GroupSpec spec, GroupFault fault) {
         fault.throwIfBroken();
-        int worldSize = region.memory().getInt(GroupDescriptor.WORLD_SIZE_OFFSET);
-        int chunkByteSize = region.memory().getInt(GroupDescriptor.CHUNK_BYTE_SIZE_OFFSET);
-        if (worldSize != spec.worldSize() || chunkByteSize != spec.chunkByteSize()) {
-            throw fault.breakBecause(
-                    ErrorCode.BAD_INPUT,
-                    "ranks want different process groups of one key: key=" + spec.key() + " rank=" + spec.rank()
-                            + " pid=" + ProcessHandle.current().pid() + " worldSize=" + spec.worldSize()
-                            + " chunkByteSize=" + spec.chunkByteSize() + " otherWorldSize=" + worldSize
-                            + " otherChunkByteSize=" + chunkByteSize + "; start all ranks with the same settings");
+        SharedMemory memory = region.memory();
+        int worldSize = memory.getInt(GroupDescriptor.WORLD_SIZE_OFFSET);
+        int chunkByteSize = memory.getInt(GroupDescriptor.CHUNK_BYTE_SIZE_OFFSET);
+        if (worldSize == spec.worldSize() && chunkByteSize == spec.chunkByteSize()) {
+            return;
         }
+        if (!isGathering(memory, worldSize)) {
+            throw Failure.of(ErrorCode.REFUSED, "a group of this key is running, or has run")
+                    .with("key", spec.key())
+                    .with("rank", spec.rank())
+                    .with("worldSize", spec.worldSize())
+                    .with("chunkByteSize", spec.chunkByteSize())
+                    .with("otherWorldSize", worldSize)
+                    .with("otherChunkByteSize", chunkByteSize)
+                    .remedy("give each start of the ranks a key of its own");
+        }
+        throw fault.breakBecause(
+                ErrorCode.BAD_INPUT,
+                "ranks want different process groups of one key: key=" + spec.key() + " rank=" + spec.rank() + " pid="
+                        + ProcessHandle.current().pid() + " worldSize=" + spec.worldSize() + " chunkByteSize="
+                        + spec.chunkByteSize() + " otherWorldSize=" + worldSize + " otherChunkByteSize="
+                        + chunkByteSize + "; start all ranks with the same settings");
+    }
+
+    /** Tells whether a rank has not come yet. Who laid it out is not trusted to have written a size that fits. */
+    private static boolean isGathering(SharedMemory memory, int worldSize) {
+        long lines = (memory.byteSize() - GroupDescriptor.LINES_OFFSET) / GroupDescriptor.LINE_LENGTH;
+        long ranks = Math.min(worldSize, lines);
+        for (int rank = 0; rank < ranks; rank++) {
+            int state = memory.getIntVolatile(GroupDescriptor.line(rank) + GroupDescriptor.STATE_OFFSET);
+            if (state == GroupDescriptor.STATE_ABSENT) {
+                return true;
+            }
+        }
+        return false;
     }
 }

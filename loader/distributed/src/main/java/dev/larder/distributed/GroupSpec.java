@@ -3,6 +3,7 @@ package dev.larder.distributed;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.SharingStrategy;
 import java.time.Duration;
+import java.util.regex.Pattern;
 
 /**
  * Says what group this rank joins, and how it waits.
@@ -11,10 +12,12 @@ import java.time.Duration;
  */
 record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
 
+    private static final Pattern SUBGROUP_KEY = Pattern.compile(".*\\.sub[0-9]+", Pattern.DOTALL);
+
     /**
      * How a rank waits for others.
      *
-     * @param mostSpinTurns how often it looks at most before it sleeps; 0 where others need the processor
+     * @param mostSpinTurns how often it looks at most before it sleeps, where there are processors for all ranks
      * @param timeout of each wait
      * @param toJoin of the wait for all to be there
      */
@@ -37,7 +40,12 @@ record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, Sharing
                 "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize), strategy);
     }
 
-    GroupSpec subgroup(String suffix, int subRank, int ranks) {
-        return new GroupSpec(key + suffix, subRank, ranks, chunkByteSize, strategy, waits);
+    /** Tells whether a key is one that {@link #subgroup} makes. */
+    static boolean isOfSubgroup(String key) {
+        return SUBGROUP_KEY.matcher(key).matches();
+    }
+
+    GroupSpec subgroup(int number, int subRank, int ranks) {
+        return new GroupSpec(key + ".sub" + number, subRank, ranks, chunkByteSize, strategy, waits);
     }
 }

@@ -3,51 +3,65 @@ package dev.larder.distributed;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The thread that runs what a group was asked for while its caller goes on. There is none before the first such call. */
 final class GroupWorker {
     private final String name;
+    private final ThreadFactory threads;
     private final Queue<Runnable> calls = new ArrayDeque<>();
     private @Nullable Thread thread;
     private boolean open = true;
 
     GroupWorker(String name) {
-        this.name = name;
+        this(name, Thread::new);
     }
 
+    GroupWorker(String name, ThreadFactory threads) {
+        this.name = name;
+        this.threads = threads;
+    }
+
+    /** Takes a call, or fails and has not taken it. */
     synchronized void submit(Runnable call) {
         if (!open) {
             throw new IllegalStateException("process group is closed: worker=" + name);
         }
         if (thread == null) {
-            thread = new Thread(this::runAll, name);
-            thread.setDaemon(true);
-            thread.start();
+            Thread starting = threads.newThread(this::runAll);
+            starting.setName(name);
+            starting.setDaemon(true);
+            starting.start(); // fails where the system gives no more threads
+            thread = starting;
         }
         calls.add(call);
         notifyAll();
     }
 
     private void runAll() {
-        try {
-            for (Runnable call = next(); call != null; call = next()) {
-                call.run();
-            }
-        } catch (InterruptedException e) { // nobody does that but by mistake
-            Thread.currentThread().interrupt();
+        for (Runnable call = next(); call != null; call = next()) {
+            call.run();
         }
     }
 
     /** Null after the last one. */
-    private synchronized @Nullable Runnable next() throws InterruptedException {
+    private synchronized @Nullable Runnable next() {
         while (open && calls.isEmpty()) {
-            wait();
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                // by mistake: this thread is nobody else's, and others wait for the calls to come
+            }
         }
         return calls.poll();
     }
 
-    /** Lets what was submitted run to its end, which fails soon where the group has stopped; waits no longer than this. */
+    /**
+     * Lets what was submitted run to its end, which fails soon where the group has stopped; waits no longer than this, and as long also
+     * where the caller is interrupted, which it then still is.
+     */
     void close(Duration patience) {
         @Nullable Thread running;
         synchronized (this) {
@@ -55,12 +69,24 @@ final class GroupWorker {
             running = thread;
             notifyAll();
         }
-        if (running == null || running == Thread.currentThread()) {
-            return;
+        if (running != null && running != Thread.currentThread()) {
+            joinUninterruptibly(running, patience.toNanos());
         }
-        try {
-            running.join(patience.toMillis());
-        } catch (InterruptedException e) {
+    }
+
+    private static void joinUninterruptibly(Thread thread, long patienceNs) {
+        long startNs = System.nanoTime();
+        boolean isInterrupted = false;
+        for (long leftNs = patienceNs;
+                leftNs > 0 && thread.isAlive();
+                leftNs = patienceNs - (System.nanoTime() - startNs)) {
+            try {
+                TimeUnit.NANOSECONDS.timedJoin(thread, leftNs);
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
     }

@@ -4,6 +4,9 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.distributed.rendezvous.Meeting;
 import dev.larder.distributed.rendezvous.Rendezvous;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.Names;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -31,6 +34,7 @@ public final class ProcessGroups {
     private final String key;
     private Duration timeout = PATIENCE;
     private Duration joinTimeout = PATIENCE;
+    private int mostSpinTurns = MOST_SPIN_TURNS;
     private int chunkByteSize = CHUNK_BYTE_SIZE;
     private SharingStrategy strategy = SharingStrategy.FILE;
 
@@ -59,9 +63,15 @@ public final class ProcessGroups {
      * Begins to describe a group.
      *
      * @param regions that the group uses and does not close
-     * @param key which all its ranks have, and no other group of the store has or had; one path component
+     * @param key which all its ranks have, and no other group of the store has or had; one path component that does not end in {@code
+     *     .sub} and a number
      */
     public static ProcessGroups of(Regions regions, String key) {
+        if (GroupSpec.isOfSubgroup(key)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "keys that end so are those of subgroups")
+                    .with("key", Names.printable(key))
+                    .remedy("choose a key that does not end in .sub and a number");
+        }
         return new ProcessGroups(regions, key);
     }
 
@@ -83,6 +93,12 @@ public final class ProcessGroups {
         return this;
     }
 
+    /** Sets how often a rank looks for the others at most before it sleeps, where the processors suffice for all ranks. */
+    ProcessGroups mostSpinTurns(int turns) {
+        this.mostSpinTurns = turns;
+        return this;
+    }
+
     /** Sets how the memory is shared; {@link SharingStrategy#FILE} unless told otherwise. */
     public ProcessGroups strategy(SharingStrategy strategy) {
         this.strategy = strategy;
@@ -93,10 +109,9 @@ public final class ProcessGroups {
      * Becomes a rank of the group, and waits until all the others have. The caller owns the group.
      *
      * @throws dev.larder.error.LarderException DEADLINE with the ranks that are missing; REFUSED where somebody is this rank, or was;
-     *     BAD_INPUT where ranks disagree about the group
+     *     or where a group of this key is running; BAD_INPUT where ranks disagree about the group
      */
     public ProcessGroup join(int rank, int worldSize) {
-        int turns = worldSize <= UsableCores.count() ? MOST_SPIN_TURNS : 0;
         return SharedMemoryGroup.join(
                 regions,
                 new GroupSpec(
@@ -105,6 +120,6 @@ public final class ProcessGroups {
                         worldSize,
                         chunkByteSize,
                         strategy,
-                        new GroupSpec.Waits(turns, timeout, joinTimeout)));
+                        new GroupSpec.Waits(mostSpinTurns, timeout, joinTimeout)));
     }
 }

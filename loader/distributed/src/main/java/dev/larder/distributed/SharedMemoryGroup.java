@@ -22,6 +22,7 @@ final class SharedMemoryGroup implements ProcessGroup {
     private final Regions regions;
     private final GroupSpec spec;
     private final Region region;
+    private final GroupPeers peers;
     private final GroupControl control;
     private final Collectives collectives;
     private final GroupChecks checks;
@@ -31,10 +32,11 @@ final class SharedMemoryGroup implements ProcessGroup {
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicBoolean open = new AtomicBoolean(true);
 
-    private SharedMemoryGroup(Regions regions, GroupSpec spec, Region region, GroupControl control) {
+    private SharedMemoryGroup(Regions regions, GroupSpec spec, Region region, GroupPeers peers, GroupControl control) {
         this.regions = regions;
         this.spec = spec;
         this.region = region;
+        this.peers = peers;
         this.control = control;
         this.collectives = new Collectives(control, new Slots(region.memory(), spec));
         this.checks = new GroupChecks(spec.rank(), spec.worldSize());
@@ -43,21 +45,24 @@ final class SharedMemoryGroup implements ProcessGroup {
 
     /** Takes the place of a rank, and waits until all the others have taken theirs. */
     static SharedMemoryGroup join(Regions regions, GroupSpec spec) {
+        return join(regions, spec, null);
+    }
+
+    private static SharedMemoryGroup join(Regions regions, GroupSpec spec, @Nullable Membership parents) {
         Region region = GroupRegion.open(regions, spec);
         try {
             GroupFault fault = new GroupFault(region.memory(), spec.rank());
-            GroupPeers peers = new GroupPeers(region, spec, fault);
+            GroupPeers peers = new GroupPeers(region, spec, fault, parents);
             GroupRegion.requireSame(region, spec, fault);
             peers.join();
             GroupControl control = new GroupControl(region.memory(), spec, peers, fault);
             try {
-                control.publish();
-                control.awaitAll();
+                control.gather();
             } catch (RuntimeException | Error e) {
                 control.leave();
                 throw e;
             }
-            return new SharedMemoryGroup(regions, spec, region, control);
+            return new SharedMemoryGroup(regions, spec, region, peers, control);
         } catch (RuntimeException | Error e) {
             region.close();
             throw e;
@@ -83,7 +88,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            barrierAsync().join();
+            finish(barrierAsync());
         }
     }
 
@@ -98,7 +103,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            broadcastAsync(data, root).join();
+            finish(broadcastAsync(data, root));
         }
     }
 
@@ -113,7 +118,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            allReduceAsync(data, op).join();
+            finish(allReduceAsync(data, op));
         }
     }
 
@@ -129,7 +134,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            reduceAsync(data, op, root).join();
+            finish(reduceAsync(data, op, root));
         }
     }
 
@@ -144,7 +149,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            allGatherAsync(input, output).join();
+            finish(allGatherAsync(input, output));
         }
     }
 
@@ -160,7 +165,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            gatherAsync(input, output, root).join();
+            finish(gatherAsync(input, output, root));
         }
     }
 
@@ -176,7 +181,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            scatterAsync(input, output, root).join();
+            finish(scatterAsync(input, output, root));
         }
     }
 
@@ -192,7 +197,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            reduceScatterAsync(input, output, op).join();
+            finish(reduceScatterAsync(input, output, op));
         }
     }
 
@@ -271,8 +276,18 @@ final class SharedMemoryGroup implements ProcessGroup {
     private Work submit(String name, Runnable call) {
         Work work = new Work(name);
         pending.incrementAndGet();
-        worker.submit(() -> runNext(work, call));
+        try {
+            worker.submit(() -> runNext(work, call));
+        } catch (RuntimeException | Error e) {
+            pending.decrementAndGet();
+            throw e;
+        }
         return work;
+    }
+
+    /** Waits for a call that stood in line; an interrupt breaks the group, and so ends those before it too. */
+    private void finish(Work work) {
+        work.join(control::breakForInterrupt);
     }
 
     private void runNext(Work work, Runnable call) {
@@ -298,12 +313,20 @@ final class SharedMemoryGroup implements ProcessGroup {
                 end();
             }
         } else {
-            submit("subgroup", () -> collectives.meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks)))
-                    .join();
+            finish(submit("subgroup", () -> collectives.meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks))));
         }
         return place < 0
                 ? Optional.empty()
-                : Optional.of(join(regions, spec.subgroup(".sub" + number, place, ranks.length)));
+                : Optional.of(joinSubgroup(spec.subgroup(number, place, ranks.length), ranks));
+    }
+
+    /** Breaks this group where this rank cannot come to the subgroup: the others wait for it there. */
+    private ProcessGroup joinSubgroup(GroupSpec subgroup, int[] ranks) {
+        try {
+            return join(regions, subgroup, new Membership(peers, ranks));
+        } catch (RuntimeException | Error e) {
+            throw control.failedIn(e);
+        }
     }
 
     @Override
@@ -324,13 +347,26 @@ final class SharedMemoryGroup implements ProcessGroup {
         }
     }
 
-    /** Lets a call of another thread end; one that does not writes into memory of nobody when the region is closed. */
+    /**
+     * Lets a call of another thread end, also where this one is interrupted; a call that does not end writes into memory of nobody when
+     * the region is closed, and fails then.
+     */
     private boolean lockInTime() {
+        long startNs = System.nanoTime();
+        boolean isInterrupted = false;
         try {
-            return running.tryLock(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+            while (true) {
+                try {
+                    long leftNs = CLOSE_PATIENCE.toNanos() - (System.nanoTime() - startNs);
+                    return running.tryLock(Math.max(0, leftNs), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    isInterrupted = true;
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -4,12 +4,14 @@ import dev.larder.distributed.region.SharedMemory;
 
 /** Where ranks put chunks for each other: each has a few slots, and uses the next one in each step. */
 final class Slots {
+    private final SharedMemory memory;
     private final long start;
     private final int rank;
     private final int worldSize;
     private final int chunkByteSize;
 
     Slots(SharedMemory memory, GroupSpec spec) {
+        this.memory = memory;
         this.rank = spec.rank();
         this.worldSize = spec.worldSize();
         this.chunkByteSize = spec.chunkByteSize();
@@ -17,10 +19,17 @@ final class Slots {
         this.start = memory.address(offset, GroupDescriptor.byteSize(worldSize, chunkByteSize) - offset);
     }
 
-    /** Returns the address of the slot that a rank fills in a step; valid as that of its memory is. */
+    /** Returns the address of the slot that a rank fills in a step; valid while this object can be reached. */
     long at(int ofRank, int step) {
         int depth = step & (GroupDescriptor.DEPTH - 1);
         return start + ((long) ofRank * GroupDescriptor.DEPTH + depth) * chunkByteSize;
+    }
+
+    /** Ends a call that has used addresses of slots: they were valid until here, unless the memory was closed. */
+    void requireOpen() {
+        if (memory.isClosed()) {
+            throw new IllegalStateException("process group was closed in a call");
+        }
     }
 
     int rank() {

@@ -1,6 +1,8 @@
 package dev.larder.distributed;
 
 import dev.larder.posix.RawMemory;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -39,11 +41,15 @@ public final class Span {
         return of(type, buffer, 0, buffer.capacity());
     }
 
-    /** Spans a part of a buffer; only a {@link MutableDirectBuffer} can take results. */
+    /** Spans a part of a buffer; only a {@link MutableDirectBuffer} over memory that is not read-only can take results. */
     public static Span of(ElementType type, DirectBuffer buffer, int offset, int byteSize) {
         buffer.boundsCheck(offset, byteSize);
         long start = buffer.addressOffset() + offset;
-        return new Span(type, buffer.byteArray(), start, byteSize, buffer instanceof MutableDirectBuffer, buffer);
+        @Nullable ByteBuffer memory = buffer.byteBuffer();
+        boolean writable = buffer instanceof MutableDirectBuffer && (memory == null || !memory.isReadOnly());
+        Object owner =
+                memory == null ? buffer : List.of(buffer, memory); // a buffer may be wrapped over something else later
+        return new Span(type, buffer.byteArray(), start, byteSize, writable, owner);
     }
 
     /** Spans an array of {@link ElementType#FLOAT}. */

@@ -3,50 +3,60 @@ package dev.larder.distributed;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 
 /**
- * Counts the processors that the ranks of a machine have together. What the JVM says is the share of one rank where a launcher has
- * divided them.
+ * Finds the processors that a rank may use. What the JVM says is the share of one rank where a launcher has divided them; where one
+ * has tied each rank to some, those of all ranks count.
  */
 final class UsableCores {
     private static final String ALLOWED = "Cpus_allowed_list:";
 
     private UsableCores() {}
 
-    static int count() {
+    /** Returns those that the scheduler lets this process use; as many as the JVM says where that cannot be read. */
+    static BitSet allowed() {
         try {
-            return Math.min(allowed(Files.readAllLines(Path.of("/proc/self/status"))), quota());
+            return allowed(Files.readAllLines(Path.of("/proc/self/status")));
         } catch (IOException | IllegalArgumentException unknown) {
-            return Runtime.getRuntime().availableProcessors();
+            BitSet some = new BitSet();
+            some.set(0, Runtime.getRuntime().availableProcessors());
+            return some;
         }
     }
 
     /** Reads what the scheduler lets this process use, such as {@code 0-3,8}. */
-    static int allowed(List<String> status) {
-        int count = 0;
+    static BitSet allowed(List<String> status) {
+        BitSet allowed = new BitSet();
         for (String line : status) {
             if (line.startsWith(ALLOWED)) {
                 for (String range : line.substring(ALLOWED.length()).trim().split(",", -1)) {
                     int dash = range.indexOf('-');
                     int first = Integer.parseInt(dash < 0 ? range : range.substring(0, dash));
-                    count += Integer.parseInt(range.substring(dash + 1)) - first + 1;
+                    allowed.set(first, Integer.parseInt(range.substring(dash + 1)) + 1);
                 }
             }
         }
-        if (count <= 0) {
+        if (allowed.isEmpty()) {
             throw new IllegalArgumentException("no processors");
         }
-        return count;
+        return allowed;
     }
 
-    /** Reads how much of them a container may use, such as {@code 200000 100000}. */
-    private static int quota() throws IOException {
-        Path file = Path.of("/sys/fs/cgroup/cpu.max");
-        if (!Files.exists(file)) {
+    /** Returns how many processors' time a container may use; as good as endless where nothing bounds it. */
+    static int quota() {
+        try {
+            Path file = Path.of("/sys/fs/cgroup/cpu.max");
+            return Files.exists(file) ? quota(Files.readString(file)) : Integer.MAX_VALUE;
+        } catch (IOException | IllegalArgumentException unknown) {
             return Integer.MAX_VALUE;
         }
-        String[] words = Files.readString(file).trim().split(" ", -1);
+    }
+
+    /** Reads such as {@code 200000 100000}. */
+    static int quota(String text) {
+        String[] words = text.trim().split(" ", -1);
         return words[0].equals("max")
                 ? Integer.MAX_VALUE
                 : (int) Math.max(1, Long.parseLong(words[0]) / Long.parseLong(words[1]));

@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.region.Deadline;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
@@ -54,7 +55,7 @@ public final class Work {
      */
     public void await(Duration timeout) {
         try {
-            done.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            done.get(Deadline.toNs(timeout), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw Failure.of(ErrorCode.DEADLINE, "the call has not ended in time")
                     .with("call", what)
@@ -67,14 +68,35 @@ public final class Work {
         }
     }
 
-    /** Waits for its end as {@link #await}, however long the calls before it take: they have deadlines of their own. */
-    void join() {
+    /**
+     * Waits for its end as {@link #await}, however long the calls before it take: they have deadlines of their own. Returns no sooner
+     * where this thread is interrupted, because the call uses memory of the caller until then.
+     *
+     * @param onInterrupt ends the call, and those before it, soon
+     */
+    void join(Runnable onInterrupt) {
+        boolean isInterrupted = false;
         try {
-            done.get();
-        } catch (InterruptedException e) {
-            throw interrupted();
+            while (true) {
+                try {
+                    done.get();
+                    break;
+                } catch (InterruptedException e) {
+                    if (!isInterrupted) {
+                        isInterrupted = true;
+                        onInterrupt.run();
+                    }
+                }
+            }
         } catch (ExecutionException e) {
             throw rethrown(e);
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        if (isInterrupted) {
+            throw interrupted();
         }
     }
 

@@ -125,6 +125,60 @@ class CollectivesModelTest {
         assertThat(part).isEqualTo(inputs[root]);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {13, 20_000})
+    void zerosHaveSignsAndNanStaysNanInEveryCall(int elements) {
+        float[][] floats = new float[3][elements];
+        double[][] doubles = new double[3][elements];
+        fillWithOdd(floats, doubles);
+        try (Gang gang = gang("odd", 3)) {
+            gang.run(group -> {
+                for (ReduceOp op : List.of(ReduceOp.MIN, ReduceOp.MAX)) {
+                    float[] floatResult = floats[group.rank()].clone();
+                    double[] doubleResult = doubles[group.rank()].clone();
+                    group.allReduce(Span.of(floatResult), op);
+                    group.allReduce(Span.of(doubleResult), op);
+                    assertThat(floatResult).isEqualTo(combined(op, floats));
+                    assertThat(doubleResult).isEqualTo(combined(op, doubles));
+                }
+                return "done";
+            });
+        }
+    }
+
+    /** Brings all of them together with all others in the course of some hundred elements. */
+    private static void fillWithOdd(float[][] floats, double[][] doubles) {
+        float[] odd = {Float.NaN, -0.0f, 0.0f, Float.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY, 1, Float.MIN_VALUE};
+        int every = 1;
+        for (int rank = 0; rank < floats.length; rank++) {
+            for (int i = 0; i < floats[rank].length; i++) {
+                floats[rank][i] = odd[i / every % odd.length];
+                doubles[rank][i] = floats[rank][i];
+            }
+            every *= odd.length;
+        }
+    }
+
+    private static float[] combined(ReduceOp op, float[][] ranks) {
+        float[] all = ranks[0].clone();
+        for (int rank = 1; rank < ranks.length; rank++) {
+            for (int i = 0; i < all.length; i++) {
+                all[i] = op == ReduceOp.MIN ? Math.min(all[i], ranks[rank][i]) : Math.max(all[i], ranks[rank][i]);
+            }
+        }
+        return all;
+    }
+
+    private static double[] combined(ReduceOp op, double[][] ranks) {
+        double[] all = ranks[0].clone();
+        for (int rank = 1; rank < ranks.length; rank++) {
+            for (int i = 0; i < all.length; i++) {
+                all[i] = op == ReduceOp.MIN ? Math.min(all[i], ranks[rank][i]) : Math.max(all[i], ranks[rank][i]);
+            }
+        }
+        return all;
+    }
+
     @Test
     void aLongRowOfRandomCallsGivesWhatTheModelGives() {
         try (Gang gang = gang("random", 3)) {

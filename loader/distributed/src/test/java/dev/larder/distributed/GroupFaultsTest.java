@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.larder.distributed.region.FolderRegions;
+import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -26,11 +26,13 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @ExtendWith(LeavesNothingBehind.class)
@@ -39,6 +41,13 @@ class GroupFaultsTest {
 
     @TempDir
     Path folder;
+
+    private final OwnFolder regions = new OwnFolder();
+
+    @AfterEach
+    void removeRegions() {
+        regions.close();
+    }
 
     static Stream<Arguments> differentCalls() {
         Span four = Span.of(new float[4]);
@@ -77,7 +86,7 @@ class GroupFaultsTest {
     @ParameterizedTest(name = "{0} and {2}")
     @MethodSource("differentCalls")
     void differentCallsAreToldToBothSides(String one, Gang.Call oneCall, String other, Gang.Call otherCall) {
-        try (Gang gang = Gang.of(folder, "different", 3)) {
+        try (Gang gang = Gang.of(regions.path(), "different", 3)) {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 group.barrier();
                 (group.rank() == 1 ? otherCall : oneCall).on(group);
@@ -101,14 +110,14 @@ class GroupFaultsTest {
 
     @Test
     void aBrokenGroupFailsAtOnceWithTheFirstCause() {
-        try (Gang gang = Gang.of(folder, "broken", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "broken", 2)) {
             gang.run(group -> {
                 String first = messageOf(() -> group.broadcast(Span.of(new float[4]), group.rank()));
                 long startNs = System.nanoTime();
                 assertThat(messageOf(group::barrier)).isEqualTo(first);
                 assertThat(messageOf(() -> group.barrierAsync().await(SHORT))).isEqualTo(first);
                 assertThat(messageOf(() -> group.subgroup(0, 1))).isEqualTo(first);
-                assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofMillis(200));
+                assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(2));
                 return first;
             });
         }
@@ -123,7 +132,7 @@ class GroupFaultsTest {
 
     @Test
     void aRankThatHasClosedIsToldFromOneThatDied() {
-        try (Gang gang = Gang.of(folder, "closed", 3)) {
+        try (Gang gang = Gang.of(regions.path(), "closed", 3)) {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 group.barrier();
                 if (group.rank() == 2) {
@@ -146,10 +155,10 @@ class GroupFaultsTest {
 
     @Test
     void whoHasAllItNeedsDoesNotMindThatOthersClose() {
-        try (Gang gang = Gang.of(folder, "last", 4)) {
+        try (Gang gang = Gang.of(regions.path(), "last", 4)) {
             for (int round = 0; round < 20; round++) {
                 int number = round;
-                try (Gang next = Gang.of(folder, "last-" + number, 4)) {
+                try (Gang next = Gang.of(regions.path(), "last-" + number, 4)) {
                     next.run(group -> {
                         group.barrier();
                         return "closes at once";
@@ -162,9 +171,12 @@ class GroupFaultsTest {
 
     @Test
     void theEndOfAWaitNamesWhoIsMissingAndInWhichCall() {
+        CountDownLatch joined = new CountDownLatch(2);
         CountDownLatch failed = new CountDownLatch(1);
-        try (Gang gang = Gang.of(folder, "late", 2, groups -> groups.timeout(SHORT))) {
+        try (Gang gang = Gang.of(regions.path(), "late", 2, groups -> groups.timeout(SHORT))) {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
+                joined.countDown();
+                joined.await();
                 if (group.rank() == 1) {
                     failed.await();
                     group.barrier();
@@ -193,7 +205,7 @@ class GroupFaultsTest {
 
     @Test
     void joiningNamesTheRanksThatAreMissing() {
-        try (Gang gang = Gang.of(folder, "absent", 4, groups -> groups.joinTimeout(SHORT))) {
+        try (Gang gang = Gang.of(regions.path(), "absent", 4, groups -> groups.joinTimeout(SHORT))) {
             Future<?> first = gang.start(0, group -> "never");
             Future<?> third = gang.start(2, group -> "never");
 
@@ -209,7 +221,7 @@ class GroupFaultsTest {
     void anInterruptEndsAWaitAndBreaksTheGroup() {
         CompletableFuture<Thread> waiting = new CompletableFuture<>();
         CountDownLatch failed = new CountDownLatch(1);
-        try (Gang gang = Gang.of(folder, "interrupted", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "interrupted", 2)) {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 if (group.rank() == 0) {
                     waiting.complete(Thread.currentThread());
@@ -231,11 +243,14 @@ class GroupFaultsTest {
     void aRankThatFailsInTheMiddleOfACallBreaksTheGroup() throws IOException {
         Path file = folder.resolve("gone");
         try (FileChannel channel = FileChannel.open(file, CREATE, READ, WRITE);
-                Gang gang = Gang.of(folder.resolve("regions"), "middle", 2)) {
+                Gang gang = Gang.of(regions.path(), "middle", 2)) {
             MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 20);
             channel.truncate(0);
             Span gone = Span.of(ElementType.FLOAT, new UnsafeBuffer(mapped));
+            CountDownLatch joined = new CountDownLatch(2);
             List<String> failures = gang.run(group -> {
+                joined.countDown();
+                joined.await(); // a rank that has not returned from joining fails there
                 Span data = group.rank() == 0 ? Span.of(new float[1 << 18]) : gone;
                 Throwable thrown = catchThrowable(() -> group.allReduce(data, ReduceOp.SUM));
                 return thrown + " " + messageOf(group::barrier);
@@ -249,7 +264,7 @@ class GroupFaultsTest {
 
     @Test
     void closingFromAnotherThreadEndsACall() {
-        try (Gang gang = Gang.of(folder, "stopped", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "stopped", 2)) {
             CountDownLatch done = new CountDownLatch(1);
             gang.run(group -> {
                 if (group.rank() == 0) {
@@ -269,8 +284,8 @@ class GroupFaultsTest {
 
     @Test
     void aPlaceIsTakenOnceAndNeverAgain() {
-        try (Gang gang = Gang.of(folder, "taken", 2);
-                Regions late = FolderRegions.in(folder)) {
+        try (Gang gang = Gang.of(regions.path(), "taken", 2);
+                Regions late = regions.regions()) {
             gang.run(group -> {
                 group.barrier();
                 if (group.rank() == 0) {
@@ -288,8 +303,8 @@ class GroupFaultsTest {
 
     @Test
     void ranksThatWantDifferentGroupsOfOneKeyAllHearIt() {
-        try (Gang two = Gang.of(folder, "sizes", 2);
-                Gang three = Gang.of(folder, "sizes", 3)) {
+        try (Gang two = Gang.of(regions.path(), "sizes", 2);
+                Gang three = Gang.of(regions.path(), "sizes", 3)) {
             Future<?> first = two.start(0, group -> "never");
             Future<?> other = three.start(1, group -> "never");
 
@@ -303,10 +318,36 @@ class GroupFaultsTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"3, 524288", "4, 262144", "2, 262144", "4000, 524288"})
+    void whoWantsAnotherGroupOfTheKeyOfARunningOneIsRefusedAndHarmsNobody(int worldSize, int chunkByteSize) {
+        try (Gang gang = Gang.of(regions.path(), "running", 2);
+                Regions late = regions.regions()) {
+            gang.run(group -> {
+                group.barrier();
+                if (group.rank() == 0) {
+                    ProcessGroups other = ProcessGroups.of(late, "running").chunkByteSize(chunkByteSize);
+                    assertThat(messageOf(() -> other.join(1, worldSize)))
+                            .contains("a group of this key is running", "otherWorldSize=2");
+                }
+                group.barrier();
+                return "done";
+            });
+        }
+    }
+
+    @Test
+    void keysOfSubgroupsAreRefused() {
+        try (Regions late = regions.regions()) {
+            assertThat(messageOf(() -> ProcessGroups.of(late, "run.sub12"))).contains("key=run.sub12");
+            assertThat(ProcessGroups.of(late, "run.sub12.of-mine")).isNotNull();
+        }
+    }
+
     @Test
     void aNewStartWithAnotherKeyMeetsNothingOfTheOldOne() {
-        try (Gang old = Gang.of(folder, "run-1", 2);
-                Gang next = Gang.of(folder, "run-2", 2)) {
+        try (Gang old = Gang.of(regions.path(), "run-1", 2);
+                Gang next = Gang.of(regions.path(), "run-2", 2)) {
             old.failures(group -> {
                 group.broadcast(Span.of(new float[4]), group.rank());
                 return "never";
@@ -323,7 +364,7 @@ class GroupFaultsTest {
 
     @Test
     void mistakesAreRefusedBeforeOthersHearOfThem() {
-        try (Gang gang = Gang.of(folder, "mistakes", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "mistakes", 2)) {
             gang.run(group -> {
                 Span ints = Span.of(new int[3]);
                 refuse(() -> group.allReduce(ints, ReduceOp.AVG), "no average of integers");

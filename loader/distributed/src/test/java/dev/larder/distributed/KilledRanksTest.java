@@ -2,17 +2,18 @@ package dev.larder.distributed;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.distributed.region.OwnFolder;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Kills and stops ranks in the middle of random calls. {@code -Dlarder.test.rounds=100} makes it longer, {@code
@@ -26,9 +27,7 @@ class KilledRanksTest {
     private static final int WORLD_SIZE = 3;
     private static final long LONGEST_RUN_US = 120_000;
 
-    @TempDir
-    Path folder;
-
+    private final OwnFolder folder = new OwnFolder();
     private final ChildJvm[] ranks = new ChildJvm[WORLD_SIZE];
 
     @AfterEach
@@ -38,12 +37,13 @@ class KilledRanksTest {
                 rank.close();
             }
         }
+        folder.close();
     }
 
     private void start(int rank, int firstRound, Duration timeout) {
         ranks[rank] = ChildJvm.start(
                 RankProcess.class,
-                folder.toString(),
+                folder.path().toString(),
                 Integer.toString(rank),
                 Integer.toString(WORLD_SIZE),
                 Integer.toString(firstRound),
@@ -116,10 +116,26 @@ class KilledRanksTest {
         killAndReplace(0, 0);
     }
 
-    private static void signal(String name, ChildJvm process) throws IOException, InterruptedException {
-        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                        .start()
-                        .waitFor())
-                .isZero();
+    @Test
+    void ranksThatAreStoppedTogetherForLongerThanTheirDeadlineGoOn() throws Exception {
+        for (int rank = 0; rank < WORLD_SIZE; rank++) {
+            start(rank, 0, Duration.ofSeconds(2));
+        }
+        for (ChildJvm rank : ranks) {
+            rank.awaitLine("joined 0");
+        }
+        signal("STOP", ranks);
+        LockSupport.parkNanos(Duration.ofSeconds(3).toNanos());
+        signal("CONT", ranks);
+
+        killAndReplace(2, 0);
+    }
+
+    private static void signal(String name, ChildJvm... processes) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        for (ChildJvm process : processes) {
+            command.add(Long.toString(process.pid()));
+        }
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
     }
 }

@@ -3,13 +3,18 @@ package dev.larder.distributed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.distributed.region.OwnFolder;
+import dev.larder.distributed.region.Region;
+import dev.larder.distributed.region.RegionSpec;
+import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
 import dev.larder.posix.RawMemory;
 import dev.larder.testing.LeavesNothingBehind;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,23 +25,28 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 
 @ExtendWith(LeavesNothingBehind.class)
 class ProcessGroupTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int CHUNK_BYTE_SIZE = 64 * 1024;
 
-    @TempDir
-    Path folder;
+    private final OwnFolder regions = new OwnFolder();
+
+    @AfterEach
+    void removeRegions() {
+        regions.close();
+    }
 
     @Test
     void sumsAreTheSameBitsAtAllRanksAndInAllRuns() {
         List<Integer> hashes = new ArrayList<>();
         for (int run = 0; run < 3; run++) {
             int chunkByteSize = 64 * (100 + 333 * run);
-            try (Gang gang = Gang.of(folder, "run-" + run, 4, groups -> groups.chunkByteSize(chunkByteSize))) {
+            try (Gang gang = Gang.of(regions.path(), "run-" + run, 4, groups -> groups.chunkByteSize(chunkByteSize))) {
                 hashes.addAll(gang.run(group -> {
                     float[] data = new float[50_000];
                     SplittableRandom random = new SplittableRandom(group.rank());
@@ -55,7 +65,7 @@ class ProcessGroupTest {
 
     @Test
     void manyRanksOnFewCoresComeThrough() {
-        try (Gang gang = Gang.of(folder, "crowd", 8)) {
+        try (Gang gang = Gang.of(regions.path(), "crowd", 8)) {
             List<Long> sums = gang.run(group -> {
                 long[] one = new long[1];
                 long all = 0;
@@ -73,9 +83,78 @@ class ProcessGroupTest {
     }
 
     @Test
+    void noWakeUpIsLostWhereEveryWaitIsASleep() {
+        int meetings = 1000;
+        try (Gang gang = Gang.of(regions.path(), "asleep", 2, groups -> groups.mostSpinTurns(0))) {
+            List<Duration> times = gang.run(group -> {
+                group.barrier();
+                long startNs = System.nanoTime();
+                for (int i = 0; i < meetings; i++) {
+                    group.barrier();
+                }
+                return Duration.ofNanos(System.nanoTime() - startNs);
+            });
+
+            // who misses a ring looks after 50 ms, which would be 50 s of 1000
+            assertThat(times).allMatch(time -> time.toSeconds() < 15, times.toString());
+        }
+    }
+
+    @Test
+    void stepsGoOnAfterTheGreatestNumber() {
+        RegionSpec spec = new RegionSpec(
+                "group.wrapped",
+                GroupDescriptor.KIND,
+                GroupDescriptor.byteSize(3, CHUNK_BYTE_SIZE),
+                SharingStrategy.FILE);
+        try (Gang gang = Gang.of(regions.path(), "wrapped", 3, groups -> groups.chunkByteSize(CHUNK_BYTE_SIZE));
+                Regions maker = regions.regions();
+                Region laidOut = maker.openOrCreate(spec, memory -> layOutNearTheEnd(memory, 3), PATIENCE)) {
+            List<Long> sums = gang.run(ProcessGroupTest::sumOfManyCalls);
+
+            assertThat(laidOut.memory().getInt(GroupDescriptor.line(0))).isNegative();
+            assertThat(sums).containsOnly(6L * 99 * 50);
+        }
+    }
+
+    private static void layOutNearTheEnd(SharedMemory memory, int worldSize) {
+        memory.putInt(GroupDescriptor.WORLD_SIZE_OFFSET, worldSize);
+        memory.putInt(GroupDescriptor.CHUNK_BYTE_SIZE_OFFSET, CHUNK_BYTE_SIZE);
+        for (int rank = 0; rank < worldSize; rank++) {
+            memory.putInt(GroupDescriptor.line(rank) + GroupDescriptor.PROGRESS_OFFSET, Integer.MAX_VALUE - 7);
+        }
+    }
+
+    private static long sumOfManyCalls(ProcessGroup group) {
+        long[] many = new long[10_000]; // more than a chunk
+        Span last = Span.of(many).slice(many.length - 1L, 1);
+        long all = 0;
+        for (int i = 0; i < 100; i++) {
+            Arrays.fill(many, i * (group.rank() + 1L));
+            group.allReduce(i % 10 == 0 ? Span.of(many) : last, ReduceOp.SUM);
+            all += many[many.length - 1];
+        }
+        return all;
+    }
+
+    @Test
+    void aTimeoutMayBeAsLongAsADurationCanBe() {
+        Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
+        try (Gang gang = Gang.of(
+                regions.path(), "for-ever", 2, groups -> groups.timeout(longest).joinTimeout(longest))) {
+            assertThat(gang.run(group -> {
+                        group.barrierAsync().await(longest);
+                        group.barrier();
+                        return "done";
+                    }))
+                    .containsOnly("done");
+        }
+    }
+
+    @Test
     void waitingCostsNoProcessorTimeToSpeakOf() {
         CountDownLatch waited = new CountDownLatch(1);
-        try (Gang gang = Gang.of(folder, "idle", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "idle", 2)) {
             List<Long> usedNs = gang.run(group -> {
                 group.barrier();
                 if (group.rank() == 1) {
@@ -96,7 +175,7 @@ class ProcessGroupTest {
 
     @Test
     void worksAreDoneInTheOrderOfTheCallsAlsoBesideOthers() {
-        try (Gang gang = Gang.of(folder, "works", 3)) {
+        try (Gang gang = Gang.of(regions.path(), "works", 3)) {
             List<String> results = gang.run(group -> {
                 float[] one = {group.rank()};
                 float[] other = {1};
@@ -117,7 +196,7 @@ class ProcessGroupTest {
 
     @Test
     void everyCallCanGoOnBesideItsCaller() {
-        try (Gang gang = Gang.of(folder, "beside", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "beside", 2)) {
             List<List<Float>> results = gang.run(group -> {
                 float[] part = {group.rank() + 1};
                 float[] whole = new float[2];
@@ -139,7 +218,7 @@ class ProcessGroupTest {
     @Test
     void aWaitForAWorkHasAnEndThatDoesNotEndTheWork() {
         CountDownLatch tried = new CountDownLatch(1);
-        try (Gang gang = Gang.of(folder, "patience", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "patience", 2)) {
             gang.run(group -> {
                 if (group.rank() == 1) {
                     tried.await();
@@ -159,7 +238,7 @@ class ProcessGroupTest {
 
     @Test
     void aSubgroupHasItsRanksInTheOrderOfTheList() {
-        try (Gang gang = Gang.of(folder, "parent", 4)) {
+        try (Gang gang = Gang.of(regions.path(), "parent", 4)) {
             List<String> places = gang.run(group -> {
                 Optional<ProcessGroup> pair = group.subgroup(3, 1);
                 Optional<ProcessGroup> rest = group.subgroup(0, 2);
@@ -178,7 +257,7 @@ class ProcessGroupTest {
 
     @Test
     void memoryAtAnAddressIsReducedWhereItIs() {
-        try (Gang gang = Gang.of(folder, "address", 2)) {
+        try (Gang gang = Gang.of(regions.path(), "address", 2)) {
             List<Long> results = gang.run(group -> {
                 ByteBuffer buffer = ByteBuffer.allocateDirect(64).order(ByteOrder.nativeOrder());
                 buffer.putLong(8, 20 + group.rank());
@@ -194,7 +273,7 @@ class ProcessGroupTest {
 
     @Test
     void aGroupOfOneHasNobodyToWaitFor() {
-        try (Gang gang = Gang.of(folder, "alone", 1)) {
+        try (Gang gang = Gang.of(regions.path(), "alone", 1)) {
             assertThat(gang.run(group -> {
                         double[] data = {3, 4};
                         group.barrier();

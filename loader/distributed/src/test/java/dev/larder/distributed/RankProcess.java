@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
  */
 final class RankProcess {
     private static final int LONGEST = 600_000;
+    private static final Duration JOIN_PATIENCE = Duration.ofSeconds(30);
 
     private final SplittableRandom random;
     private final ProcessGroup group;
@@ -23,7 +24,7 @@ final class RankProcess {
         this.random = new SplittableRandom(seed);
     }
 
-    /** Takes the folder of the regions, rank, world size, number of the first group, seed, and timeout in milliseconds. */
+    /** Takes the folder of the regions, rank, world size, number of the first group, seed, and the timeout of calls in milliseconds. */
     public static void main(String[] arguments) {
         int rank = Integer.parseInt(arguments[1]);
         int worldSize = Integer.parseInt(arguments[2]);
@@ -34,7 +35,7 @@ final class RankProcess {
                 System.out.println("started " + round);
                 ProcessGroups groups = ProcessGroups.of(regions, "round-" + round)
                         .timeout(timeout)
-                        .joinTimeout(timeout);
+                        .joinTimeout(JOIN_PATIENCE);
                 try (ProcessGroup group = groups.join(rank, worldSize)) {
                     System.out.println("joined " + round);
                     new RankProcess(group, seed + round).callForEver();

@@ -121,9 +121,11 @@ public final class GridRun {
      * told of an end.
      */
     public boolean await(Duration timeout) {
+        long startNs = System.nanoTime();
         try {
-            CompletableFuture.allOf(told.toArray(CompletableFuture<?>[]::new))
-                    .get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            for (CompletableFuture<Void> one : told) { // one by one: what waits for all at once stays with each of them
+                one.get(Math.max(0, timeout.toNanos() - (System.nanoTime() - startNs)), TimeUnit.NANOSECONDS);
+            }
         } catch (TimeoutException e) {
             return false;
         } catch (InterruptedException e) {

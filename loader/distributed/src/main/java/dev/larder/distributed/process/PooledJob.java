@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** A job that was given to a pool, and what becomes of it. Thread-safe. */
@@ -47,6 +50,11 @@ public final class PooledJob {
     /** Returns what will tell of its end. Never fails: a process that died, or never came to be, is a result as well. */
     public CompletableFuture<Ending> onEnd() {
         return ending.copy();
+    }
+
+    /** Waits for its end without leaving anything behind where the time is up first. */
+    void awaitEnd(long timeoutNs) throws InterruptedException, ExecutionException, TimeoutException {
+        ending.get(Math.max(0, timeoutNs), TimeUnit.NANOSECONDS);
     }
 
     /** Ends it: at once where it waits for a place, else with SIGTERM, and SIGKILL after the grace. Returns at once. */
@@ -95,7 +103,7 @@ public final class PooledJob {
         ChildProcess started;
         try {
             started = ChildProcess.start(in(taken, job.program().apply(taken)));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // too many threads, for one: that is this job's end, not the pool's
             NotStarted cause = new NotStarted(NotStarted.CANNOT_RUN, String.valueOf(e.getMessage()));
             ending.complete(new Ending(cause, Duration.ZERO, null));
             return CompletableFuture.completedFuture(null);

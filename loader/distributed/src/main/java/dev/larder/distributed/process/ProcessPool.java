@@ -6,7 +6,6 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -117,9 +116,11 @@ public final class ProcessPool {
      */
     public List<PooledJob> join(Duration timeout) {
         List<PooledJob> awaited = unfinished();
+        long startNs = System.nanoTime();
         try {
-            CompletableFuture.allOf(awaited.stream().map(PooledJob::onEnd).toArray(CompletableFuture<?>[]::new))
-                    .get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            for (PooledJob job : awaited) { // one by one: what waits for all at once stays with each of them
+                job.awaitEnd(timeout.toNanos() - (System.nanoTime() - startNs));
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // what still runs is told all the same
         } catch (TimeoutException e) {

@@ -93,12 +93,16 @@ public final class Handle implements AutoCloseable {
     /** Says what the buffer will hold; only the producer, before putting it. */
     public Handle describe(Dtype elements, long... shape) {
         int held = requireClaimed();
+        HandleRecord.requireRank(shape.length);
         long count = 1;
         for (long size : shape) {
+            if (size < 0) {
+                throw new IllegalArgumentException("size " + size);
+            }
             count = Math.multiplyExact(count, size);
         }
         long byteSize = Math.multiplyExact(count, (long) elements.itemSize());
-        if (byteSize < 0 || byteSize > buffer.capacity()) {
+        if (byteSize > buffer.capacity()) {
             throw new IllegalArgumentException(byteSize + " bytes for a buffer of " + buffer.capacity());
         }
         if (!dtype.dtype.equals(elements)) {
@@ -169,10 +173,9 @@ public final class Handle implements AutoCloseable {
         record = claimed;
         state = newState;
         wrap();
-        dtype = BYTES_TEXT;
         records.what(claimed, HandleRecord.BUFFER);
         records.tag(claimed, 0);
-        records.dtype(claimed, dtype);
+        records.dtype(claimed, BYTES_TEXT);
         records.shape(claimed, buffer.capacity());
         records.byteSize(claimed, buffer.capacity());
     }
@@ -198,6 +201,10 @@ public final class Handle implements AutoCloseable {
 
     boolean isOf(HandleQueue other) {
         return queue == other;
+    }
+
+    long state() {
+        return state;
     }
 
     boolean isEmpty() {

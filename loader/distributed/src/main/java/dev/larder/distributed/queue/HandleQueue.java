@@ -1,12 +1,14 @@
 package dev.larder.distributed.queue;
 
 import dev.larder.distributed.region.Bell;
+import dev.larder.distributed.region.Deadline;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
@@ -14,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A process that dies keeps nobody waiting, whatever it was doing. What it had put stays in the queue; the buffers that it had
  * claimed are free again as soon as somebody waits for one, within some 50 ms; what it had taken is {@link #lost}, its buffers
  * free, or where the queue {@linkplain HandleQueueBuilder#redeliver redelivers}, put again at the end: then handles come at least once. One that
- * is stopped keeps what it holds and nothing else.
+ * is stopped keeps what it holds and nothing else. A producer that is gone before it {@linkplain #finish finished} counts as finished once
+ * no other is left of those that have begun to claim.
  *
  * <p>Waiting is spinning for some microseconds, then sleeping in the kernel; no threads work behind it. Each wait ends with DEADLINE,
  * which says who holds what, with INTERRUPTED, or with REFUSED where the queue was destroyed. Thread-safe; a {@link Handle} is not. Owned by
@@ -48,6 +52,9 @@ public final class HandleQueue implements AutoCloseable {
 
     /** So long one looks before sleeping: longer than waking up takes, or two who answer each other would sleep each time. */
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(150);
+
+    /** So long one looks for an array that has to be there. */
+    private static final Duration ARRAY_PATIENCE = Duration.ofMillis(200);
 
     private final Regions regions;
     private final Region region;
@@ -122,13 +129,17 @@ public final class HandleQueue implements AutoCloseable {
     /** Waits for a free buffer. */
     public void claim(Handle handle, Duration timeout) {
         requireEmpty(handle);
+        if (spec.buffers() == 0) {
+            throw new UnsupportedOperationException("the queue has no buffers of its own: name=" + name());
+        }
+        long deadline = Deadline.after(timeout);
         long startNs = System.nanoTime();
         do {
             if (tryClaim(handle)) {
                 return;
             }
         } while (isWorthLooking(startNs));
-        QueueWait wait = new QueueWait(this, "claim", freed, timeout);
+        QueueWait wait = new QueueWait(this, "claim", freed, timeout, deadline);
         while (true) {
             int heard = freed.listen();
             if (tryClaim(handle)) {
@@ -151,8 +162,15 @@ public final class HandleQueue implements AutoCloseable {
         if (record < 0) {
             return false;
         }
+        produce();
         handle.holdClaimed(record, ring.state(record));
         return true;
+    }
+
+    private void produce() {
+        if (!finished.get()) {
+            members.produce();
+        }
     }
 
     /** Puts a buffer that was claimed, which the handle does not hold any more then; waits while the queue is full. */
@@ -162,40 +180,57 @@ public final class HandleQueue implements AutoCloseable {
             throw new IllegalArgumentException("the handle is of another queue");
         }
         int record = handle.requireClaimed();
-        awaitRoom(record, handle.generation(), timeout);
-        handle.release();
+        boolean isPut = false;
+        try {
+            awaitRoom(record, handle.state(), timeout, Deadline.after(timeout));
+            isPut = true;
+        } finally {
+            if (isPut || !handle.isHeld()) {
+                handle.release();
+            }
+        }
     }
 
-    private void awaitRoom(int record, long generation, Duration timeout) {
+    private void awaitRoom(int record, long state, Duration timeout, long deadline) {
         long startNs = System.nanoTime();
         do {
-            if (tryPut(record, generation)) {
+            if (tryPut(record, state)) {
                 return;
             }
         } while (isWorthLooking(startNs));
-        QueueWait wait = new QueueWait(this, "put", room, timeout);
+        QueueWait wait = new QueueWait(this, "put", room, timeout, deadline);
         while (true) {
             int heard = room.listen();
-            if (tryPut(record, generation)) {
+            if (tryPut(record, state)) {
                 return;
             }
             wait.sleep(heard);
         }
     }
 
-    private boolean tryPut(int record, long generation) {
+    /** Looks for the end after putting too: who takes may have seen it and gone. What it can still take back, nobody has taken. */
+    private boolean tryPut(int record, long state) {
         if (isEnded()) {
             requireUsable();
-            throw Failure.of(ErrorCode.REFUSED, "queue was ended")
-                    .with("name", name())
-                    .remedy("put before the last producer finishes");
+            throw ended();
         }
+        long generation = QueueDescriptor.generation(state);
         boolean isPut = ring.put(record, generation);
         requireUsable();
         if (isPut) {
+            if (isEnded() && ring.change(record, state, QueueDescriptor.state(QueueDescriptor.FREE, 0, generation))) {
+                freed.ring();
+                throw ended();
+            }
             items.ring();
         }
         return isPut;
+    }
+
+    private LarderException ended() {
+        return Failure.of(ErrorCode.REFUSED, "queue was ended")
+                .with("name", name())
+                .remedy("put before the last producer finishes");
     }
 
     /** Puts a reference to an array, whatever its size; it has to stay open here until the consumer has it open. */
@@ -220,7 +255,9 @@ public final class HandleQueue implements AutoCloseable {
 
     private void putReference(int what, String text, long tag, Duration timeout, Filling filling) {
         requireOpen();
-        int record = claimReference(timeout);
+        long deadline = Deadline.after(timeout);
+        int record = claimReference(timeout, deadline);
+        produce();
         long state = ring.state(record);
         long generation = QueueDescriptor.generation(state);
         boolean isPut = false;
@@ -231,21 +268,22 @@ public final class HandleQueue implements AutoCloseable {
             records.shape(record);
             records.dtype(record, Handle.BYTES_TEXT);
             filling.fill(record);
-            awaitRoom(record, generation, timeout);
+            awaitRoom(record, state, timeout, deadline);
             isPut = true;
         } finally {
-            if (!isPut) {
-                ring.change(record, state, QueueDescriptor.state(QueueDescriptor.FREE, 0, generation));
+            if (!isPut && ring.change(record, state, QueueDescriptor.state(QueueDescriptor.FREE, 0, generation))) {
+                freed.ring();
             }
         }
     }
 
-    private int claimReference(Duration timeout) {
+    private int claimReference(Duration timeout, long deadline) {
         int record = ring.claim(spec.buffers(), spec.records(), members.seat());
+        requireUsable();
         if (record >= 0) {
             return record;
         }
-        QueueWait wait = new QueueWait(this, "claim", freed, timeout);
+        QueueWait wait = new QueueWait(this, "claim", freed, timeout, deadline);
         while (true) {
             int heard = freed.listen();
             record = ring.claim(spec.buffers(), spec.records(), members.seat());
@@ -266,7 +304,7 @@ public final class HandleQueue implements AutoCloseable {
                 return true;
             }
         } while (isWorthLooking(startNs));
-        QueueWait wait = new QueueWait(this, "take", items, timeout);
+        QueueWait wait = new QueueWait(this, "take", items, timeout, Deadline.after(timeout));
         while (true) {
             int heard = items.listen();
             boolean isEnded = isEnded(); // before looking: who ends has put everything
@@ -301,15 +339,17 @@ public final class HandleQueue implements AutoCloseable {
 
     /** Where handles are redelivered, those that others work on may still come back. */
     private boolean isDrained() {
-        return !reclaimFromDead() && (!spec.redelivers() || !members.isAnyTakenByOthers());
+        return !reclaimFromDead() && (!spec.redelivers() || !members.isAnyOnTheWay());
     }
 
     /** Says that this producer puts nothing any more. Once all have said so, consumers drain the queue and see its end. Idempotent. */
     public void finish() {
         requireOpen();
-        if (finished.compareAndSet(false, true)
-                && memory.getAndAddInt(QueueDescriptor.FINISHED_OFFSET, 1) + 1 >= spec.producers()) {
-            end();
+        if (finished.compareAndSet(false, true)) {
+            members.finish();
+            if (memory.getAndAddInt(QueueDescriptor.FINISHED_OFFSET, 1) + 1 >= spec.producers()) {
+                end();
+            }
         }
     }
 
@@ -320,17 +360,20 @@ public final class HandleQueue implements AutoCloseable {
         ringAll();
     }
 
-    /** Ends all waiting for good, with REFUSED, and takes its name away: another queue can have it. */
+    /** Ends all waiting for good, with REFUSED, and takes its name away: another queue can have it, and keeps it. Idempotent. */
     public void destroy() {
         requireOpen();
         memory.putIntVolatile(QueueDescriptor.STATE_OFFSET, QueueDescriptor.STATE_DESTROYED);
         ringAll();
-        regions.remove(name());
+        regions.remove(region);
     }
 
     /** Frees or returns what dead members held, and tells whether there was anything. */
     boolean reclaimFromDead() {
         boolean isAny = members.reclaimFromDead();
+        if (!isEnded() && members.isWithoutProducers(spec.producers())) {
+            isAny |= memory.compareAndSetInt(QueueDescriptor.STATE_OFFSET, 0, QueueDescriptor.STATE_ENDED);
+        }
         if (isAny) {
             ringAll();
         }
@@ -366,16 +409,32 @@ public final class HandleQueue implements AutoCloseable {
     }
 
     private boolean isEnded() {
+        return isEnded(memory, spec);
+    }
+
+    private static boolean isEnded(SharedMemory memory, QueueSpec spec) {
         return memory.getIntVolatile(QueueDescriptor.STATE_OFFSET) != 0
                 || memory.getIntVolatile(QueueDescriptor.FINISHED_OFFSET) >= spec.producers();
     }
 
+    /** Tells whether a queue is of no use to anybody: destroyed, or ended with nothing in it and no member. */
+    static boolean isOver(Region region) {
+        SharedMemory memory = region.memory();
+        if (memory.getIntVolatile(QueueDescriptor.STATE_OFFSET) == QueueDescriptor.STATE_DESTROYED) {
+            return true;
+        }
+        QueueSpec spec = QueueSpec.read(memory);
+        return isEnded(memory, spec)
+                && new HandleRing(memory, spec.records(), spec.capacity()).isEmpty(spec.redelivers())
+                && IntStream.range(0, QueueDescriptor.SEATS).noneMatch(region::isSeatTaken);
+    }
+
     boolean isOpen() {
-        return open.get();
+        return open.get() && !memory.isClosed();
     }
 
     void requireOpen() {
-        if (!open.get()) {
+        if (!isOpen()) {
             throw new IllegalStateException("queue is closed: name=" + region.name());
         }
     }
@@ -418,8 +477,17 @@ public final class HandleQueue implements AutoCloseable {
     }
 
     SharedArray array(String arrayName, long id) {
-        SharedArray array = arrays.computeIfAbsent(id, key -> openArray(arrayName, key));
-        if (!open.get()) { // closed meanwhile
+        SharedArray array = arrays.get(id);
+        if (array == null) {
+            SharedArray opened = openArray(arrayName, id);
+            array = arrays.putIfAbsent(id, opened);
+            if (array == null) {
+                array = opened;
+            } else {
+                opened.close();
+            }
+        }
+        if (!isOpen()) { // closed meanwhile
             array.close();
             throw new IllegalStateException("queue is closed: name=" + region.name());
         }
@@ -427,15 +495,25 @@ public final class HandleQueue implements AutoCloseable {
     }
 
     private SharedArray openArray(String arrayName, long id) {
-        SharedArray array = SharedArray.open(regions, arrayName);
+        SharedArray array;
+        try {
+            array = SharedArray.open(regions, arrayName, ARRAY_PATIENCE);
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.DEADLINE ? noArray(arrayName, "nobody has it open") : e;
+        }
         if (array.region().id() != id) {
             array.close();
-            throw Failure.of(ErrorCode.NOT_FOUND, "the array that was put is there no more; another has its name")
-                    .with("name", arrayName)
-                    .with("queue", name())
-                    .remedy("keep it open where it was put until it is open where it is taken");
+            throw noArray(arrayName, "another has its name");
         }
         return array;
+    }
+
+    private LarderException noArray(String arrayName, String reason) {
+        return Failure.of(ErrorCode.NOT_FOUND, "the array that was put is there no more")
+                .with("name", arrayName)
+                .with("reason", reason)
+                .with("queue", name())
+                .remedy("keep it open where it was put until it is open where it is taken");
     }
 
     @Override
@@ -443,12 +521,13 @@ public final class HandleQueue implements AutoCloseable {
         return "HandleQueue{" + region.name() + " " + spec + "}";
     }
 
-    /** Leaves: what it has claimed is free, what it has taken as if it had died. Idempotent. */
+    /**
+     * Leaves, as if this member had died: others free what it holds as soon as they look. Not this one, whose threads may still write
+     * into a buffer until the region is closed. Idempotent.
+     */
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {
-            members.reclaim(members.seat());
-            ringAll();
             arrays.values().forEach(SharedArray::close);
             region.close();
         }

@@ -61,28 +61,42 @@ public final class HandleQueueBuilder {
         return this;
     }
 
-    /** Becomes a member of the queue, and makes it first where there is none; REFUSED where another has the name. */
+    /**
+     * Becomes a member of the queue, and makes it first where there is none, or one that was ended, is empty and has no members; REFUSED
+     * where another has the name.
+     */
     public HandleQueue openOrCreate(Duration timeout) {
         QueueSpec spec = new QueueSpec(capacity, buffers, bufferBytes, producers, redelivers);
-        RegionSpec wanted = new RegionSpec(name, QueueDescriptor.KIND, spec.byteSize(), strategy);
-        Region region;
-        try {
-            region = regions.openOrCreate(wanted, spec::write, timeout);
-        } catch (LarderException e) {
-            if (e.code() == ErrorCode.REFUSED) { // for its size or kind; where it is a queue, this has better words
-                try (Region found = regions.open(name, QueueDescriptor.KIND, timeout)) {
-                    requireSame(QueueSpec.read(found.memory()), spec);
+        while (true) {
+            Region region = openAny(spec, timeout);
+            boolean isMine = false;
+            try {
+                if (HandleQueue.isOver(region)) {
+                    regions.remove(region); // by its id: of several who find it so, all get the one that follows
+                    continue;
                 }
+                requireSame(QueueSpec.read(region.memory()), spec);
+                isMine = true;
+            } finally {
+                if (!isMine) {
+                    region.close();
+                }
+            }
+            return HandleQueue.over(regions, region);
+        }
+    }
+
+    /** Opens the queue of this name, or what another run has left. */
+    private Region openAny(QueueSpec spec, Duration timeout) {
+        RegionSpec wanted = new RegionSpec(name, QueueDescriptor.KIND, spec.byteSize(), strategy);
+        try {
+            return regions.openOrCreate(wanted, spec::write, timeout);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.REFUSED) { // for its size or kind; where it is a queue, there are better words
+                return regions.open(name, QueueDescriptor.KIND, timeout);
             }
             throw e;
         }
-        try {
-            requireSame(QueueSpec.read(region.memory()), spec);
-        } catch (RuntimeException | Error e) {
-            region.close();
-            throw e;
-        }
-        return HandleQueue.over(regions, region);
     }
 
     private void requireSame(QueueSpec found, QueueSpec wanted) {

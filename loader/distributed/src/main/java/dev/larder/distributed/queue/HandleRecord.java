@@ -72,10 +72,14 @@ final class HandleRecord {
         return memory.getLong(at(record, SHAPE_OFFSET + dimension * Long.BYTES));
     }
 
-    void shape(int record, long... shape) {
-        if (shape.length > RANK_LIMIT) {
-            throw new IllegalArgumentException(shape.length + " dimensions, of at most " + RANK_LIMIT);
+    static void requireRank(int rank) {
+        if (rank > RANK_LIMIT) {
+            throw new IllegalArgumentException(rank + " dimensions, of at most " + RANK_LIMIT);
         }
+    }
+
+    void shape(int record, long... shape) {
+        requireRank(shape.length);
         memory.putInt(at(record, RANK_OFFSET), shape.length);
         for (int i = 0; i < shape.length; i++) {
             memory.putLong(at(record, SHAPE_OFFSET + i * Long.BYTES), shape[i]);

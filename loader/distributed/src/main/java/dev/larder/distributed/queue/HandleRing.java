@@ -1,6 +1,8 @@
 package dev.larder.distributed.queue;
 
 import dev.larder.distributed.region.SharedMemory;
+import java.util.Arrays;
+import java.util.BitSet;
 
 /** The ring and the states of records, as {@link QueueDescriptor} says. Nothing here waits. Thread-safe. */
 final class HandleRing {
@@ -47,11 +49,28 @@ final class HandleRing {
         return put(record, generation, capacity);
     }
 
-    /** Puts a record at the end, beyond the capacity too: entries of no worth alone can be in its way for a moment. */
+    /**
+     * Puts a record at the end, beyond the capacity too, or in place of an entry of no worth: there is one where all entries are taken,
+     * for there are as many as records. So this goes on only while others do.
+     */
     void putAnyway(int record, long generation) {
-        while (!put(record, generation, entries) && !memory.isClosed()) {
+        while (!put(record, generation, entries) && !replaceWorthless(record, generation) && !memory.isClosed()) {
             Thread.onSpinWait();
         }
+    }
+
+    private boolean replaceWorthless(int record, long generation) {
+        for (int i = 0; i < entries; i++) {
+            long entry = entry(i);
+            int found = QueueDescriptor.record(entry);
+            if (found >= 0
+                    && !QueueDescriptor.awaits(state(found), entry)
+                    && changeEntry(
+                            i, entry, QueueDescriptor.fullEntry(QueueDescriptor.turn(entry), record, generation))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean put(int record, long generation, int limit) {
@@ -64,7 +83,7 @@ final class HandleRing {
                     return false;
                 }
                 if (ticket - head() < limit
-                        && change(ticket, entry, QueueDescriptor.fullEntry(turn(ticket), record, generation))) {
+                        && changeEntry(ticket, entry, QueueDescriptor.fullEntry(turn(ticket), record, generation))) {
                     advance(QueueDescriptor.TAIL_OFFSET, ticket);
                     return true;
                 }
@@ -89,6 +108,9 @@ final class HandleRing {
                 }
             } else if (behind == 0) {
                 long state = state(record);
+                if (entry(ticket) != entry) {
+                    continue; // the state may be of a later generation that looks the same in the entry
+                }
                 boolean isTaken = QueueDescriptor.awaits(state, entry)
                         && change(
                                 record,
@@ -125,24 +147,46 @@ final class HandleRing {
         return ticket != head();
     }
 
+    /** Empties an entry, unless somebody has done so, or put another record in its place, to which the head stays. */
     private void clear(long ticket, long entry) {
-        change(ticket, entry, QueueDescriptor.emptyEntry(turn(ticket) + 1));
-        advance(QueueDescriptor.HEAD_OFFSET, ticket);
+        if (changeEntry(ticket, entry, QueueDescriptor.emptyEntry(turn(ticket) + 1))) {
+            advance(QueueDescriptor.HEAD_OFFSET, ticket);
+        }
     }
 
     private void advance(int offset, long ticket) {
         memory.compareAndSetLong(offset, ticket, ticket + 1);
     }
 
-    /** Tells whether an entry of the ring has a record in a generation. What died before this call was put or not, for good. */
-    boolean has(int record, long state) {
+    /** Returns which records an entry of the ring has, in the states given. What died before this call was put or not, for good. */
+    BitSet put(long[] states) {
+        BitSet put = new BitSet(records);
         for (int i = 0; i < entries; i++) {
             long entry = entry(i);
-            if (QueueDescriptor.record(entry) == record && QueueDescriptor.awaits(state, entry)) {
-                return true;
+            int record = QueueDescriptor.record(entry);
+            if (record >= 0 && record < records && QueueDescriptor.awaits(states[record], entry)) {
+                put.set(record);
             }
         }
-        return false;
+        return put;
+    }
+
+    long[] states() {
+        long[] states = new long[records];
+        for (int record = 0; record < records; record++) {
+            states[record] = state(record);
+        }
+        return states;
+    }
+
+    /** Tells whether there is nothing to take, nor to come back from those who have taken it. */
+    boolean isEmpty(boolean redelivers) {
+        long[] states = states();
+        boolean isAnyOut = redelivers
+                && Arrays.stream(states)
+                        .mapToInt(QueueDescriptor::kind)
+                        .anyMatch(kind -> kind == QueueDescriptor.TAKEN || kind == QueueDescriptor.RETURNING);
+        return !isAnyOut && put(states).isEmpty();
     }
 
     int records() {
@@ -170,7 +214,7 @@ final class HandleRing {
         return memory.getLongVolatile(offset(ticket));
     }
 
-    private boolean change(long ticket, long before, long after) {
+    private boolean changeEntry(long ticket, long before, long after) {
         return memory.compareAndSetLong(offset(ticket), before, after);
     }
 

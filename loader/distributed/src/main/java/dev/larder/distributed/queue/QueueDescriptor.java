@@ -13,6 +13,9 @@ package dev.larder.distributed.queue;
  * 64 | 1 ended,        | producers that  | lost: handles taken by consumers  |
  *    | 2 destroyed     | have finished   | that died                         |
  *    +-----------------+-----------------+-----------------------------------+
+ * 80 | producers gone  | -                                                   |
+ *    | unfinished      |                                                     |
+ *    +-----------------+-----------------+-----------------------------------+
  *128 | tail: so many tickets were put    |                                   |
  *    +-----------------------------------+                                   |
  *192 | head: so many tickets were taken  |                                   |
@@ -23,7 +26,8 @@ package dev.larder.distributed.queue;
  *    +-----------------+                                                     |
  *384 | buffers' bell   |                                                     |
  *    +-----------------+-----------------------------------------------------+
- *512 | pids, for messages: an int64 for each of {@link #SEATS} seats                  |
+ *512 | an int64 for each of {@link #SEATS} seats: its member's pid, for messages, and |
+ *    | 2^32 while that produces                                              |
  *    +-----------------------------------------------------------------------+
  *  … | ring: an int64 for each of a power of two of entries                  |
  *    +-----------------------------------------------------------------------+
@@ -74,6 +78,7 @@ final class QueueDescriptor {
     static final int STATE_OFFSET = 64;
     static final int FINISHED_OFFSET = STATE_OFFSET + Integer.BYTES;
     static final int LOST_OFFSET = FINISHED_OFFSET + Integer.BYTES;
+    static final int GONE_OFFSET = LOST_OFFSET + Long.BYTES;
     static final int TAIL_OFFSET = 128;
     static final int HEAD_OFFSET = 192;
     static final int ITEMS_BELL_OFFSET = 256;
@@ -90,6 +95,9 @@ final class QueueDescriptor {
     static final int CLAIMED = 1;
     static final int TAKEN = 2;
     static final int RETURNING = 3;
+
+    /** Beside the pid in the word of a seat: its member has claimed something, and has not finished. */
+    static final long PRODUCES = 1L << Integer.SIZE;
 
     private static final int SEAT_SHIFT = 8;
     private static final int GENERATION_SHIFT = 24;

@@ -19,12 +19,13 @@ final class QueueWait {
     private final long deadline;
     private long lookedNs = System.nanoTime();
 
-    QueueWait(HandleQueue queue, String step, Bell bell, Duration timeout) {
+    /** Ends at a deadline, to which there was so much time at first. */
+    QueueWait(HandleQueue queue, String step, Bell bell, Duration timeout, long deadline) {
         this.queue = queue;
         this.step = step;
         this.bell = bell;
         this.timeout = timeout;
-        this.deadline = Deadline.after(timeout);
+        this.deadline = deadline;
     }
 
     /** Sleeps until what was heard rings again, or it is time to look; fails once time is up. */

@@ -4,7 +4,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A word of shared memory at which those who wait sleep until somebody rings. Nothing in it can be left behind in a way that keeps
- * others waiting: who is killed between any two steps costs the others one needless ring at the most.
+ * others waiting for long: who is killed on the way to waking them leaves them asleep until their own time is up. So sleeps are short,
+ * some milliseconds, and whoever waits looks again after each.
  *
  * <pre>
  *   waiting:  heard = bell.listen(); look whether it is time; bell.sleep(heard, …); look again
@@ -38,7 +39,7 @@ public final class Bell {
         }
     }
 
-    /** Sleeps until it rings, or has rung since {@link #listen}; until time is up; or for no reason. */
+    /** Sleeps until it rings, or has rung since {@link #listen}; until time is up, soon; or for no reason. */
     public void sleep(int heard, long timeoutNs) {
         memory.sleepWhile(offset, heard, timeoutNs);
     }

@@ -43,13 +43,14 @@ final class DaemonRegions implements RegionSource {
     }
 
     @Override
-    public RegionRow create(RegionSpec spec) {
-        return daemon.createRegion(spec.name(), spec.kind(), spec.byteSize(), spec.strategy() == SharingStrategy.MEMFD);
+    public RegionRow create(RegionSpec spec, Duration timeLeft) {
+        boolean isSealed = spec.strategy() == SharingStrategy.MEMFD;
+        return daemon.patientWithin(timeLeft).createRegion(spec.name(), spec.kind(), spec.byteSize(), isSealed);
     }
 
     @Override
-    public Optional<RegionRow> find(String name) {
-        return daemon.regions(name).stream().findAny();
+    public Optional<RegionRow> find(String name, Duration timeLeft) {
+        return daemon.patientWithin(timeLeft).regions(name).stream().findAny();
     }
 
     @Override
@@ -88,6 +89,7 @@ final class DaemonRegions implements RegionSource {
                 if (e.code() != ErrorCode.NO_DAEMON || System.nanoTime() - startNs > LISTENS_SOON_NS) {
                     throw e;
                 }
+                Deadline.requireUninterrupted("connect", store.regionSocket().toString());
                 LockSupport.parkNanos(PAUSE_NS);
             }
         }

@@ -12,8 +12,16 @@ public final class Deadline {
 
     /** Returns when a wait that begins now ends. */
     public static long after(Duration timeout) {
+        return System.nanoTime() + toNs(timeout);
+    }
+
+    /** Returns how long a wait is: none is longer than a century, or shorter than nothing. */
+    public static long toNs(Duration timeout) {
+        if (timeout.isNegative()) {
+            return 0;
+        }
         boolean isEndless = timeout.toSeconds() >= LONGEST_NS / 1_000_000_000;
-        return System.nanoTime() + (isEndless ? LONGEST_NS : timeout.toNanos());
+        return isEndless ? LONGEST_NS : timeout.toNanos();
     }
 
     /** Returns how long there is until then; not above zero once it is over. */

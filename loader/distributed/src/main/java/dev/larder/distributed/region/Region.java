@@ -4,6 +4,7 @@ import dev.larder.layout.RegionDescriptor;
 import dev.larder.protocol.RegionRow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -15,9 +16,12 @@ public final class Region implements AutoCloseable {
     private final SharedMemory memory;
     private final RegionLocks locks;
     private final List<Integer> seats = new ArrayList<>();
+    private final Set<Region> opened;
     private final AtomicBoolean open = new AtomicBoolean(true);
 
-    Region(RegionRow row, SharedMemory memory, RegionLocks locks) {
+    /** Is in a set of those that are open until it is closed. */
+    Region(RegionRow row, SharedMemory memory, RegionLocks locks, Set<Region> opened) {
+        this.opened = opened;
         this.row = row;
         this.memory = memory;
         this.locks = locks;
@@ -113,6 +117,7 @@ public final class Region implements AutoCloseable {
                     seats.clear();
                 }
                 locks.detach(row.id());
+                opened.remove(this);
             }
         }
     }

@@ -2,6 +2,7 @@ package dev.larder.distributed.region;
 
 import dev.larder.protocol.RegionRow;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -11,9 +12,9 @@ interface RegionSource {
     Path locks();
 
     /** Makes a region of zeros, unless one of this name is there; describes what is there then. */
-    RegionRow create(RegionSpec spec);
+    RegionRow create(RegionSpec spec, Duration timeLeft);
 
-    Optional<RegionRow> find(String name);
+    Optional<RegionRow> find(String name, Duration timeLeft);
 
     List<RegionRow> list();
 

@@ -3,6 +3,7 @@ package dev.larder.distributed.region;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
@@ -11,20 +12,27 @@ import dev.larder.protocol.RegionRow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The regions of a store as this process uses them. However many it opens, it holds one descriptor for their locks, and none for
- * their memory. Owned by whoever made it; regions that are open when it closes lose their locks. Thread-safe.
+ * their memory. Owned by whoever made it; regions that are open when it closes are closed by that. Thread-safe.
  */
 public final class Regions implements AutoCloseable {
     private static final long FIRST_PAUSE_NS = 20_000;
     private static final long LONGEST_PAUSE_NS = 5_000_000;
 
+    /** Between steps the JVM can stop the thread. */
+    private static final long ZEROING_STEP = 1 << 20;
+
     private final RegionSource source;
     private final RegionLocks locks;
+    private final Set<Region> opened = ConcurrentHashMap.newKeySet();
+    private volatile boolean open = true;
 
     Regions(RegionSource source) {
         this.source = source;
@@ -46,7 +54,7 @@ public final class Regions implements AutoCloseable {
     public Region openOrCreate(RegionSpec spec, Consumer<SharedMemory> layOut, Duration timeout) {
         Wait wait = new Wait(spec.name(), timeout);
         while (true) {
-            RegionRow row = source.create(spec);
+            RegionRow row = source.create(spec, wait.left());
             if (!row.kind().equals(spec.kind()) || row.byteSize() != spec.byteSize()) {
                 throw Failure.of(ErrorCode.REFUSED, "another region has this name")
                         .with("name", spec.name())
@@ -69,7 +77,7 @@ public final class Regions implements AutoCloseable {
     public Region open(String name, String kind, Duration timeout) {
         Wait wait = new Wait(name, timeout);
         while (true) {
-            Optional<RegionRow> row = source.find(name);
+            Optional<RegionRow> row = source.find(name, wait.left());
             if (row.isPresent()) {
                 requireKind(row.get(), kind);
                 Region region = tryOpen(row.get(), null, wait);
@@ -94,7 +102,9 @@ public final class Regions implements AutoCloseable {
     /** Null where it was removed meanwhile. */
     private @Nullable Region tryOpen(RegionRow row, @Nullable Consumer<SharedMemory> layOut, Wait wait) {
         while (!locks.tryAttach(row.id())) { // who removes it holds that lock for a moment
-            if (source.find(row.name()).filter(found -> found.id() == row.id()).isEmpty()) {
+            if (source.find(row.name(), wait.left())
+                    .filter(found -> found.id() == row.id())
+                    .isEmpty()) {
                 return null;
             }
             wait.pause("the region is being removed");
@@ -102,13 +112,23 @@ public final class Regions implements AutoCloseable {
         @Nullable Region region = null;
         try {
             SharedMemory memory = map(row);
-            region = memory == null ? null : new Region(row, memory, locks);
+            region = memory == null ? null : new Region(row, memory, locks, opened);
         } finally {
             if (region == null) {
                 locks.detach(row.id());
             }
         }
-        return region == null ? null : readied(region, layOut, wait);
+        return region == null ? null : readied(kept(region), layOut, wait);
+    }
+
+    /** Remembers a region, to close it with this, which may have happened just now. */
+    private Region kept(Region region) {
+        opened.add(region);
+        if (!open) {
+            region.close();
+            throw new IllegalStateException("regions are closed");
+        }
+        return region;
     }
 
     private @Nullable SharedMemory map(RegionRow row) {
@@ -160,7 +180,10 @@ public final class Regions implements AutoCloseable {
             return;
         }
         if (found == RegionDescriptor.STATE_MAKING) { // by one that died
-            RawMemory.fill(memory.address(0, memory.byteSize()), memory.byteSize(), (byte) 0);
+            for (long done = 0; done < memory.byteSize(); done += ZEROING_STEP) {
+                long step = Math.min(ZEROING_STEP, memory.byteSize() - done);
+                RawMemory.fill(memory.address(done, step), step, (byte) 0);
+            }
         }
         RawMemory.putIntVolatile(state, RegionDescriptor.STATE_MAKING);
         layOut.accept(memory);
@@ -177,26 +200,48 @@ public final class Regions implements AutoCloseable {
         source.remove(name, 0);
     }
 
-    /** Ends the locks of this process: others see its parts as free. Idempotent. */
+    /** Takes the name of this very region away, where it still has it: another that has the name by now keeps it. Idempotent. */
+    public void remove(Region region) {
+        try {
+            source.remove(region.name(), region.id());
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NOT_FOUND) {
+                throw e;
+            }
+        }
+    }
+
+    /** Closes what is open, and ends the locks of this process: others see its parts as free. Idempotent. */
     @Override
     public void close() {
-        locks.close();
+        open = false;
+        try {
+            List.copyOf(opened)
+                    .forEach(Region::close); // memory before locks: nobody writes what another has taken over
+        } finally {
+            locks.close();
+        }
     }
 
     /** A wait for what other processes do, with an end. */
     private static final class Wait {
         private final String name;
         private final Duration timeout;
-        private final long startNs = System.nanoTime();
+        private final long deadline;
         private long pauseNs = FIRST_PAUSE_NS;
 
         Wait(String name, Duration timeout) {
             this.name = name;
             this.timeout = timeout;
+            this.deadline = Deadline.after(timeout);
+        }
+
+        Duration left() {
+            return Duration.ofNanos(Math.max(0, Deadline.leftNs(deadline)));
         }
 
         void pause(String reason) {
-            if (System.nanoTime() - startNs > timeout.toNanos()) {
+            if (Deadline.leftNs(deadline) <= 0) {
                 throw Failure.of(ErrorCode.DEADLINE, "cannot open a region in time")
                         .with("name", name)
                         .with("reason", reason)

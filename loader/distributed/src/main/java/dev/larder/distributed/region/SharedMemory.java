@@ -80,9 +80,13 @@ public final class SharedMemory implements AutoCloseable {
 
     /** Returns some bytes as a buffer, little-endian, at most 2 GiB; it keeps the addresses valid. */
     public ByteBuffer buffer(long offset, long length) {
-        ByteBuffer buffer = Posix.system().bufferOver(address(offset, length), Math.toIntExact(length));
-        unmapping.releaseWith(buffer);
-        return buffer.order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            ByteBuffer buffer = Posix.system().bufferOver(address(offset, length), Math.toIntExact(length));
+            unmapping.releaseWith(buffer);
+            return buffer.order(ByteOrder.LITTLE_ENDIAN);
+        } finally {
+            Reference.reachabilityFence(this); // or the addresses were given back before the buffer kept them
+        }
     }
 
     /** Reads four bytes. */

@@ -37,7 +37,8 @@ import java.util.List;
  * <b>A publisher</b> has the publishers' lock. Where it finds phase 1, another died or failed there: it copies the spare to the
  * elements. Where it finds phase 2, it copies the elements to the spare. <b>A reader</b> of the whole state copies the spare in phases 0
  * and 1, and the elements in phase 2, and holds that what it copied is one state where the place was not written meanwhile: the spare
- * while the sequence stayed below 4 n + 2, the elements while it stayed below 4 (n + 1) + 1.
+ * while the sequence stayed below 4 n + 2, the elements while it stayed 4 n + 2. That one never comes again, while 4 (n + 1) comes back
+ * where a publisher fails that had changed the elements.
  */
 final class ArrayDescriptor {
     static final String KIND = "shared-array";

@@ -1,14 +1,19 @@
 package dev.larder.distributed.shared;
 
+import dev.larder.distributed.region.Deadline;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** Whole states of an array, as {@link ArrayDescriptor} says: written one after the other, read at any time. Thread-safe. */
 final class Publication {
-    /** How often a reader tries to be quicker than publishers before it keeps them out for the time of a copy. */
+    /** How often a reader tries to be quicker than publishers before it asks them to stay out for the time of a copy. */
     private static final int TRIES = 4;
+
+    /** So long it asks at first, then twice as long: who is stopped holds the lock, and lets readers try again by that. */
+    private static final long FIRST_ASKING_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final SharedMemory memory;
     private final SharedLock lock;
@@ -62,28 +67,49 @@ final class Publication {
 
     /** Returns the number of the publication that was copied. */
     long snapshot(Copy copy, Duration timeout) {
-        for (int i = 0; i < TRIES; i++) {
-            long number = tryCopy(copy);
+        long deadline = Deadline.after(timeout);
+        for (long askingNs = FIRST_ASKING_NS; ; askingNs *= 2) {
+            long number = -1;
+            for (int i = 0; i < TRIES && number < 0; i++) {
+                number = tryCopy(copy);
+            }
+            if (number < 0) {
+                number = copyAlone(copy, System.nanoTime() + Math.min(askingNs, Deadline.leftNs(deadline)));
+            }
             if (number >= 0) {
                 return number;
             }
+            if (Deadline.leftNs(deadline) <= 0) {
+                throw lock.late(false, timeout);
+            }
         }
-        SharedLock.Hold hold = lock.readLock(timeout);
+    }
+
+    /** Copies while no publisher works, though one may have died at it; -1 where they go on all the time. */
+    private long copyAlone(Copy copy, long deadline) {
+        SharedLock.Hold hold = lock.readLockUntil(deadline);
+        if (hold == null) {
+            return -1;
+        }
         try {
-            return tryCopy(copy); // no publisher works now, though one may have died at it
+            return tryCopy(copy);
         } finally {
             hold.close();
         }
     }
 
+    /** Where it copies the elements, the sequence has to be the same after: it goes back where a later publisher fails. */
     private long tryCopy(Copy copy) {
         long sequence = sequence();
         boolean isCopying = phase(sequence) == ArrayDescriptor.COPYING;
         copy.from(isCopying ? ArrayDescriptor.ELEMENTS_OFFSET : spareOffset);
         VarHandle.acquireFence();
-        long state = sequence - phase(sequence) + (isCopying ? ArrayDescriptor.PHASES : 0);
-        long overwritten = state + (isCopying ? ArrayDescriptor.WRITING : ArrayDescriptor.COPYING);
-        return sequence() < overwritten ? published(state) : -1;
+        long now = sequence();
+        if (isCopying) {
+            return now == sequence ? published(sequence) + 1 : -1;
+        }
+        long state = sequence - phase(sequence);
+        return now < state + ArrayDescriptor.COPYING ? published(state) : -1;
     }
 
     long published() {

@@ -7,10 +7,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
+import dev.larder.npy.Kind;
 import dev.larder.posix.RawMemory;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -240,6 +240,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         int size = spec.dtype().itemSize();
         Bytes.copy(
                 source, ElementType.of(spec.dtype()).arrayOffset() + (long) from * size, null, address, length * size);
+        requireOpen(); // where it was closed meanwhile, nobody else sees what was written
         Reference.reachabilityFence(this);
     }
 
@@ -257,6 +258,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         UnsafeBuffer own = window(first, length);
         source.boundsCheck(sourceOffset, own.capacity());
         source.getBytes(sourceOffset, own, 0, own.capacity());
+        requireOpen();
         Reference.reachabilityFence(this);
     }
 
@@ -281,6 +283,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
             long place = address + (long) i * Float.BYTES;
             RawMemory.putFloat(place, RawMemory.getFloat(place) + deltas[from + i]);
         }
+        requireOpen();
         Reference.reachabilityFence(this);
     }
 
@@ -292,11 +295,16 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
             long place = address + (long) i * Double.BYTES;
             RawMemory.putDouble(place, RawMemory.getDouble(place) + deltas[from + i]);
         }
+        requireOpen();
         Reference.reachabilityFence(this);
     }
 
-    /** Makes all elements the same number, cast to their type. */
+    /** Makes all elements the same number, cast to their type. Refused for half precision, which Java cannot cast to. */
     public void fill(double value) {
+        if (spec.dtype().kind() == Kind.FLOAT && spec.dtype().itemSize() == Short.BYTES) {
+            throw new UnsupportedOperationException(
+                    "half precision is filled by its bits, as a whole number: name=" + spec.name());
+        }
         switch (ElementType.of(spec.dtype())) {
             case FLOAT -> fill(Float.floatToRawIntBits((float) value), Float.BYTES);
             case DOUBLE -> fill(Double.doubleToRawLongBits(value), Double.BYTES);
@@ -313,21 +321,19 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         }
     }
 
-    /** Writes the lower bytes of a number everywhere, in steps that grow. */
+    /** Writes the lower bytes of a number everywhere, from memory of one's own: what lies in the array may change at any time. */
     private void fill(long bits, int size) {
         long address = address(0, elementCount());
         long byteSize = byteSize();
-        byte[] one = ByteBuffer.allocate(Long.BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putLong(bits)
-                .array();
-        long done = Math.min(size, byteSize);
-        RawMemory.copy(one, ElementType.BYTE.arrayOffset(), null, address, done);
-        while (done < byteSize) {
-            long step = Math.min(done, Math.min(byteSize - done, FILL_STEP));
-            RawMemory.copy(null, address, null, address + done, step);
-            done += step;
+        byte[] pattern = new byte[(int) Math.min(byteSize, FILL_STEP)];
+        for (int i = 0; i < pattern.length; i++) {
+            pattern[i] = (byte) (bits >>> (i % size * Byte.SIZE));
         }
+        for (long done = 0; done < byteSize; done += pattern.length) {
+            long step = Math.min(pattern.length, byteSize - done);
+            RawMemory.copy(pattern, ElementType.BYTE.arrayOffset(), null, address + done, step);
+        }
+        requireOpen();
         Reference.reachabilityFence(this);
     }
 
@@ -343,7 +349,9 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
      */
     public long publish(Consumer<SharedArray> writer, Duration timeout) {
         requireOpen();
-        return publication().publish(() -> writer.accept(this), timeout);
+        long number = publication().publish(() -> writer.accept(this), timeout);
+        requireOpen(); // where it was closed meanwhile, nobody else sees what was published
+        return number;
     }
 
     /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */

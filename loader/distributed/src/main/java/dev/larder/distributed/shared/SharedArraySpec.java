@@ -18,6 +18,9 @@ import java.util.stream.LongStream;
  * @see SharedArray
  */
 public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolean hasSpare, SharingStrategy strategy) {
+    /** So large that two of it fit into a region. */
+    private static final long BYTE_LIMIT = 1L << 58;
+
     /** Refuses what no array can be. */
     public SharedArraySpec {
         ElementType.of(dtype);
@@ -55,7 +58,7 @@ public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolea
             for (long size : shape) {
                 count = Math.multiplyExact(count, size);
             }
-            if (Math.multiplyExact(count, (long) dtype.itemSize()) > Long.MAX_VALUE / 8) {
+            if (Math.multiplyExact(count, (long) dtype.itemSize()) > BYTE_LIMIT) {
                 throw badShape(shape, dtype);
             }
             return count;

@@ -78,6 +78,20 @@ public final class SharedLock {
     }
 
     private Hold await(boolean writes, Duration timeout) {
+        Hold hold = awaitUntil(writes, Deadline.after(timeout));
+        if (hold == null) {
+            throw late(writes, timeout);
+        }
+        return hold;
+    }
+
+    /** Takes the lock together with other readers; null where that was not possible in time. */
+    @Nullable
+    Hold readLockUntil(long deadline) {
+        return awaitUntil(false, deadline);
+    }
+
+    private @Nullable Hold awaitUntil(boolean writes, long deadline) {
         requireFirst();
         if (!isAnybodyWaiting()) {
             Hold hold = tryTake(writes);
@@ -85,11 +99,12 @@ public final class SharedLock {
                 return hold;
             }
         }
-        long deadline = Deadline.after(timeout);
-        passGate(writes, timeout, deadline);
+        if (!passGate(deadline)) {
+            return tryTake(writes); // who has the gate may be stopped, while nobody has the lock
+        }
         try {
             memory.putLongVolatile(offset + LockDescriptor.WAITER_OFFSET, PID);
-            return awaitBehindGate(writes, timeout, deadline);
+            return awaitBehindGate(writes, deadline);
         } finally {
             memory.putLongVolatile(offset + LockDescriptor.WAITER_OFFSET, 0);
             region.leaveSeat(seat + 1);
@@ -102,34 +117,37 @@ public final class SharedLock {
         return memory.getLongVolatile(offset + LockDescriptor.WAITER_OFFSET) != 0 && region.isSeatTaken(seat + 1);
     }
 
-    private void passGate(boolean writes, Duration timeout, long deadline) {
+    private boolean passGate(long deadline) {
         while (!region.tryTakeSeat(seat + 1)) {
             int heard = gateBell.listen();
             if (region.tryTakeSeat(seat + 1)) {
-                return;
+                return true;
             }
-            sleep(gateBell, heard, writes, timeout, deadline);
+            if (!sleep(gateBell, heard, deadline)) {
+                return false;
+            }
         }
+        return true;
     }
 
-    private Hold awaitBehindGate(boolean writes, Duration timeout, long deadline) {
+    private @Nullable Hold awaitBehindGate(boolean writes, long deadline) {
         while (true) {
             int heard = lockBell.listen();
             Hold hold = tryTake(writes);
-            if (hold != null) {
+            if (hold != null || !sleep(lockBell, heard, deadline)) {
                 return hold;
             }
-            sleep(lockBell, heard, writes, timeout, deadline);
         }
     }
 
-    private void sleep(Bell bell, int heard, boolean writes, Duration timeout, long deadline) {
+    /** Returns false at once where time is up. */
+    private boolean sleep(Bell bell, int heard, long deadline) {
         Deadline.requireUninterrupted("lock", region.name());
         long leftNs = Deadline.leftNs(deadline);
-        if (leftNs <= 0) {
-            throw late(writes, timeout);
+        if (leftNs > 0) {
+            bell.sleep(heard, Math.min(leftNs, LOOK_NS));
         }
-        bell.sleep(heard, Math.min(leftNs, LOOK_NS));
+        return leftNs > 0;
     }
 
     private @Nullable Hold tryTake(boolean writes) {
@@ -176,7 +194,7 @@ public final class SharedLock {
         }
     }
 
-    private LarderException late(boolean writes, Duration timeout) {
+    LarderException late(boolean writes, Duration timeout) {
         long writer = memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
         Failure failure = Failure.of(ErrorCode.DEADLINE, "cannot take a lock in time")
                 .with("name", region.name())
@@ -188,7 +206,7 @@ public final class SharedLock {
             failure.with("readerPids", livingReaders());
         }
         long waiter = memory.getLongVolatile(offset + LockDescriptor.WAITER_OFFSET);
-        if (waiter != 0 && waiter != PID) {
+        if (waiter != 0) {
             failure.with("nextPid", waiter);
         }
         return failure.remedy(

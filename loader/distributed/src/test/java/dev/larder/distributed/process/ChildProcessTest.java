@@ -180,8 +180,8 @@ class ChildProcessTest {
 
     @Test
     void endingItEndsAllThatCameOfIt() {
-        Program family =
-                shell("setsid setsid sleep 600 & sleep 600 & echo $!; (setsid sh -c 'sleep 600 & sleep 600' &) ; wait");
+        Program family = shell(
+                "setsid setsid sleep 600 & sleep 600 & echo $!; (setsid sh -c 'sleep 600 & sleep 600' &) ; exec sleep 600");
         try (ChildProcess child = ChildProcess.start(family)) {
             long sleeping = saidPid();
 

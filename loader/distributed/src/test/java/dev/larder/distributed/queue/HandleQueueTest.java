@@ -3,10 +3,13 @@ package dev.larder.distributed.queue;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.distributed.region.OwnFolder;
+import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
+import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.LeavesNothingBehind;
@@ -125,21 +128,25 @@ class HandleQueueTest {
     void destroyingWakesEverybody() {
         try (HandleQueue queue = queue(1, 1);
                 HandleQueue other = HandleQueue.open(regions, "q", PATIENCE)) {
-            CompletableFuture<?> taker = CompletableFuture.runAsync(() -> other.take(PATIENCE));
+            CompletableFuture<?> taker = CompletableFuture.runAsync(() -> other.take(PATIENCE), this::onNewThread);
             Handle claimed = queue.claim(PATIENCE);
-            CompletableFuture<?> claimer = CompletableFuture.runAsync(() -> other.claim(PATIENCE));
+            CompletableFuture<?> claimer = CompletableFuture.runAsync(() -> other.claim(PATIENCE), this::onNewThread);
+            awaitListener(QueueDescriptor.ITEMS_BELL_OFFSET);
+            awaitListener(QueueDescriptor.BUFFERS_BELL_OFFSET);
 
             queue.destroy();
+            queue.destroy();
 
-            assertThat(taker)
-                    .failsWithin(Duration.ofSeconds(5))
-                    .withThrowableThat()
-                    .withMessageContaining("destroyed");
-            assertThat(claimer)
-                    .failsWithin(Duration.ofSeconds(5))
-                    .withThrowableThat()
-                    .withMessageContaining("destroyed");
+            assertThat(taker).failsWithin(PATIENCE).withThrowableThat().withMessageContaining("destroyed");
+            assertThat(claimer).failsWithin(PATIENCE).withThrowableThat().withMessageContaining("destroyed");
             assertThat(claimed.isHeld()).isTrue();
+        }
+    }
+
+    /** Whoever waits at a bell has set its lowest bit. */
+    private void awaitListener(long bell) {
+        try (Region region = regions.open("q", QueueDescriptor.KIND, PATIENCE)) {
+            await().atMost(PATIENCE).until(() -> region.memory().getIntVolatile(bell) % 2 == 1);
         }
     }
 
@@ -150,12 +157,14 @@ class HandleQueueTest {
             queue.put(queue.claim(PATIENCE), PATIENCE);
             Handle taken = requireNonNull(leaving.take(PATIENCE));
             Handle claimed = leaving.claim(PATIENCE);
+            UnsafeBuffer late = claimed.buffer();
 
             leaving.close();
 
             assertThat(queue.lost()).isEqualTo(1);
-            assertThat(queue.claim(PATIENCE).isHeld()).isTrue();
-            assertThat(queue.claim(PATIENCE).isHeld()).isTrue();
+            late.putByte(0, (byte) 99); // by a thread that does not know yet
+            assertThat(queue.claim(PATIENCE).buffer().getByte(0)).isZero();
+            assertThat(queue.claim(PATIENCE).buffer().getByte(0)).isZero();
             assertThatThrownBy(claimed::buffer).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(taken::giveBack).isInstanceOf(IllegalStateException.class);
         }
@@ -313,5 +322,100 @@ class HandleQueueTest {
         queue.close();
         queue.close();
         assertThatThrownBy(queue::size).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void aQueueThatWasUsedUpIsMadeAnewButNotOneWithSomethingInIt() {
+        for (int run = 0; run < 2; run++) {
+            try (HandleQueue queue = queue(4 + run, 2)) {
+                queue.put(queue.claim(PATIENCE).tag(run), PATIENCE);
+                queue.finish();
+            }
+            try (HandleQueue late = queue(4 + run, 2)) {
+                assertThat(requireNonNull(late.take(PATIENCE)).tag()).isEqualTo(run);
+                assertThat(late.take(PATIENCE)).isNull();
+            }
+        }
+    }
+
+    @Test
+    void whoDestroysAQueueLateLeavesTheNextOfItsName() {
+        try (HandleQueue first = queue(4, 2)) {
+            first.destroy();
+            try (HandleQueue second = queue(4, 2)) {
+                first.destroy();
+
+                try (HandleQueue same = HandleQueue.open(regions, "q", PATIENCE)) {
+                    same.put(same.claim(PATIENCE), PATIENCE);
+                }
+                assertThat(second.size()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void anArrayThatIsThereNoMoreIsNotWaitedFor() {
+        try (HandleQueue queue = queue(4, 0)) {
+            try (SharedArray array = SharedArray.openOrCreate(regions, "weights", FLOAT, 10)) {
+                queue.putArray(array, 1, PATIENCE);
+            }
+            regions.remove("weights");
+            Handle handle = requireNonNull(queue.take(PATIENCE));
+
+            assertThatThrownBy(handle::array).hasMessageContaining("the array that was put is there no more");
+            assertThatThrownBy(() -> queue.claim(PATIENCE)).isInstanceOf(UnsupportedOperationException.class);
+        }
+    }
+
+    @Test
+    void whatCannotBeIsNotDescribed() {
+        try (HandleQueue queue = queue(4, 1)) {
+            Handle handle = queue.claim(PATIENCE);
+
+            assertThatThrownBy(() -> handle.describe(FLOAT, -2, -3)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> handle.describe(FLOAT, new long[14])).isInstanceOf(IllegalArgumentException.class);
+            assertThat(handle.dtype().descr()).isEqualTo("|u1");
+        }
+    }
+
+    @Test
+    void whatIsPutWhileTheQueueEndsIsTakenOrRefused() {
+        for (int round = 0; round < 200; round++) {
+            try (HandleQueue queue = HandleQueue.builder(regions, "end" + round)
+                    .buffers(2)
+                    .bufferBytes(8)
+                    .openOrCreate(PATIENCE)) {
+                CompletableFuture<Integer> put =
+                        CompletableFuture.supplyAsync(() -> putUntilTheEnd(queue), this::onNewThread);
+                CompletableFuture<Integer> taken =
+                        CompletableFuture.supplyAsync(() -> takeUntilTheEnd(queue), this::onNewThread);
+                queue.end();
+
+                assertThat(taken).succeedsWithin(PATIENCE).isEqualTo(put.join());
+            }
+            regions.remove("end" + round);
+        }
+    }
+
+    private static int putUntilTheEnd(HandleQueue queue) {
+        Handle handle = queue.newHandle();
+        for (int put = 0; ; put++) {
+            try {
+                queue.claim(handle, PATIENCE);
+                queue.put(handle, PATIENCE);
+            } catch (LarderException e) {
+                assertThat(e.code()).isEqualTo(ErrorCode.REFUSED);
+                return put;
+            }
+        }
+    }
+
+    private static int takeUntilTheEnd(HandleQueue queue) {
+        Handle handle = queue.newHandle();
+        int taken = 0;
+        for (; queue.take(handle, PATIENCE); taken++) {
+            handle.giveBack();
+        }
+        return taken;
     }
 }

@@ -1,6 +1,7 @@
 package dev.larder.distributed.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
@@ -102,12 +103,12 @@ class HandleRingTest {
     @Test
     void aPutRecordIsFoundInTheRingUntilItIsTaken() {
         int record = put();
-        long state = ring.state(record);
-        assertThat(ring.has(record, state)).isTrue();
+        long[] states = ring.states();
+        assertThat(ring.put(states).get(record)).isTrue();
 
         ring.take(OTHER);
 
-        assertThat(ring.has(record, state)).isFalse();
+        assertThat(ring.put(states).get(record)).isFalse();
     }
 
     @Test
@@ -136,5 +137,36 @@ class HandleRingTest {
         if (random.nextInt(4) == 0) {
             memory.putLong(offset, memory.getLong(offset) - 1);
         }
+    }
+
+    @Test
+    void aRecordThatComesBackTakesThePlaceOfAnEntryOfNoWorthBehindOthers() {
+        int first = put();
+        for (int i = 1; i < RECORDS; i++) {
+            int record = ring.claim(0, RECORDS, ME);
+            ring.putAnyway(record, QueueDescriptor.generation(ring.state(record)));
+            giveBack(record);
+        }
+        int back = ring.claim(0, RECORDS, ME);
+
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(20), () -> ring.putAnyway(back, QueueDescriptor.generation(ring.state(back))));
+
+        assertThat(ring.take(OTHER)).isEqualTo(first);
+        assertThat(ring.take(OTHER)).isEqualTo(back);
+        assertThat(ring.take(OTHER)).isNegative();
+    }
+
+    @Test
+    void whatIsAboutToBePutAgainCounts() {
+        QueueMembers members = new QueueMembers(region, ring, true);
+        assertThat(members.isAnyOnTheWay()).isFalse();
+
+        long returning = QueueDescriptor.state(QueueDescriptor.RETURNING, members.seat(), 1);
+        assertThat(ring.change(2, ring.state(2), returning)).isTrue();
+
+        assertThat(members.isAnyOnTheWay()).isTrue();
+        assertThat(ring.isEmpty(true)).isFalse();
+        assertThat(ring.isEmpty(false)).isTrue();
     }
 }

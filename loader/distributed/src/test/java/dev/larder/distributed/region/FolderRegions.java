@@ -15,10 +15,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -27,13 +29,20 @@ import java.util.stream.Stream;
  */
 public final class FolderRegions implements RegionSource {
     private final Path folder;
+    private final Consumer<RegionSpec> beforeMaking;
 
-    private FolderRegions(Path folder) {
+    private FolderRegions(Path folder, Consumer<RegionSpec> beforeMaking) {
         this.folder = folder;
+        this.beforeMaking = beforeMaking;
     }
 
     /** Uses the regions of a folder, which it makes where it is absent. The caller closes them. */
     public static Regions in(Path folder) {
+        return in(folder, spec -> {});
+    }
+
+    /** Uses them as {@link #in(Path)}, and does something whenever this process asks for a region. */
+    public static Regions in(Path folder, Consumer<RegionSpec> beforeMaking) {
         Posix posix = Posix.system();
         try {
             Files.createDirectories(folder);
@@ -41,7 +50,7 @@ public final class FolderRegions implements RegionSource {
             throw new UncheckedIOException(e);
         }
         posix.close(posix.openOrCreate(folder.resolve(RegionDescriptor.LOCKS_FILE), 0600));
-        return new Regions(new FolderRegions(folder));
+        return new Regions(new FolderRegions(folder, beforeMaking));
     }
 
     @Override
@@ -51,7 +60,8 @@ public final class FolderRegions implements RegionSource {
 
     /** A file without an id in its name is the name's: linking to it decides between those who make one at once. */
     @Override
-    public RegionRow create(RegionSpec spec) {
+    public RegionRow create(RegionSpec spec, Duration timeLeft) {
+        beforeMaking.accept(spec);
         try {
             while (true) {
                 Optional<RegionRow> there = find(spec.name());
@@ -92,7 +102,11 @@ public final class FolderRegions implements RegionSource {
 
     /** Looks at what has the name before it reads: a file that is being made has none yet, and its header is not there. */
     @Override
-    public Optional<RegionRow> find(String name) {
+    public Optional<RegionRow> find(String name, Duration timeLeft) {
+        return find(name);
+    }
+
+    private Optional<RegionRow> find(String name) {
         return files().stream()
                 .filter(file ->
                         name.equals(RegionDescriptor.nameOf(file.getFileName().toString())))

@@ -239,4 +239,35 @@ class RegionsTest {
             assertThat(memory.getAndAddInt(4, 1)).isEqualTo(9);
         }
     }
+
+    @Test
+    void closingRegionsClosesThoseThatAreOpen() {
+        Regions own = FolderRegions.in(regions);
+        Region region = own.openOrCreate(SPEC, memory -> {}, Duration.ofSeconds(Long.MAX_VALUE));
+        region.memory().putLong(0, 7);
+        assertThat(region.tryTakeSeat(3)).isTrue();
+
+        own.close();
+
+        assertThat(region.memory().getLong(0)).isZero();
+        assertThatThrownBy(() -> region.tryTakeSeat(4)).isInstanceOf(IllegalStateException.class);
+        try (Regions next = FolderRegions.in(regions);
+                Region same = next.open("weights", "test", PATIENCE)) {
+            assertThat(same.memory().getLong(0)).isEqualTo(7);
+            assertThat(same.isSeatTaken(3)).isFalse();
+        }
+    }
+
+    @Test
+    void removingARegionLeavesTheNextOfItsName() {
+        try (Regions own = FolderRegions.in(regions);
+                Region first = own.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            own.remove(first);
+            try (Region second = own.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+                own.remove(first);
+
+                assertThat(own.list()).extracting(row -> row.id()).containsExactly(second.id());
+            }
+        }
+    }
 }

@@ -3,8 +3,12 @@ package dev.larder.distributed.region;
 import java.util.Random;
 
 /**
- * How often tests kill processes at random moments, and when: {@code -Dlarder.rounds=120 -Dlarder.seed=7} for more of it, or for the same
- * again.
+ * How often tests kill processes at random moments, and when. For more of it, or for the same again:
+ *
+ * <pre>
+ *   mvn -pl loader/distributed -am test -Dtest='Dying*Test' -Dsurefire.failIfNoSpecifiedTests=false \
+ *       -Dlarder.rounds=120 -Dlarder.seed=7
+ * </pre>
  */
 public final class Rounds {
     private final long seed = Long.getLong("larder.seed", System.nanoTime());

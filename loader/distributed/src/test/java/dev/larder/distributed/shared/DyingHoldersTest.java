@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class DyingHoldersTest {
     private static final Dtype LONG = Dtype.parse("<i8");
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration A_SECOND = Duration.ofSeconds(1);
+    private static final Duration SOON = Duration.ofSeconds(10);
 
     private final OwnFolder folder = new OwnFolder();
     private final Regions regions = folder.regions();
@@ -46,15 +46,15 @@ class DyingHoldersTest {
                 ChildJvm child = start("hold-write")) {
             child.kill();
 
-            try (SharedLock.Hold hold = array.lock().readLock(A_SECOND)) {
+            try (SharedLock.Hold hold = array.lock().readLock(SOON)) {
                 assertThat(hold.abandonedBy()).isEqualTo(child.pid());
                 assertThatThrownBy(hold::markRepaired).isInstanceOf(IllegalStateException.class);
             }
-            try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+            try (SharedLock.Hold hold = array.lock().writeLock(SOON)) {
                 assertThat(hold.wasAbandoned()).isTrue();
                 hold.markRepaired();
             }
-            try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+            try (SharedLock.Hold hold = array.lock().writeLock(SOON)) {
                 assertThat(hold.wasAbandoned()).isFalse();
             }
         }
@@ -68,7 +68,7 @@ class DyingHoldersTest {
                     .hasMessageContaining("readerPids=[" + child.pid() + "]");
             child.kill();
 
-            try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+            try (SharedLock.Hold hold = array.lock().writeLock(SOON)) {
                 assertThat(hold.wasAbandoned()).isFalse();
             }
         }
@@ -113,7 +113,7 @@ class DyingHoldersTest {
     }
 
     private static long requireWhole(SharedArray array) {
-        try (SharedLock.Hold hold = array.lock().writeLock(A_SECOND)) {
+        try (SharedLock.Hold hold = array.lock().writeLock(SOON)) {
             SharedChild.makeWhole(array, hold);
             long[] found = new long[64];
             array.read(0, found, 0, 64);
@@ -136,7 +136,7 @@ class DyingHoldersTest {
                     }
                     child.kill();
                     long last = requireWholeState(array, new long[size]);
-                    assertThat(array.publish(SharedChild::addOne, A_SECOND)).isEqualTo(last + 1);
+                    assertThat(array.publish(SharedChild::addOne, SOON)).isEqualTo(last + 1);
                     assertThat(requireWholeState(array, new long[size])).isEqualTo(last + 1);
                 }
             }

@@ -8,8 +8,11 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.LeavesNothingBehind;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -134,6 +137,62 @@ class PublicationTest {
             assertThat(next).isGreaterThanOrEqualTo(number);
             assertThat(found).containsOnly((float) next);
             number = next;
+        }
+    }
+
+    @Test
+    void aStateThatAFailedPublisherWroteOverMeanwhileIsCopiedAgain() {
+        array.fill(1L);
+        sequence(ArrayDescriptor.COPYING); // as one leaves it that dies copying the first state to the spare
+        Publication publication = new Publication(array.region(), array.byteSize());
+        List<Float> found = new ArrayList<>();
+
+        long number = publication.snapshot(
+                offset -> {
+                    if (found.isEmpty()) {
+                        assertThatThrownBy(() -> array.publish(state -> failAfterFilling(offset, found), PATIENCE))
+                                .hasMessage("no more");
+                    } else {
+                        found.add(first(offset));
+                    }
+                },
+                PATIENCE);
+
+        assertThat(number).isEqualTo(1);
+        assertThat(found).containsExactly(9f, 1f);
+    }
+
+    private void failAfterFilling(long offset, List<Float> found) {
+        array.fill(9L);
+        found.add(first(offset));
+        throw new IllegalStateException("no more");
+    }
+
+    private float first(long offset) {
+        return Float.intBitsToFloat(array.region().memory().getInt(offset));
+    }
+
+    private void sequence(long sequence) {
+        array.region().memory().putLongVolatile(ArrayDescriptor.SEQUENCE_OFFSET, sequence);
+    }
+
+    @Test
+    void aReaderWhomPublishersOutranDoesNotWaitForOneThatIsStopped() {
+        Publication publication = new Publication(array.region(), array.byteSize());
+        SharedLock lock = new SharedLock(
+                array.region(), ArrayDescriptor.PUBLISHERS_LOCK_OFFSET, ArrayDescriptor.PUBLISHERS_LOCK_SEAT);
+        AtomicInteger copies = new AtomicInteger();
+        try (SharedLock.Hold hold = lock.writeLock(PATIENCE)) {
+            long number = publication.snapshot(
+                    offset -> {
+                        if (copies.incrementAndGet() < 7) {
+                            sequence((long) ArrayDescriptor.PHASES * copies.get()); // somebody was quicker
+                        }
+                    },
+                    PATIENCE);
+
+            assertThat(number).isEqualTo(6);
+            assertThat(hold.wasAbandoned()).isFalse();
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.larder.distributed.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
@@ -154,9 +155,13 @@ class SharedArrayTest {
     @Test
     void fillingReachesEveryElement() {
         try (SharedArray floats = SharedArray.openOrCreate(regions, "f", FLOAT, 700_001);
+                SharedArray halves = SharedArray.openOrCreate(regions, "h", Dtype.parse("<f2"), 3);
                 SharedArray bytes = SharedArray.openOrCreate(regions, "b", Dtype.parse("|i1"), 5)) {
             floats.fill(0.25);
             bytes.fill(-3);
+            halves.fill(0x3c00);
+            assertThat(halves.getShort(2)).isEqualTo((short) 0x3c00);
+            assertThatThrownBy(() -> halves.fill(1.0)).isInstanceOf(UnsupportedOperationException.class);
             float[] found = new float[700_001];
             floats.read(0, found, 0, found.length);
 
@@ -188,6 +193,7 @@ class SharedArrayTest {
         assertThatThrownBy(() -> array.read(0, new float[2], 1, 2)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> array.publish(a -> {}, PATIENCE)).isInstanceOf(UnsupportedOperationException.class);
         assertThatThrownBy(() -> SharedArraySpec.of("w", Dtype.parse(">f4"), 3)).isInstanceOf(LarderException.class);
+        assertThatThrownBy(() -> SharedArraySpec.of("w", FLOAT, 1L << 57)).isInstanceOf(LarderException.class);
         array.close();
         array.close();
         assertThatThrownBy(() -> array.getFloat(0)).isInstanceOf(IllegalStateException.class);
@@ -197,6 +203,7 @@ class SharedArrayTest {
 
     @Test
     void arraysBeyondTwoGibibytesAreAddressed() {
+        assumeThat(folder.path().toFile().getUsableSpace()).isGreaterThan(3L << 30);
         long count = (2L << 30) / Long.BYTES + 1;
         try (SharedArray array = SharedArray.openOrCreate(regions, "huge", LONG, count)) {
             array.setLong(count - 1, 99);
@@ -205,5 +212,13 @@ class SharedArrayTest {
             assertThat(array.getLong(count - 1)).isEqualTo(100);
             assertThat(array.byteSize()).isEqualTo((2L << 30) + Long.BYTES);
         }
+    }
+
+    @Test
+    void whatIsWrittenWhileItIsClosedIsNoSuccess() {
+        SharedArray array = SharedArray.openOrCreate(
+                regions, SharedArraySpec.of("w", FLOAT, 3).withSpare(), PATIENCE);
+
+        assertThatThrownBy(() -> array.publish(SharedArray::close, PATIENCE)).isInstanceOf(IllegalStateException.class);
     }
 }

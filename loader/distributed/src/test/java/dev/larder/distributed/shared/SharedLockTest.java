@@ -170,4 +170,16 @@ class SharedLockTest {
         hold.close();
         assertThatThrownBy(() -> mine.lock().readLock(SHORT)).isInstanceOf(IllegalStateException.class);
     }
+
+    @Test
+    void aFreeLockIsTakenAtTheLatestWhenTimeIsUpThoughTheNextInLineIsStopped() {
+        long somebody = 12345;
+        assertThat(theirs.region().tryTakeSeat(ArrayDescriptor.LOCK_SEAT + 1)).isTrue();
+        mine.region().memory().putLongVolatile(ArrayDescriptor.LOCK_OFFSET + LockDescriptor.WAITER_OFFSET, somebody);
+
+        mine.lock().writeLock(SHORT).close();
+
+        assertThat(theirs.region().tryShareSeat(ArrayDescriptor.LOCK_SEAT)).isTrue();
+        assertThatThrownBy(() -> mine.lock().writeLock(SHORT)).hasMessageContaining("nextPid=" + somebody);
+    }
 }
