@@ -30,7 +30,7 @@ final class StopCount {
         Long now = nanoClock.getAsLong();
         Long first = firstNanos.compareAndExchange(null, now);
         boolean asksLater = isInterrupt || signal.equals(Signals.TERMINATE);
-        boolean isAgain = isSecondInterrupt || asksLater && first != null && now - first >= AGAIN_NANOS;
+        boolean isAgain = isSecondInterrupt || (asksLater && first != null && now - first >= AGAIN_NANOS);
         return first == null || isAgain ? count.incrementAndGet() : 0;
     }
 

@@ -54,9 +54,7 @@ final class TorchrunOptions {
     @Nullable
     String role;
 
-    @Option(
-            names = "--standalone",
-            hidden = true)
+    @Option(names = "--standalone", hidden = true)
     boolean isStandalone;
 
     @Option(

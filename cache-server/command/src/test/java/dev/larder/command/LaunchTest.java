@@ -209,7 +209,8 @@ class LaunchTest {
         Process process = new ProcessBuilder(
                         "sh",
                         "-c",
-                        script + " launch -n 2 -q -- sh -c 'while echo line; do sleep 0.02; done' | head -n 1")
+                        script
+                                + " launch -n 2 -q -- sh -c 'exec 2>/dev/null; while echo line; do sleep 0.02; done' | head -n 1")
                 .redirectErrorStream(true)
                 .start();
 
