@@ -16,6 +16,7 @@ import dev.larder.protocol.sbe.RegionRowEncoder;
 import dev.larder.protocol.sbe.RemoveRegionDecoder;
 import dev.larder.protocol.sbe.RemoveRegionEncoder;
 import dev.larder.protocol.sbe.ShortTextDecoder;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
@@ -123,8 +124,16 @@ final class RegionCodec {
                 kind,
                 decoder.regionId(),
                 decoder.bytes(),
-                path.isEmpty() ? Optional.empty() : Optional.of(Path.of(path)),
+                path.isEmpty() ? Optional.empty() : Optional.of(path(reader, path)),
                 decoder.creatorPid(),
                 Instant.ofEpochMilli(decoder.createdEpochMs()));
+    }
+
+    private static Path path(MessageReader reader, String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw reader.malformed("path", text.length());
+        }
     }
 }
