@@ -21,7 +21,8 @@ try:
 except ImportError:
     np = None
 
-TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings"}
+TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings", "regions",
+             "regions.sock"}
 OWN_FILES = {"manifest.json", "index", "lease", "pinned"}
 INDEX_CRC_OFFSET = 120
 INDEX_MAGIC = b"LARDERIX"
