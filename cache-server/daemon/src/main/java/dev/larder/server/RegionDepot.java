@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -30,7 +32,7 @@ final class RegionDepot implements AutoCloseable {
     private final BooleanSupplier isInPlace;
     private final Consumer<Throwable> onFailure;
     private final Thread thread = new Thread(this::serve, "larder-regions");
-    private volatile boolean open = true;
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     private RegionDepot(Store store, Consumer<Throwable> onFailure) {
         this.socket = store.layout().regionSocket();
@@ -49,7 +51,7 @@ final class RegionDepot implements AutoCloseable {
 
     /** Listens, and listens anew where somebody has removed the socket. */
     private void serve() {
-        while (open) {
+        while (isOpen()) {
             try {
                 if (!isInPlace.getAsBoolean()) { // what lies there now, if anything, is another daemon's
                     pause();
@@ -58,7 +60,7 @@ final class RegionDepot implements AutoCloseable {
                 Files.deleteIfExists(socket);
                 int listener = calls.listen(socket);
                 try {
-                    while (open && Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
+                    while (isOpen() && Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
                         serveNext(listener);
                     }
                 } finally {
@@ -71,18 +73,22 @@ final class RegionDepot implements AutoCloseable {
     }
 
     private void fail(Throwable failure) {
-        if (!open) {
-            return;
+        if (isOpen()) {
+            onFailure.accept(failure);
+            pause(); // it may well fail again at once
         }
-        onFailure.accept(failure);
-        pause(); // it may well fail again at once
     }
 
-    private static void pause() {
+    private boolean isOpen() {
+        return closed.getCount() > 0;
+    }
+
+    /** Waits a while, or until this is closed; nobody interrupts this thread. */
+    private void pause() {
         try {
-            Thread.sleep(LONGEST_CALL.toMillis());
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
+            var unused = closed.await(LONGEST_CALL.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
@@ -116,8 +122,7 @@ final class RegionDepot implements AutoCloseable {
     /** Ends within a second and a half; the socket file goes with the store. Idempotent. */
     @Override
     public void close() {
-        open = false;
-        thread.interrupt();
+        closed.countDown();
         try {
             thread.join(LONGEST_CALL.plusMillis(500).toMillis());
         } catch (InterruptedException e) {
