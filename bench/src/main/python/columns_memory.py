@@ -65,16 +65,19 @@ def figures(table, keys, workers, lookups):
     return {"privateBytes": grown, "microsEach": sorted(seconds)[workers // 2] / lookups * 1e6}
 
 
+def index_of(keys, store):
+    """Writes an index of as many keys into a store without a daemon, and opens it."""
+    columns = {"scene": make_store.texts_index(map(key, range(keys)))}
+    make_store.write_version(store, "columns", {}, columns, checksums=False)
+    return larder.dataset("columns", store).index("scene")
+
+
 def main():
     numbers = [int(argument) for argument in sys.argv[1:] if argument != "--json"]
     keys, workers, lookups = [*numbers, *(10**6, 8, 10**6)[len(numbers):]]
     store = tempfile.mkdtemp(prefix="larder-columns-", dir="/dev/shm")
     try:
-        columns = {"scene": make_store.texts_index(map(key, range(keys)))}
-        make_store.write_version(store, "columns", {}, columns, checksums=False)
-        del columns
-        index = larder.dataset("columns", store).index("scene")
-        shared = figures(index, keys, workers, lookups)
+        shared = figures(index_of(keys, store), keys, workers, lookups)
         plain = figures({key(i): i for i in range(keys)}, keys, workers, lookups)
     finally:
         shutil.rmtree(store)
