@@ -8,7 +8,8 @@ import threading
 import time
 
 PATIENCE_S = 300
-SHARED_MEMORY = "/dev/shm"
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
+LARDER = os.path.join(ROOT, "ops", "larder")
 
 
 class Child:
@@ -61,6 +62,12 @@ class Child:
         self.process.send_signal(number)
         return self.ended()
 
+    def kill_after(self, timeout_s):
+        """Kills it unless it ends in this time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout_s)
+        self.kill()
+
     def kill(self):
         if self.process.poll() is None:
             self.process.kill()
@@ -68,6 +75,24 @@ class Child:
             self.process.stdin.close()
         self.process.wait(PATIENCE_S)
         self.process.stdout.close()
+
+
+def serve_words(store, folder):
+    """Returns the words that start a daemon, which loads a folder as the dataset of the trainers."""
+    return [LARDER, "serve", "--store", store, "--load", "training=" + folder]
+
+
+def daemon(store, folder):
+    """Starts a daemon, and waits until it has loaded."""
+    child = Child(serve_words(store, folder), stderr=subprocess.DEVNULL)
+    try:
+        while not child.line().startswith("Done caching."):
+            pass
+        return child
+    except BaseException:
+        child.process.terminate()  # lets it clean up
+        child.kill_after(PATIENCE_S)
+        raise
 
 
 def interruptible():
@@ -117,15 +142,17 @@ def anonymous_bytes(pid):
         return 0
 
 
-def stored(folder):
-    """Returns how many bytes and how many files lie below a folder."""
-    count = size = 0
+def files(folder):
+    """Yields the status of each file below a folder."""
     for parent, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(FileNotFoundError):
-                size += os.lstat(os.path.join(parent, name)).st_blocks * 512
-                count += 1
-    return size, count
+                yield os.lstat(os.path.join(parent, name))
+
+
+def stored(folder):
+    """Returns how much memory the files below a folder take."""
+    return sum(file.st_blocks for file in files(folder)) * 512
 
 
 class PeakMemory:
@@ -155,4 +182,4 @@ class PeakMemory:
     def _sample(self):
         while not self.done.wait(self.INTERVAL_S):
             self.drop = max(self.drop, self.before - available())
-            self.own = max(self.own, sum(map(anonymous_bytes, list(self.pids))) + stored(self.folder)[0])
+            self.own = max(self.own, sum(map(anonymous_bytes, list(self.pids))) + stored(self.folder))

@@ -31,9 +31,9 @@ import time
 import children
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, *[".."] * 4)
 FLOOR_BYTES = 3 << 30
 WAYS = ("plain-python", "plain-java", "map-python", "script-python", "larder-python", "larder-java")
+ENDS = (("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL))
 NAMES = {"plain": "each loads for itself", "map": 'np.load(mmap_mode="r")', "script": "script with np.save and a lock file",
          "larder": "Larder"}
 
@@ -42,7 +42,7 @@ class Day:
     def __init__(self, options):
         self.options = options
         self.warm_runs, self.grid_runs = (2, 4) if options.quick else (5, 8)
-        self.store = os.path.join(options.place, "store")
+        self.store = os.path.join(options.place, "larder-store")  # larder gc knows stores by such names
         self.cache = os.path.join(options.place, "cache")
         self.dataset_bytes = sum(file.stat().st_size - 128 for file in os.scandir(options.data))
         self.rows = open(options.rows, "w", encoding="utf-8", buffering=1)
@@ -50,35 +50,26 @@ class Day:
 
     # ------------------------------------------------------------------------------------------------ ways
 
-    def larder(self, *words):
-        """Runs the command and returns what it prints."""
-        command = [os.path.join(ROOT, "ops", "larder"), *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=children.PATIENCE_S).stdout
-
-    def serve(self):
-        """Starts the daemon, loads, and returns its process id."""
-        self.larder("serve", "--detach", "--store", self.store, "--load", "training=" + self.options.data)
-        return json.loads(self.larder("status", "--json", "--store", self.store))["pid"]
-
-    def run(self, way, seed, *commands):
+    def run(self, way, seed, *commands, **options):
         """Starts a run."""
         kind, language = way.split("-")
         place = {"larder": self.store, "script": f"{self.options.data}:{self.cache}"}.get(kind, self.options.data)
         words = self.options.java if language == "java" else [sys.executable, os.path.join(HERE, "trainer.py")]
-        return children.Child([*words, kind, place, str(seed), *commands])
+        return children.Child([*words, kind, place, str(seed), *commands], **options)
 
     @contextlib.contextmanager
     def owner(self, way):
         """Does once what runs of this way need, yields the process ids of what stays for them, and takes all away again."""
-        pids = []
+        daemon = self.serve() if way.startswith("larder") else None
         try:
-            if way.startswith("larder"):
-                pids = [self.serve()]
-            yield pids
+            yield [daemon.pid] if daemon else []
         finally:
-            if pids:
-                self.larder("stop", "--store", self.store)
+            if daemon:
+                daemon.signal(signal.SIGTERM)
             self.clear()
+
+    def serve(self):
+        return children.daemon(self.store, self.options.data)
 
     def clear(self):
         """Removes what others have left."""
@@ -90,7 +81,7 @@ class Day:
 
     # -------------------------------------------------------------------------------------------- first step
 
-    def warm(self, way):
+    def warm(self):
         """Reads the files, so that they are in the page cache."""
         for file in os.scandir(self.options.data):
             with open(file, "rb", buffering=0) as data:
@@ -106,7 +97,7 @@ class Day:
 
     def first_steps(self, way):
         for cache, runs in ("cold", 1), ("warm", self.warm_runs):
-            self.chill() if cache == "cold" else self.warm(way)
+            self.chill() if cache == "cold" else self.warm()
             begun = time.perf_counter()
             with self.owner(way):
                 set_up = time.perf_counter() - begun
@@ -148,103 +139,87 @@ class Day:
 
     # ------------------------------------------------------------------------------------------- left behind
 
-    def left(self, way, event, **values):
-        size, files = children.stored(self.options.place)
-        self.write("left-behind", way, event=event, bytes=size, files=files, **values)
+    def left(self, way, event, next_run=None):
+        files = list(children.files(self.options.place))
+        values = {"bytes": sum(file.st_blocks for file in files) * 512, "files": len(files)}
+        self.write("left-behind", way, event=event, **values, **({"next": next_run()} if next_run else {}))
 
     def end_runs(self, way, number):
         """Starts two runs, and ends them in the middle."""
-        with self.run(way, 1, "loop") as one, self.run(way, 2, "loop") as other:
-            for child in one, other:
+        runs = [self.run(way, seed, "loop", stderr=subprocess.DEVNULL) for seed in (1, 2)]
+        with runs[0], runs[1]:
+            for child in runs:
                 child.answer("looped")
-            for child in one, other:
+            for child in runs:
                 child.signal(number)
 
     def left_behind(self):
         self.end_runs("plain-python", signal.SIGKILL)
         self.left("plain-python", "runs killed")
-        for language in "python", "java":
-            self.larder_left(f"larder-{language}", language == "python")
         self.script_left("script-python")
+        for way in "larder-python", "larder-java":
+            with self.owner(way):
+                for name, number in ENDS:
+                    self.end_runs(way, number)
+                    self.left(way, f"runs {name}, daemon goes on")
+        self.daemon_left("larder-python")
 
-    def larder_left(self, way, is_first):
-        with self.owner(way):
-            for name, number in ("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL):
-                self.end_runs(way, number)
-                self.left(way, f"runs {name}, daemon still there")
-        if not is_first:
-            return
-        self.left(way, "daemon stopped")
-        daemon = self.serve()
-        os.kill(daemon, signal.SIGINT)
-        self.await_end(daemon)
-        self.left(way, "daemon ended by Ctrl-C")
-        daemon = self.serve()
-        os.kill(daemon, signal.SIGKILL)
-        self.await_end(daemon)
-        self.left(way, "daemon killed")
-        self.larder("gc", "--under", self.options.place)
-        self.left(way, "daemon killed, then larder gc")
-        self.kill_while_writing(way, self.larder_words())
-        with self.owner(way):
-            self.left(way, "killed while writing", next=self.next_run(way))
-        self.left(way, "killed while writing, next daemon stopped")
+    def daemon_left(self, way):
+        for name, number in ENDS:
+            self.serve().signal(number)
+            self.left(way, f"daemon {name}")
+        self.gc(way)
+        self.kill_while_writing(children.serve_words(self.store, self.options.data))
+        self.left(way, "killed while writing", lambda: self.next_run(way))
+        self.kill_while_writing(children.serve_words(self.store, self.options.data))
+        self.gc(way)
 
-    def larder_words(self):
-        return [os.path.join(ROOT, "ops", "larder"), "serve", "--store", self.store, "--load", "training=" + self.options.data]
-
-    def script_words(self):
-        return [sys.executable, os.path.join(HERE, "shared_cache.py"), self.options.data, self.cache]
+    def gc(self, way):
+        subprocess.run([children.LARDER, "gc", "--under", self.options.place], check=True, stdout=subprocess.DEVNULL,
+                       timeout=children.PATIENCE_S)
+        self.left(way, "then larder gc")
 
     def script_left(self, way):
-        for name, number in ("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL):
+        words = [sys.executable, os.path.join(HERE, "shared_cache.py"), self.options.data, self.cache]
+        for name, number in ENDS:
             self.end_runs(way, number)
             self.left(way, f"runs {name}")
             self.clear()
-        for name, number in ("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL):
-            with children.Child(self.script_words()) as script:
+        for name, number in ENDS:
+            with children.Child(words) as script:
                 script.line()
                 script.signal(number)
             self.left(way, f"caching script {name}")
             self.clear()
-        self.kill_while_writing(way, self.script_words())
-        self.left(way, "killed while writing", next=self.next_run(way))
+        self.kill_while_writing(words)
+        self.left(way, "killed while writing", lambda: self.next_run(way))
         self.clear()
 
-    def kill_while_writing(self, way, words):
-        """Kills what fills --place as soon as a tenth is there."""
+    def kill_while_writing(self, words):
+        """Kills what fills --place as soon as a third is there."""
         with children.Child(words, stderr=subprocess.DEVNULL) as child:
-            deadline = time.monotonic() + children.PATIENCE_S
-            while children.stored(self.options.place)[0] < self.dataset_bytes // 10:
+            deadline, third = time.monotonic() + children.PATIENCE_S, self.dataset_bytes // 3
+            # np.save first reserves memory and then lengthens the file, Larder does it the other way round
+            while sum(min(file.st_size, file.st_blocks * 512) for file in children.files(self.options.place)) < third:
                 if time.monotonic() > deadline or child.process.poll() is not None:
                     raise TimeoutError(f"writes nothing: {words}")
                 time.sleep(0.001)
             child.signal(signal.SIGKILL)
 
     def next_run(self, way):
-        """Says what becomes of a run."""
-        with self.run(way, 1, "epoch") as child:
+        """Says what becomes of a run, with a daemon where this way has one."""
+        with self.owner(way), self.run(way, 1, "epoch", stderr=subprocess.DEVNULL) as child:
             try:
-                right = child.answer("epoch") in self.sums
-                return "works" if right else "works, with wrong data"
+                return "works" if child.answer("epoch") in self.sums else "works, with wrong data"
             except ChildProcessError:
                 return "fails"
-
-    @staticmethod
-    def await_end(pid):
-        """Waits until a process that is no child has gone."""
-        deadline = time.monotonic() + children.PATIENCE_S
-        while os.path.exists(f"/proc/{pid}"):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"does not end: pid={pid}")
-            time.sleep(0.01)
 
     def whole(self):
         for way in WAYS:
             self.first_steps(way)
         for wanted in 2, self.grid_runs:
             for way in WAYS:
-                self.warm(way)
+                self.warm()
                 self.grid(way, wanted)
         if len(self.sums) != 1:
             raise AssertionError(f"not the same data everywhere: {self.sums}")

@@ -17,7 +17,7 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -26,7 +26,6 @@ import children
 import columns_memory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, *[".."] * 4)
 FLOOR_BYTES = 3 << 30
 COUNTS = (1, 2, 4, 8, 12, 16)
 NAMES = {"larder": "Larder", "plain": "each loads for itself", "index": "index column", "dict": "dict"}
@@ -42,19 +41,14 @@ class Proof:
         self.rows = open(options.rows, "w", encoding="utf-8", buffering=1)
         self.sums = set()
 
-    def larder(self, *words):
-        """Runs the command on the benchmark's store."""
-        command = [os.path.join(ROOT, "ops", "larder"), *words, "--store", self.options.store]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=children.PATIENCE_S).stdout
-
     def run(self):
-        with contextlib.ExitStack() as stack:
-            before = children.meminfo()
-            self.larder("serve", "--detach", "--load", "training=" + self.options.data)
-            stack.callback(self.larder, "stop")
-            daemon = json.loads(self.larder("status", "--json"))["pid"]
+        before = children.meminfo()
+        daemon = children.daemon(self.options.store, self.options.data)
+        try:
             for language in "java", "python":
-                self.sweep("larder", language, self.options.store, before, [daemon])
+                self.sweep("larder", language, self.options.store, before, [daemon.pid])
+        finally:
+            daemon.signal(signal.SIGTERM)
         for language in "java", "python":
             self.sweep("plain", language, self.options.data, children.meminfo(), [])
         self.fork()
@@ -113,7 +107,7 @@ class Proof:
         keys = 50_000 if self.options.quick else 500_000
         store = tempfile.mkdtemp(prefix="columns-", dir=os.path.dirname(self.options.store))
         try:
-            self.fork_sweep("index", columns_memory.index_of(keys, store), keys, children.stored(store)[0])
+            self.fork_sweep("index", columns_memory.index_of(keys, store), keys, children.stored(store))
             begun = columns_memory.private_bytes()
             table = {columns_memory.key(i): i for i in range(keys)}
             self.fork_sweep("dict", table, keys, columns_memory.private_bytes() - begun)
