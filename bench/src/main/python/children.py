@@ -4,6 +4,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -52,10 +53,11 @@ class Child:
 
     def ended(self):
         """Lets it come to its end by itself, and returns its exit code."""
-        self.process.stdin.close()
-        code = self.process.wait(PATIENCE_S)
-        self.process.stdout.close()
-        return code
+        try:
+            self.process.stdin.close()
+            return self.process.wait(PATIENCE_S)
+        finally:
+            self.kill()
 
     def signal(self, number):
         """Sends a signal, and waits for the end."""
@@ -69,8 +71,7 @@ class Child:
         self.kill()
 
     def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
+        self.process.kill()  # does nothing once the end was waited for
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.wait(PATIENCE_S)
@@ -95,14 +96,22 @@ def daemon(store, folder):
         raise
 
 
+@contextlib.contextmanager
 def interruptible():
-    """Lets SIGTERM and SIGHUP end this program as SIGINT does, by way of every `finally`."""
+    """Lets SIGINT, SIGTERM and SIGHUP end what is done in `with` by way of every `finally`; only the first of them counts."""
 
     def interrupt(number, _):
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt(signal.Signals(number).name)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for each in signals:
+        signal.signal(each, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt as interrupted:
+        sys.exit(f"interrupted: {interrupted}")
 
 
 def meminfo():

@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -44,6 +45,7 @@ def look_up(table, keys, lookups, number):
 
 def work(number, table, keys, lookups, together, results):
     """The life of a worker. It measures while all are alive: a shared page counts as private to its last process."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     before = private_bytes()
     seconds = look_up(table, keys, lookups, number)
     together.wait()
@@ -57,11 +59,16 @@ def figures(table, keys, workers, lookups):
     fork = multiprocessing.get_context("fork")
     together, results = fork.Barrier(workers, timeout=300), fork.Queue()
     processes = [fork.Process(target=work, args=(number, table, keys, lookups, together, results)) for number in range(workers)]
-    for process in processes:
-        process.start()
-    grown, seconds = zip(*[results.get(timeout=300) for _ in processes])
-    for process in processes:
-        process.join()
+    try:
+        for process in processes:
+            process.start()
+        grown, seconds = zip(*[results.get(timeout=300) for _ in processes])
+        for process in processes:
+            process.join()
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.kill()
     return {"privateBytes": grown, "microsEach": sorted(seconds)[workers // 2] / lookups * 1e6}
 
 

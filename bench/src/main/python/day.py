@@ -273,8 +273,8 @@ def main():
         parser.add_argument(name, required=True)
     parser.add_argument("java", nargs="+")
     options = parser.parse_args()
-    children.interruptible()
-    Day(options).whole()
+    with children.interruptible():
+        Day(options).whole()
     with open(options.rows, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     print(*first_step_table(rows), "", *grid_table(rows), "", *left_table(rows), sep="\n")

@@ -7,9 +7,10 @@ FOLDER is what make_training_data.py wrote, JAVA the words that start dev.larder
 line to FILE, and prints a Markdown table. Rows have "figure", "engine", "processes" and "load", and
 
   of "one-copy": language, datasetBytes, dataPssBytes (of the data's mappings, over all processes; with Larder also the
-  daemon's), copies (dataPssBytes / datasetBytes), otherPssBytes (all other memory of the processes), shmemBytes and
-  availableDropBytes (differences of Shmem and MemAvailable of the machine to before, whatever else runs on it), seconds
-  (from the start of the last ones until all have read everything); "skipped" instead where memory would not do;
+  daemon's; without it images only, 99.7 % of the data), copies (dataPssBytes / datasetBytes), otherPssBytes (all other
+  memory of the processes), shmemBytes and availableDropBytes (differences of Shmem and MemAvailable of the machine to
+  before, whatever else runs on it), seconds (from the start of the last ones until all have read everything);
+  "skipped" instead where memory would not do;
   of "fork": keys, lookups, tableBytes, privateBytes (that all forked readers grew by), microsEach.
 """
 import argparse
@@ -104,7 +105,7 @@ class Proof:
 
     def fork(self):
         """Forks readers of one table: an index column of a store, and a dict."""
-        keys = 50_000 if self.options.quick else 500_000
+        keys = 50_000 if self.options.quick else 200_000
         store = tempfile.mkdtemp(prefix="columns-", dir=os.path.dirname(self.options.store))
         try:
             self.fork_sweep("index", columns_memory.index_of(keys, store), keys, children.stored(store))
@@ -160,8 +161,8 @@ def main():
         parser.add_argument(name, required=True)
     parser.add_argument("java", nargs="+")
     options = parser.parse_args()
-    children.interruptible()
-    Proof(options).run()
+    with children.interruptible():
+        Proof(options).run()
     with open(options.rows, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     print(tables(rows))

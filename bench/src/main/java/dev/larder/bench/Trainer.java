@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 /**
  * A training run as other programs see it: opens its data, does what it is told, and says a line after each: {@code step} gathers
  * the first batch and adds it up, {@code epoch} does so with all batches of a shuffled epoch, {@code touch} reads every row in
- * order, {@code loop} does epochs for ever, and {@code hold} waits until the standard input ends. The sums of {@code epoch} and of
+ * order, {@code loop} does epochs until nobody listens, and {@code hold} waits until the standard input ends. The sums of {@code epoch} and of
  * {@code touch} are the same in every process, in Python too.
  */
 final class Trainer {
@@ -46,7 +46,7 @@ final class Trainer {
             case "touch":
                 return sum(inOrder());
             case "loop":
-                for (long epoch = 0; epoch >= 0; epoch++) {
+                for (long epoch = 0; !System.out.checkError(); epoch++) {
                     System.out.println("looped " + sum(shuffled(seed + epoch)));
                 }
                 return 0;
