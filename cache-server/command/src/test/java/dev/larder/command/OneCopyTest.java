@@ -83,7 +83,9 @@ class OneCopyTest {
 
                 Pss pss = Pss.of(pids, DATA_BYTES);
 
-                assertThat(pss.longMappingsBytes()).as("%d trainers", count).isCloseTo(DATA_BYTES, withinPercentage(PERCENT));
+                assertThat(pss.longMappingsBytes())
+                        .as("%d trainers", count)
+                        .isCloseTo(DATA_BYTES, withinPercentage(PERCENT));
                 assertThat(pss.otherBytes()).as("%d trainers", count).isLessThan(pids.size() * JVM_BYTES);
             }
         }
