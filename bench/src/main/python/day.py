@@ -42,6 +42,7 @@ class Day:
     def __init__(self, options):
         self.options = options
         self.warm_runs, self.grid_runs = (2, 4) if options.quick else (5, 8)
+        self.ends = ENDS[-1:] if options.quick else ENDS
         self.store = os.path.join(options.place, "larder-store")  # larder gc knows stores by such names
         self.cache = os.path.join(options.place, "cache")
         self.dataset_bytes = sum(file.stat().st_size - 128 for file in os.scandir(options.data))
@@ -159,16 +160,18 @@ class Day:
         self.script_left("script-python")
         for way in "larder-python", "larder-java":
             with self.owner(way):
-                for name, number in ENDS:
+                for name, number in self.ends:
                     self.end_runs(way, number)
                     self.left(way, f"runs {name}, daemon goes on")
         self.daemon_left("larder-python")
 
     def daemon_left(self, way):
-        for name, number in ENDS:
+        for name, number in self.ends:
             self.serve().signal(number)
             self.left(way, f"daemon {name}")
         self.gc(way)
+        if self.options.quick:
+            return
         self.kill_while_writing(children.serve_words(self.store, self.options.data))
         self.left(way, "killed while writing", lambda: self.next_run(way))
         self.kill_while_writing(children.serve_words(self.store, self.options.data))
@@ -181,16 +184,18 @@ class Day:
 
     def script_left(self, way):
         words = [sys.executable, os.path.join(HERE, "shared_cache.py"), self.options.data, self.cache]
-        for name, number in ENDS:
+        for name, number in self.ends:
             self.end_runs(way, number)
             self.left(way, f"runs {name}")
             self.clear()
-        for name, number in ENDS:
+        for name, number in self.ends:
             with children.Child(words) as script:
                 script.line()
                 script.signal(number)
             self.left(way, f"caching script {name}")
             self.clear()
+        if self.options.quick:
+            return
         self.kill_while_writing(words)
         self.left(way, "killed while writing", lambda: self.next_run(way))
         self.clear()
@@ -217,7 +222,7 @@ class Day:
     def whole(self):
         for way in WAYS:
             self.first_steps(way)
-        for wanted in 2, self.grid_runs:
+        for wanted in ([] if self.options.quick else [2]) + [self.grid_runs]:
             for way in WAYS:
                 self.warm()
                 self.grid(way, wanted)
