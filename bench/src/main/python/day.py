@@ -121,9 +121,12 @@ class Day:
             begun = time.perf_counter()
             with self.owner(way) as pids:
                 peak.pids.update(pids)
-                with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+                pool = concurrent.futures.ThreadPoolExecutor(at_once)
+                try:
                     jobs = [pool.submit(self.job, way, seed, peak) for seed in range(self.grid_runs)]
                     sums = {job.result() for job in jobs}
+                finally:
+                    pool.shutdown(cancel_futures=True)
                 seconds = time.perf_counter() - begun
         self.sums |= sums
         self.write("grid", way, runs=self.grid_runs, atOnce=at_once, wantedAtOnce=wanted, seconds=round(seconds, 3),

@@ -33,7 +33,7 @@ final class PlainRows implements TrainingRows {
             ByteBuffer data = ByteBuffer.allocateDirect(Math.toIntExact(header.byteSize()));
             channel.position(header.dataOffset());
             while (data.hasRemaining()) {
-                data.limit(Math.min(data.capacity(), data.position() + READ_BYTES));
+                data.limit(data.position() + Math.min(data.remaining(), READ_BYTES));
                 if (channel.read(data) < 0) {
                     throw new EOFException("file is shorter than its header says: path=" + file);
                 }
