@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Times what a user waits for: the first training step, and a grid search; and looks at what stays behind when things die.
 
-usage: day.py [--quick] --data FOLDER --place FOLDER --rows FILE -- JAVA...
+usage: day.py --pace quick|short|long --data FOLDER --place FOLDER --rows FILE -- JAVA...
 
 --data is what make_training_data.py wrote, --place an empty folder of /dev/shm, JAVA the words that start
-dev.larder.bench.Trainer. All processes are started and timed by this one. Writes one JSON object a line to FILE, and
+dev.larder.bench.Trainer. Only long has runs that read from the disk, a grid two at a time, and all events; quick has fewer runs.
+All processes are started and timed by this one. Writes one JSON object a line to FILE, and
 prints Markdown tables. Rows have "figure", "way" (plain-java, plain-python, map-python, script-python, larder-java,
 larder-python), "datasetBytes" and "load", and
 
@@ -41,8 +42,9 @@ NAMES = {"plain": "each loads for itself", "map": 'np.load(mmap_mode="r")', "scr
 class Day:
     def __init__(self, options):
         self.options = options
-        self.warm_runs, self.grid_runs = (2, 4) if options.quick else (5, 8)
-        self.ends = ENDS[-1:] if options.quick else ENDS
+        self.warm_runs, self.grid_runs = (2, 4) if options.pace == "quick" else (5, 8)
+        self.is_long = options.pace == "long"
+        self.ends = ENDS if self.is_long else ENDS[-1:]
         self.store = os.path.join(options.place, "larder-store")  # larder gc knows stores by such names
         self.cache = os.path.join(options.place, "cache")
         self.dataset_bytes = sum(file.stat().st_size - 128 for file in os.scandir(options.data))
@@ -97,7 +99,7 @@ class Day:
                 os.posix_fadvise(data.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def first_steps(self, way):
-        for cache, runs in ("cold", 1), ("warm", self.warm_runs):
+        for cache, runs in ([("cold", 1)] if self.is_long else []) + [("warm", self.warm_runs)]:
             self.chill() if cache == "cold" else self.warm()
             begun = time.perf_counter()
             with self.owner(way):
@@ -173,7 +175,7 @@ class Day:
             self.serve().signal(number)
             self.left(way, f"daemon {name}")
         self.gc(way)
-        if self.options.quick:
+        if not self.is_long:
             return
         self.kill_while_writing(children.serve_words(self.store, self.options.data))
         self.left(way, "killed while writing", lambda: self.next_run(way))
@@ -197,7 +199,7 @@ class Day:
                 script.signal(number)
             self.left(way, f"caching script {name}")
             self.clear()
-        if self.options.quick:
+        if not self.is_long:
             return
         self.kill_while_writing(words)
         self.left(way, "killed while writing", lambda: self.next_run(way))
@@ -225,7 +227,7 @@ class Day:
     def whole(self):
         for way in WAYS:
             self.first_steps(way)
-        for wanted in ([] if self.options.quick else [2]) + [self.grid_runs]:
+        for wanted in ([2] if self.is_long else []) + [self.grid_runs]:
             for way in WAYS:
                 self.warm()
                 self.grid(way, wanted)
@@ -246,10 +248,10 @@ def first_step_table(rows):
              "|---|--:|--:|--:|--:|--:|"]
     for way in WAYS:
         mine = [row for row in rows if row["figure"] == "first-step" and row["way"] == way]
-        [cold] = [row["seconds"] for row in mine if row["cache"] == "cold"]
+        cold = "".join(f"{row['seconds']:.2f}" for row in mine if row["cache"] == "cold")
         [first] = [row for row in mine if row["cache"] == "warm" and row["run"] == 1]
         later = sorted(row["seconds"] for row in mine if row["run"] > 1)
-        lines.append(f"| {name_of(way)} | {cold:.2f} | {first['seconds']:.2f} | {first['setUpSeconds']:.2f} |"
+        lines.append(f"| {name_of(way)} | {cold} | {first['seconds']:.2f} | {first['setUpSeconds']:.2f} |"
                      f" {later[len(later) // 2]:.2f} | {later[-1]:.2f} |")
     return lines
 
@@ -276,7 +278,7 @@ def left_table(rows):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--pace", required=True, choices=("quick", "short", "long"))
     for name in "--data", "--place", "--rows":
         parser.add_argument(name, required=True)
     parser.add_argument("java", nargs="+")

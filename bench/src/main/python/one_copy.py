@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the copies of a dataset that many trainers have in memory: with Larder, and where each loads for itself.
 
-usage: one_copy.py [--quick] --data FOLDER --store STORE --rows FILE -- JAVA...
+usage: one_copy.py --pace quick|short|long --data FOLDER --store STORE --rows FILE -- JAVA...
 
 FOLDER is what make_training_data.py wrote, JAVA the words that start dev.larder.bench.Trainer. Writes one JSON object a
 line to FILE, and prints a Markdown table. Rows have "figure", "engine", "processes" and "load", and
@@ -28,14 +28,15 @@ import columns_memory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLOOR_BYTES = 3 << 30
-COUNTS = (1, 2, 4, 8, 12, 16)
+COUNTS = {"quick": (1, 2, 4), "short": (1, 2, 4, 8, 16), "long": (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)}
+KEYS = {"quick": 50_000, "short": 100_000, "long": 200_000}
 NAMES = {"larder": "Larder", "plain": "each loads for itself", "index": "index column", "dict": "dict"}
 
 
 class Proof:
     def __init__(self, options):
         self.options = options
-        self.counts = COUNTS[:3] if options.quick else COUNTS
+        self.counts = COUNTS[options.pace]
         self.images = os.path.join(options.data, "images.npy")
         self.dataset_bytes = sum(
             os.path.getsize(os.path.join(options.data, name)) - 128 for name in ("images.npy", "labels.npy"))
@@ -105,7 +106,7 @@ class Proof:
 
     def fork(self):
         """Forks readers of one table: an index column of a store, and a dict."""
-        keys = 50_000 if self.options.quick else 200_000
+        keys = KEYS[self.options.pace]
         store = tempfile.mkdtemp(prefix="columns-", dir=os.path.dirname(self.options.store))
         try:
             self.fork_sweep("index", columns_memory.index_of(keys, store), keys, children.stored(store))
@@ -156,7 +157,7 @@ def tables(rows):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--pace", required=True, choices=COUNTS)
     for name in "--data", "--store", "--rows":
         parser.add_argument(name, required=True)
     parser.add_argument("java", nargs="+")
