@@ -38,23 +38,23 @@ final class Trainer {
     }
 
     private long obey(String command, long seed) throws IOException {
-        switch (command) {
-            case "step":
-                return sum(shuffled(seed), 0);
-            case "epoch":
-                return sum(shuffled(seed));
-            case "touch":
-                return sum(inOrder());
-            case "loop":
-                for (long epoch = 0; !System.out.checkError(); epoch++) {
-                    System.out.println("looped " + sum(shuffled(seed + epoch)));
-                }
-                return 0;
-            case "hold":
-                return System.in.read();
-            default:
-                throw new IllegalArgumentException("no such command: " + command);
+        return switch (command) {
+            case "step" -> sum(shuffled(seed), 0);
+            case "epoch" -> sum(shuffled(seed));
+            case "touch" -> sum(inOrder());
+            case "loop" -> loop(seed);
+            case "hold" -> System.in.read();
+            default -> throw new IllegalArgumentException("no such command: " + command);
+        };
+    }
+
+    private long loop(long seed) {
+        long epoch = 0;
+        while (!System.out.checkError()) {
+            System.out.println("looped " + sum(shuffled(seed + epoch)));
+            epoch++;
         }
+        return epoch;
     }
 
     private long[] inOrder() {

@@ -31,8 +31,11 @@ final class WholeReader {
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
         System.out.println("crc " + crc.getValue());
-        System.in.read();
-        Reference.reachabilityFence(data);
+        try {
+            System.in.read();
+        } finally {
+            Reference.reachabilityFence(data);
+        }
     }
 
     private static ByteBuffer load(Path file) throws IOException {
