@@ -1,0 +1,147 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import com.google.gson.JsonParser;
+import dev.larder.testing.JavaSnippet;
+import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.MarkdownDocument;
+import dev.larder.testing.MarkdownDocument.Block;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicContainer;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Runs every command and every snippet of README and {@code ops/docs}, but for those whose fence says why not.
+ *
+ * <p>Commands run in a folder with the files that the documents name, on a daemon that has {@code mnist}; a block that serves by
+ * itself gets a store of its own, and so do those after it in the same document.
+ */
+@ExtendWith(LeavesNothingBehind.class)
+class DocumentsTest {
+    private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+    private static final Set<String> SHELL = Set.of("sh", "bash", "console");
+
+    /** What the snippets of Java leave out. */
+    private static final String IMPORTS = """
+            import dev.larder.client.*; import dev.larder.distributed.*; import dev.larder.distributed.process.*;
+            import dev.larder.distributed.queue.*; import dev.larder.distributed.region.*; import dev.larder.distributed.shared.*;
+            import dev.larder.distributed.rendezvous.*; import dev.larder.loader.*; import dev.larder.loader.device.*;
+            import dev.larder.loader.device.fake.*; import dev.larder.loader.fanout.*; import dev.larder.loader.opencl.*;
+            import dev.larder.loader.sample.*; import dev.larder.loader.transform.*; import dev.larder.npy.Dtype;
+            import dev.larder.distributed.process.Output; import java.nio.file.Path; import java.time.Duration; import java.util.List; import org.agrona.*;
+            """.replace("\n", " ");
+
+    @TempDir
+    static Path folder;
+
+    private static DocumentShell shell;
+    private static CommandProcess daemon;
+
+    @BeforeAll
+    static void serve() throws IOException {
+        shell = new DocumentShell(folder);
+        daemon = CommandProcess.serve("--load", "mnist=" + Samples.fashionMnist());
+    }
+
+    @AfterAll
+    static void stop() {
+        daemon.close();
+    }
+
+    private static Stream<Block> blocks(Set<String> languages) throws IOException {
+        return MarkdownDocument.all(ROOT).stream()
+                .flatMap(document -> document.blocks().stream())
+                .filter(block -> languages.contains(block.language()));
+    }
+
+    @TestFactory
+    Stream<DynamicNode> commandsRun() throws IOException {
+        return MarkdownDocument.all(ROOT).stream()
+                .map(document -> DynamicContainer.dynamicContainer(document.name(), commandsOf(document)));
+    }
+
+    private static Stream<DynamicTest> commandsOf(MarkdownDocument document) {
+        Session session = new Session(daemon.store());
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Block block : document.blocks()) {
+            if (SHELL.contains(block.language()) && block.notRun().isEmpty()) {
+                tests.add(DynamicTest.dynamicTest(block.toString(), () -> session.run(block)));
+            } else if (block.said("file").isPresent()) {
+                tests.add(DynamicTest.dynamicTest(block.toString(), () -> write(block)));
+            }
+        }
+        tests.add(DynamicTest.dynamicTest("its daemon ends", session::end));
+        return tests.stream();
+    }
+
+    private static void write(Block block) throws IOException {
+        Files.writeString(shell.work().resolve(block.value()), String.join("\n", block.text()) + "\n");
+    }
+
+    @Test
+    void snippetsOfJavaCompileAndRun() throws Exception {
+        List<JavaSnippet> snippets = blocks(Set.of("java"))
+                .filter(block -> block.said("module").isEmpty())
+                .map(block -> JavaSnippet.of(block, Surroundings.class.getName()))
+                .toList();
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        assertThat(JavaSnippet.compile(snippets, IMPORTS, classes)).isEmpty();
+
+        String output = runJava(classes, snippets);
+
+        assertThat(output.lines().filter(line -> line.startsWith(SnippetRunner.RAN)).count())
+                .as(output)
+                .isEqualTo(snippets.size());
+    }
+
+    /** Runs snippets in a JVM that is the only rank of its group. */
+    private static String runJava(Path classes, List<JavaSnippet> snippets) throws Exception {
+        List<String> words = new ArrayList<>(List.of("java", "-cp", classes + java.io.File.pathSeparator + JavaSnippet.classPath()));
+        words.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", SnippetRunner.class.getName()));
+        snippets.forEach(snippet -> words.add(snippet.className()));
+        return shell.bash("LARDER_STORE=" + daemon.store() + " larder launch -n 1 --no-prefix -- "
+                + String.join(" ", words));
+    }
+
+    /** The blocks of one document, on the store that they have come to. */
+    private static final class Session {
+        private Path store;
+
+        private Session(Path store) {
+            this.store = store;
+        }
+
+        private void run(Block block) throws Exception {
+            if (DocumentShell.statements(block).stream().anyMatch(DocumentShell.Statement::serves)) {
+                store = LeavesNothingBehind.newStore();
+            } else if (!store.equals(daemon.store()) && !Files.exists(store)) {
+                store = daemon.store();
+            }
+            List<String> failures = shell.run(block, store);
+            if (!failures.isEmpty()) {
+                fail(String.join("\n", failures));
+            }
+        }
+
+        private void end() {
+            if (!store.equals(daemon.store()) && Files.exists(store)) {
+                assertThat(Answer.of(store, "stop").code()).isZero();
+            }
+        }
+    }
+}
