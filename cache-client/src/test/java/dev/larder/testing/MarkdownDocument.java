@@ -1,6 +1,7 @@
 package dev.larder.testing;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,9 +60,16 @@ public record MarkdownDocument(Path root, String name, List<Block> blocks, List<
      *
      * @param document the name of its document
      * @param line the number of its line
+     * @param column where in the line it begins, from 0
      * @param text the text
+     * @param context the line
      */
-    public record Inline(String document, int line, String text) {
+    public record Inline(String document, int line, int column, String text, String context) {
+        /** Returns whether it stands in the first cell of a row of a table. */
+        public boolean isFirstCell() {
+            return context.startsWith("| ") && context.indexOf(" | ") > column;
+        }
+
         @Override
         public String toString() {
             return document + ":" + line + ": " + text;
@@ -111,7 +119,8 @@ public record MarkdownDocument(Path root, String name, List<Block> blocks, List<
         if (!matcher.matches()) {
             throw new AssertionError(name + ":" + begin + ": cannot be understood: " + info);
         }
-        return new Block(name, begin + 1, matcher.group(1), said(matcher.group(2)), said(matcher.group(3)), List.copyOf(text));
+        return new Block(
+                name, begin + 1, matcher.group(1), said(matcher.group(2)), said(matcher.group(3)), List.copyOf(text));
     }
 
     private static String said(String text) {
@@ -119,12 +128,24 @@ public record MarkdownDocument(Path root, String name, List<Block> blocks, List<
     }
 
     private static void find(Pattern pattern, int group, String name, int line, String text, List<Inline> found) {
-        pattern.matcher(text).results().forEach(hit -> found.add(new Inline(name, line, hit.group(group).strip())));
+        pattern.matcher(text)
+                .results()
+                .forEach(
+                        hit -> found.add(new Inline(name, line, hit.start(), hit.group(group).strip(), text)));
     }
 
     /** Returns where the document lies. */
     public Path path() {
         return root.resolve(name);
+    }
+
+    /** Returns all of its text. */
+    public String text() {
+        try {
+            return Files.readString(path());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override

@@ -23,6 +23,9 @@ record DocumentFixtures(Path work, Path home) {
         Files.writeString(
                 work.resolve("old.py"),
                 "import os\nimport numpy as np\nprint(np.load(os.path.expanduser('~/folder-of-npy/a.npy')).sum())\n");
+        Files.writeString(
+                work.resolve("surroundings.py"),
+                "import numpy as np\ndef compute():\n    return np.arange(12.0)\ndef step(*arrays):\n    assert arrays\n");
         jar("train.jar");
         jar("t.jar");
         for (String name : new String[] {"folder-of-npy", "huge", "cold"}) {
@@ -54,7 +57,11 @@ record DocumentFixtures(Path work, Path home) {
         main.put(Attributes.Name.MAIN_CLASS, Trainer.class.getName());
         main.put(
                 Attributes.Name.CLASS_PATH,
-                Trainer.class.getProtectionDomain().getCodeSource().getLocation().toString());
+                Trainer.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toString());
         try (OutputStream file = Files.newOutputStream(work.resolve(name));
                 JarOutputStream jar = new JarOutputStream(file, manifest)) {
             jar.finish();

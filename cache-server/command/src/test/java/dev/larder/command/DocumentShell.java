@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.testing.MarkdownDocument.Block;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +33,8 @@ final class DocumentShell {
     private static final Path OPS = Path.of("../../ops").toAbsolutePath().normalize();
     private static final int PATIENCE_S = 120;
     private static final Pattern EXIT = Pattern.compile("# exit (\\d+)");
-    private static final Pattern SERVE = Pattern.compile("^(?:ops/)?larder\\b(?!.*--detach).* serve .*|^(?:ops/)?larder serve\\b(?!.*--detach).*", Pattern.DOTALL);
+    private static final Pattern SERVE = Pattern.compile(
+            "^(?:ops/)?larder\\b(?!.*--detach).* serve .*|^(?:ops/)?larder serve\\b(?!.*--detach).*", Pattern.DOTALL);
     /** What no test may run, whoever runs it. */
     private static final Pattern FORBIDDEN = Pattern.compile(
             "\\b(mount|umount|docker|podman|kubectl|systemctl|loginctl|sysctl|sudo|apt-get|srun|sbatch|mvn)\\b(?!\\.)");
@@ -67,11 +69,11 @@ final class DocumentShell {
         Path bin = Files.createDirectories(folder.resolve("bin"));
         Path script = CommandProcess.script(bin);
         Files.createSymbolicLink(work.resolve("ops/larder"), script);
-        Files.createSymbolicLink(work.resolve("ops/python"), OPS.resolve("python"));
         Path java = Path.of(System.getProperty("java.home"), "bin");
         environment.put("PATH", bin + ":" + java + ":" + System.getenv("PATH"));
         environment.put("HOME", home.toString());
-        environment.put("USER", "test-" + ProcessHandle.current().pid() + "-documents"); // of stores that are named for users
+        environment.put(
+                "USER", "test-" + ProcessHandle.current().pid() + "-documents"); // of stores that are named for users
         environment.put("DATA", home.resolve("folder-of-npy").toString());
         environment.put("TRAINER", "python3 train.py");
         environment.put("LARDER_COMMAND", script.toString());
@@ -79,7 +81,12 @@ final class DocumentShell {
         environment.put("PYTHONDONTWRITEBYTECODE", "1");
         environment.put("POCL_SIGFPE_HANDLER", "0");
         environment.put("LC_ALL", "C.UTF-8");
-        new DocumentFixtures(work, home).write();
+        reset();
+    }
+
+    /** Puts the reader's files back that documents have written over. */
+    void reset() throws IOException {
+        new DocumentFixtures(work(), folder.resolve("home")).write();
     }
 
     Path work() {
@@ -105,7 +112,8 @@ final class DocumentShell {
         List<Statement> statements = statements(block);
         for (Statement statement : statements) {
             if (FORBIDDEN.matcher(statement.text()).find()) {
-                return List.of(block + ": a test cannot run this; say why behind the fence, as in 'sh not-run: needs root'");
+                return List.of(
+                        block + ": a test cannot run this; say why behind the fence, as in 'sh not-run: needs root'");
             }
         }
         String output = bash(script(statements));
@@ -176,21 +184,27 @@ final class DocumentShell {
     }
 
     /** Runs a script in the prepared folder and returns what it wrote. */
-    String bash(String script) throws Exception {
-        Path output = Files.createTempFile(folder, "bash", ".out");
-        Path file = Files.writeString(Files.createTempFile(folder, "bash", ".sh"), script);
-        ProcessBuilder builder = new ProcessBuilder("bash", file.toString());
-        builder.environment().remove("JAVA_TOOL_OPTIONS");
-        builder.environment().putAll(environment);
-        Process process = builder.directory(work().toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly().waitFor();
+    String bash(String script) {
+        try {
+            Path output = Files.createTempFile(folder, "bash", ".out");
+            Path file = Files.writeString(Files.createTempFile(folder, "bash", ".sh"), script);
+            ProcessBuilder builder = new ProcessBuilder("bash", file.toString());
+            builder.environment().remove("JAVA_TOOL_OPTIONS");
+            builder.environment().putAll(environment);
+            Process process = builder.directory(work().toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .start();
+            if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
+                process.destroyForcibly().waitFor();
+            }
+            return Files.readString(output, StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
-        return Files.readString(output, StandardCharsets.UTF_8).strip();
     }
 
     private static List<String> failures(Block block, List<Statement> statements, String output) {
@@ -218,7 +232,12 @@ final class DocumentShell {
             if (code == null || code != statement.expectedCode()) {
                 String end = code == null ? "no end within " + PATIENCE_S + " s" : "exit code " + code;
                 failures.add("%s:%d: %s\n  %s\n%s"
-                        .formatted(block.document(), statement.line(), end, statement.text(), said.getOrDefault(i, current)));
+                        .formatted(
+                                block.document(),
+                                statement.line(),
+                                end,
+                                statement.text(),
+                                said.getOrDefault(i, current)));
             }
         }
         return failures;

@@ -3,7 +3,11 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import com.google.gson.JsonParser;
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.loader.Epoch;
+import dev.larder.loader.Loader;
+import dev.larder.loader.fanout.BatchPublisher;
 import dev.larder.testing.JavaSnippet;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.MarkdownDocument;
@@ -14,6 +18,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,7 +49,8 @@ class DocumentsTest {
             import dev.larder.distributed.rendezvous.*; import dev.larder.loader.*; import dev.larder.loader.device.*;
             import dev.larder.loader.device.fake.*; import dev.larder.loader.fanout.*; import dev.larder.loader.opencl.*;
             import dev.larder.loader.sample.*; import dev.larder.loader.transform.*; import dev.larder.npy.Dtype;
-            import dev.larder.distributed.process.Output; import java.nio.file.Path; import java.time.Duration; import java.util.List; import org.agrona.*;
+            import dev.larder.distributed.process.Output; import java.nio.ByteBuffer; import java.nio.file.Path; import java.time.Duration; import java.util.List;
+            import org.agrona.*; import org.agrona.concurrent.UnsafeBuffer;
             """.replace("\n", " ");
 
     @TempDir
@@ -51,16 +58,22 @@ class DocumentsTest {
 
     private static DocumentShell shell;
     private static CommandProcess daemon;
+    private static CommandProcess daemonOfSnippets;
 
     @BeforeAll
     static void serve() throws IOException {
         shell = new DocumentShell(folder);
-        daemon = CommandProcess.serve("--load", "mnist=" + Samples.fashionMnist());
+        String source = "mnist=" + Samples.fashionMnist();
+        daemon = CommandProcess.start("serve", "--load", source);
+        daemonOfSnippets = CommandProcess.start("serve", "--load", source);
+        daemon.awaitOut("Done caching.");
+        daemonOfSnippets.awaitOut("Done caching.");
     }
 
     @AfterAll
     static void stop() {
         daemon.close();
+        daemonOfSnippets.close();
     }
 
     private static Stream<Block> blocks(Set<String> languages) throws IOException {
@@ -104,18 +117,57 @@ class DocumentsTest {
 
         String output = runJava(classes, snippets);
 
-        assertThat(output.lines().filter(line -> line.startsWith(SnippetRunner.RAN)).count())
+        assertThat(output.lines()
+                        .filter(line -> line.startsWith(SnippetRunner.RAN))
+                        .count())
                 .as(output)
                 .isEqualTo(snippets.size());
     }
 
     /** Runs snippets in a JVM that is the only rank of its group. */
     private static String runJava(Path classes, List<JavaSnippet> snippets) throws Exception {
-        List<String> words = new ArrayList<>(List.of("java", "-cp", classes + java.io.File.pathSeparator + JavaSnippet.classPath()));
+        List<String> words =
+                new ArrayList<>(List.of("java", "-cp", classes + java.io.File.pathSeparator + JavaSnippet.classPath()));
         words.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", SnippetRunner.class.getName()));
         snippets.forEach(snippet -> words.add(snippet.className()));
-        return shell.bash("LARDER_STORE=" + daemon.store() + " larder launch -n 1 --no-prefix -- "
+        return shell.bash("LARDER_STORE=" + daemonOfSnippets.store() + " larder launch -n 1 --no-prefix -- "
                 + String.join(" ", words));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> snippetsOfPythonRun() throws IOException {
+        return blocks(Set.of("python"))
+                .filter(block -> block.said("file").isEmpty())
+                .map(block -> DynamicTest.dynamicTest(block.toString(), () -> runPython(block)));
+    }
+
+    /** Runs a snippet with its surroundings, while somebody publishes the batches that it may wait for. */
+    private static void runPython(Block block) throws Exception {
+        String program = "from surroundings import *\n" + String.join("\n", block.text());
+        Files.writeString(shell.work().resolve("snippet.py"), program);
+        try (Larder larder = Larder.connect(daemonOfSnippets.store())) {
+            larder.getOrCreate("scan", Surroundings::scan).close();
+            String python =
+                    "LARDER_STORE=" + larder.store() + " timeout 60 python3 -W error snippet.py; echo \"@@ $?\"";
+            CompletableFuture<String> output = CompletableFuture.supplyAsync(() -> shell.bash(python));
+            if (program.contains("larder.batches(")) {
+                publish(larder);
+            }
+            assertThat(output.get(90, TimeUnit.SECONDS)).as(block.toString()).endsWith("@@ 0");
+        }
+    }
+
+    private static void publish(Larder larder) {
+        try (Dataset mnist = larder.dataset("mnist");
+                Loader loader = Loader.over(mnist)
+                        .arrays("train-images", "train-labels")
+                        .batch(256)
+                        .build();
+                Epoch epoch = loader.epoch(0);
+                BatchPublisher publisher =
+                        BatchPublisher.of(larder, "run1").consumers(1).open()) {
+            publisher.publish(epoch.iterator().next());
+        }
     }
 
     /** The blocks of one document, on the store that they have come to. */
@@ -138,7 +190,8 @@ class DocumentsTest {
             }
         }
 
-        private void end() {
+        private void end() throws IOException {
+            shell.reset();
             if (!store.equals(daemon.store()) && Files.exists(store)) {
                 assertThat(Answer.of(store, "stop").code()).isZero();
             }

@@ -111,7 +111,7 @@ public abstract class Surroundings implements AutoCloseable {
         state.setFloat(0, 1);
     }
 
-    private static void scan(DatasetBuilder build) {
+    static void scan(DatasetBuilder build) {
         try (RaggedBuilder features = new RaggedBuilder(Dtype.parse("<f4"), 2);
                 RaggedBuilder tokens = new RaggedBuilder(Dtype.parse("<i4"), 1);
                 StringsBuilder captions = new StringsBuilder();
