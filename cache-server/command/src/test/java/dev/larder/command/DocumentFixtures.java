@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
@@ -16,6 +17,8 @@ import java.util.jar.Manifest;
  * @param home the reader's home
  */
 record DocumentFixtures(Path work, Path home) {
+    private static final Path OPS = Path.of("../../ops").toAbsolutePath().normalize();
+
     /** Writes them all. */
     void write() throws IOException {
         program("train.sh", "#!/bin/sh\nexec test -e \"$LARDER_PATH_MNIST\"\n");
@@ -26,6 +29,10 @@ record DocumentFixtures(Path work, Path home) {
         Files.writeString(
                 work.resolve("surroundings.py"),
                 "import numpy as np\ndef compute():\n    return np.arange(12.0)\ndef step(*arrays):\n    assert arrays\n");
+        Files.copy(
+                OPS.resolve("python/larder.py"),
+                Files.createDirectories(work.resolve("ops/python")).resolve("larder.py"),
+                StandardCopyOption.REPLACE_EXISTING);
         jar("train.jar");
         jar("t.jar");
         for (String name : new String[] {"folder-of-npy", "huge", "cold"}) {

@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -35,8 +34,16 @@ class DocumentWordsTest {
             Set.of("sh", "bash", "console", "java", "python", "xml", "yaml", "json", "text");
 
     /** Why a block may be left out. */
-    private static final Map<String, Integer> REASONS = Map.of(
-            "needs root", 3, "needs an NVIDIA GPU", 1, "needs several memory nodes", 1, "takes minutes", 3);
+    private static final Set<String> REASONS = Set.of(
+            "needs root",
+            "needs a container engine",
+            "needs a cluster",
+            "needs an NVIDIA GPU",
+            "needs several memory nodes",
+            "takes minutes");
+
+    /** How many may be left out, all together: whoever raises this has thought about it. */
+    private static final int MOST_NOT_RUN = 14;
 
     /** What the runbook quotes of numpy, other servers and the reader's own names. */
     private static final Set<String> OTHERS_WORDS = Set.of(
@@ -69,11 +76,21 @@ class DocumentWordsTest {
     }
 
     @Test
-    void whatIsNotRunIsCountedReasonByReason() {
-        Map<String, Integer> counts = blocks().flatMap(block -> block.notRun().stream())
-                .collect(Collectors.toMap(reason -> reason, reason -> 1, Integer::sum));
+    void littleIsNotRunAndForKnownReasons() {
+        List<Block> notRun =
+                blocks().filter(block -> block.notRun().isPresent()).toList();
 
-        assertThat(counts).isEqualTo(REASONS);
+        assertThat(notRun).hasSizeLessThanOrEqualTo(MOST_NOT_RUN);
+        assertThat(notRun.stream().filter(block -> !REASONS.contains(block.value())))
+                .isEmpty();
+    }
+
+    @Test
+    void whatIsSaidOfABlockIsUnderstood() {
+        assertThat(blocks().filter(block -> !block.key().isEmpty())
+                        .filter(block -> !Set.of("not-run", "file", "module").contains(block.key())))
+                .isEmpty();
+        assertThat(blocks().flatMap(block -> block.said("module").stream())).containsOnly("loader/djl");
     }
 
     @Test
@@ -233,8 +250,7 @@ class DocumentWordsTest {
         }
         Answer answer = Answer.of("doctor", "--json");
         JsonParser.parseString(answer.out())
-                .getAsJsonObject()
-                .getAsJsonArray("findings")
+                .getAsJsonArray()
                 .forEach(finding -> {
                     String name = finding.getAsJsonObject().get("check").getAsString();
                     assertThat(rows)
