@@ -130,8 +130,8 @@ public record MarkdownDocument(Path root, String name, List<Block> blocks, List<
     private static void find(Pattern pattern, int group, String name, int line, String text, List<Inline> found) {
         pattern.matcher(text)
                 .results()
-                .forEach(
-                        hit -> found.add(new Inline(name, line, hit.start(), hit.group(group).strip(), text)));
+                .forEach(hit -> found.add(
+                        new Inline(name, line, hit.start(), hit.group(group).strip(), text)));
     }
 
     /** Returns where the document lies. */

@@ -36,12 +36,19 @@ class BrokenDocumentTest {
     void aCommandThatFailsIsNamedWithItsLineItsCodeAndItsOutput() throws Exception {
         List<String> failures = run("```sh", "true", "echo said; exit_with() { return 4; }; exit_with", "true", "```");
 
-        assertThat(failures).singleElement().asString().startsWith("X.md:3: exit code 4").contains("    said");
+        assertThat(failures)
+                .singleElement()
+                .asString()
+                .startsWith("X.md:3: exit code 4")
+                .contains("    said");
     }
 
     @Test
     void aCommandThatDoesNotFailAsItIsSaidToIsFound() throws Exception {
-        assertThat(run("```sh", "true   # exit 3", "```")).singleElement().asString().startsWith("X.md:2: exit code 0");
+        assertThat(run("```sh", "true   # exit 3", "```"))
+                .singleElement()
+                .asString()
+                .startsWith("X.md:2: exit code 0");
         assertThat(run("```sh", "(exit 3)   # exit 3", "```")).isEmpty();
     }
 
@@ -67,8 +74,7 @@ class BrokenDocumentTest {
         Block block = block("```java", "", "larder.datasets(\"mnist\");", "```");
         JavaSnippet snippet = JavaSnippet.of(block, Surroundings.class.getName());
 
-        assertThat(JavaSnippet.compile(List.of(snippet), "", folder))
-                .containsExactly("X.md:3: cannot find symbol");
+        assertThat(JavaSnippet.compile(List.of(snippet), "", folder)).containsExactly("X.md:3: cannot find symbol");
     }
 
     @Test
@@ -80,7 +86,8 @@ class BrokenDocumentTest {
     void aCommandOrOptionThatIsNotThereIsFound() {
         assertThat(CommandWords.complaints("ops/larder fetch x=y")).containsExactly("no such command: fetch");
         assertThat(CommandWords.complaints("larder load x=y --pinned")).containsExactly("no such option: --pinned");
-        assertThat(CommandWords.complaints("larder run --hold x -- program --pinned")).isEmpty();
+        assertThat(CommandWords.complaints("larder run --hold x -- program --pinned"))
+                .isEmpty();
         assertThat(CommandWords.unknownOption("--pinned")).isNotEmpty();
         assertThat(CommandWords.unknownOption("--pin")).isEmpty();
     }

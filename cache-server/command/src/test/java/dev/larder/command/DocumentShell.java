@@ -36,8 +36,8 @@ final class DocumentShell {
     private static final Pattern SERVE = Pattern.compile(
             "^(?:ops/)?larder\\b(?!.*--detach).* serve .*|^(?:ops/)?larder serve\\b(?!.*--detach).*", Pattern.DOTALL);
     /** What no test may run, whoever runs it. */
-    private static final Pattern FORBIDDEN =
-            Pattern.compile("(?:^|&&|\\|\\||[;|(])\\s*(?:sudo|mount|umount|docker|podman|kubectl|systemctl|loginctl|sysctl"
+    private static final Pattern FORBIDDEN = Pattern.compile(
+            "(?:^|&&|\\|\\||[;|(])\\s*(?:sudo|mount|umount|docker|podman|kubectl|systemctl|loginctl|sysctl"
                     + "|apt-get|srun|sbatch|mvn)\\b");
 
     private static final Pattern MARK = Pattern.compile("@@ (begin|end) (\\d+)(?: (\\d+))?");

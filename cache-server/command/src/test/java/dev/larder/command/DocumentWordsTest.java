@@ -47,8 +47,12 @@ class DocumentWordsTest {
 
     /** What the runbook quotes of numpy, other servers and the reader's own names. */
     private static final Set<String> OTHERS_WORDS = Set.of(
-            "output array is read-only", "assignment destination is read-only", "Address already in use", "d is unchanged",
-            "killed by SIGKILL", "no setpriv on this machine; install util-linux and coreutils");
+            "output array is read-only",
+            "assignment destination is read-only",
+            "Address already in use",
+            "d is unchanged",
+            "killed by SIGKILL",
+            "no setpriv on this machine; install util-linux and coreutils");
 
     private static List<MarkdownDocument> documents = List.of();
 
@@ -206,7 +210,8 @@ class DocumentWordsTest {
     void messagesInTheRunbookStandInTheSources() throws IOException {
         String sources = sources();
         List<String> gone = new ArrayList<>();
-        inlines().filter(inline -> inline.document().endsWith("RUNBOOK.md"))
+        inlines()
+                .filter(inline -> inline.document().endsWith("RUNBOOK.md"))
                 .filter(inline -> inline.isFirstCell() && !inline.text().contains("="))
                 .filter(inline -> !OTHERS_WORDS.contains(inline.text()))
                 .forEach(inline -> {
@@ -249,13 +254,9 @@ class DocumentWordsTest {
                     .anyMatch(row -> row.startsWith("| " + code.number() + " | " + code.name()));
         }
         Answer answer = Answer.of("doctor", "--json");
-        JsonParser.parseString(answer.out())
-                .getAsJsonArray()
-                .forEach(finding -> {
-                    String name = finding.getAsJsonObject().get("check").getAsString();
-                    assertThat(rows)
-                            .as("doctor: " + name)
-                            .anyMatch(row -> row.matches("\\| `doctor`: `" + name + "\\b.*"));
-                });
+        JsonParser.parseString(answer.out()).getAsJsonArray().forEach(finding -> {
+            String name = finding.getAsJsonObject().get("check").getAsString();
+            assertThat(rows).as("doctor: " + name).anyMatch(row -> row.matches("\\| `doctor`: `" + name + "\\b.*"));
+        });
     }
 }

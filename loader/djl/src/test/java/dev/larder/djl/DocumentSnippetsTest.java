@@ -11,17 +11,21 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Compiles what the documents show of this module. */
 class DocumentSnippetsTest {
-    private static final String IMPORTS = "import ai.djl.training.*; import dev.larder.djl.*; import dev.larder.loader.*;"
-            + " import dev.larder.loader.transform.*; ";
+    private static final String IMPORTS =
+            "import ai.djl.training.*; import dev.larder.djl.*; import dev.larder.loader.*;"
+                    + " import dev.larder.loader.transform.*; ";
 
     @TempDir
     Path folder;
 
     @Test
     void snippetsOfThisModuleCompile() throws Exception {
-        List<JavaSnippet> snippets = MarkdownDocument.all(Path.of("../..").toAbsolutePath().normalize()).stream()
+        List<JavaSnippet> snippets = MarkdownDocument.all(
+                        Path.of("../..").toAbsolutePath().normalize())
+                .stream()
                 .flatMap(document -> document.blocks().stream())
-                .filter(block -> block.said("module").filter("loader/djl"::equals).isPresent())
+                .filter(block ->
+                        block.said("module").filter("loader/djl"::equals).isPresent())
                 .map(block -> JavaSnippet.of(block, Surroundings.class.getName()))
                 .toList();
 

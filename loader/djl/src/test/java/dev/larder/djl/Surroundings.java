@@ -11,7 +11,8 @@ import dev.larder.client.Larder;
 public abstract class Surroundings {
     protected final Larder larder = Larder.connect();
     protected final Dataset mnist = larder.dataset("mnist");
-    protected final Trainer trainer = Model.newInstance("document").newTrainer(new DefaultTrainingConfig(Loss.l2Loss()));
+    protected final Trainer trainer =
+            Model.newInstance("document").newTrainer(new DefaultTrainingConfig(Loss.l2Loss()));
 
     /** Runs the snippet. */
     public abstract void block() throws Exception;
