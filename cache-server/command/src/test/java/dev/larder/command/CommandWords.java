@@ -61,7 +61,7 @@ final class CommandWords {
         return Stream.of(command, LARDER)
                 .flatMap(each -> each.getCommandSpec().options().stream())
                 .flatMap(option -> Stream.of(option.names()))
-                .anyMatch(known -> known.equals(name) || known.matches("-\\w") && name.matches(known + "\\w+"));
+                .anyMatch(known -> known.equals(name) || (known.matches("-\\w") && name.matches(known + "\\w+")));
     }
 
     /** Returns an option in a text that begins with one, if no command has it. */

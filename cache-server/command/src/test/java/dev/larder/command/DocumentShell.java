@@ -65,11 +65,11 @@ final class DocumentShell {
     /** Prepares a folder: {@code work}, where statements run, {@code home} and {@code bin}. */
     DocumentShell(Path folder) throws IOException {
         this.folder = folder;
-        Path work = Files.createDirectories(folder.resolve("work/ops")).getParent();
+        Path ops = Files.createDirectories(folder.resolve("work/ops"));
         Path home = Files.createDirectories(folder.resolve("home"));
         Path bin = Files.createDirectories(folder.resolve("bin"));
         Path script = CommandProcess.script(bin);
-        Files.createSymbolicLink(work.resolve("ops/larder"), script);
+        Files.createSymbolicLink(ops.resolve("larder"), script);
         Path java = Path.of(System.getProperty("java.home"), "bin");
         environment.put("PATH", bin + ":" + java + ":" + System.getenv("PATH"));
         environment.put("HOME", home.toString());
@@ -137,7 +137,7 @@ final class DocumentShell {
         for (int i = 0; i < block.text().size(); i++) {
             String line = block.text().get(i);
             if (open.isEmpty()) {
-                if (line.isBlank() || line.startsWith("#") || isSession && !line.startsWith("$ ")) {
+                if (line.isBlank() || line.startsWith("#") || (isSession && !line.startsWith("$ "))) {
                     continue;
                 }
                 begin = block.line() + i;

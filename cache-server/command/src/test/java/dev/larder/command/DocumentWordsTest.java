@@ -115,7 +115,7 @@ class DocumentWordsTest {
                     DocumentBuilderFactory.newInstance()
                             .newDocumentBuilder()
                             .parse(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
-                case "json" -> JsonParser.parseString(text);
+                case "json" -> assertThat(JsonParser.parseString(text)).isNotNull();
                 case "yaml" ->
                     assertThat(new Yaml(new SafeConstructor(new LoaderOptions())).loadAll(text))
                             .as(block.toString())

@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -63,6 +64,7 @@ class DocumentsTest {
     @BeforeAll
     static void serve() throws IOException {
         shell = new DocumentShell(folder);
+        assumeTrue(shell.bash("python3 -c 'import numpy' && echo found").equals("found"), "needs numpy for python3");
         String source = "mnist=" + Samples.fashionMnist();
         daemon = CommandProcess.start("serve", "--load", source);
         daemonOfSnippets = CommandProcess.start("serve", "--load", source);
@@ -72,8 +74,12 @@ class DocumentsTest {
 
     @AfterAll
     static void stop() {
-        daemon.close();
-        daemonOfSnippets.close();
+        if (daemon != null) {
+            daemon.close();
+        }
+        if (daemonOfSnippets != null) {
+            daemonOfSnippets.close();
+        }
     }
 
     private static Stream<Block> blocks(Set<String> languages) throws IOException {

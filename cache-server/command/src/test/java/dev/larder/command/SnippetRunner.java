@@ -3,6 +3,7 @@ package dev.larder.command;
 import dev.larder.client.Larder;
 import dev.larder.loader.fanout.SharedBatch;
 import dev.larder.loader.fanout.SharedBatches;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,7 +26,7 @@ final class SnippetRunner {
     public static void main(String[] names) {
         ExecutorService runner = Executors.newCachedThreadPool();
         for (int consumer = 0; consumer < 2; consumer++) {
-            runner.submit(SnippetRunner::consume);
+            runner.execute(SnippetRunner::consume);
         }
         for (String name : names) {
             Future<?> end = runner.submit(() -> {
@@ -42,15 +43,19 @@ final class SnippetRunner {
             end.get(PATIENCE_S, TimeUnit.SECONDS);
             System.out.println(RAN + name);
         } catch (ExecutionException e) {
-            if (String.valueOf(e.getCause().getMessage()).startsWith("no OpenCL")) {
-                System.out.println(RAN + name + " but for its device");
-                return;
-            }
-            e.getCause().printStackTrace();
-            System.out.println(FAILED + name + " " + e.getCause());
+            report(name, Objects.requireNonNullElse(e.getCause(), e));
         } catch (Exception e) {
             System.out.println(FAILED + name + " " + e);
         }
+    }
+
+    private static void report(String name, Throwable failure) {
+        if (String.valueOf(failure.getMessage()).startsWith("no OpenCL")) {
+            System.out.println(RAN + name + " but for its device");
+            return;
+        }
+        failure.printStackTrace();
+        System.out.println(FAILED + name + " " + failure);
     }
 
     /** Takes part in the ring of batches that a document publishes. */
