@@ -31,7 +31,7 @@ final class DocumentShell {
     }
 
     private static final Path OPS = Path.of("../../ops").toAbsolutePath().normalize();
-    private static final int PATIENCE_S = 120;
+    private static final int PATIENCE_S = 300;
     private static final Pattern EXIT = Pattern.compile("# exit (\\d+)");
     private static final Pattern SERVE = Pattern.compile(
             "^(?:ops/)?larder\\b(?!.*--detach).* serve .*|^(?:ops/)?larder serve\\b(?!.*--detach).*", Pattern.DOTALL);
