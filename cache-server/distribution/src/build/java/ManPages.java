@@ -164,6 +164,9 @@ final class ManPages {
     }
 
     private static String escape(String text) {
-        return text.replace("\\", "\\e").replace("-", "\\-").replace("\"", "\\(dq");
+        String escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("\"", "\\(dq");
+        return escaped.codePoints()
+                .mapToObj(point -> point < 128 ? Character.toString(point) : String.format("\\[u%04X]", point))
+                .collect(Collectors.joining());
     }
 }
