@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the figures of the load of one large file beside cp as a Markdown table.
+"""Prints the figures of loads of one large file beside cp as a Markdown table.
 
-usage: ingest_report.py INGEST-HUGE_WORD.json [...]
+usage: ingest_report.py INGEST-HUGE_WORD-BYTES.json [...]
 
 A ratio is the median of those of the rounds, in which cp and larder take turns. The checksum's cost is that of the copying alone.
 """
@@ -10,24 +10,36 @@ import os
 import statistics
 import sys
 
+CONTENDERS = ("cp", "larder", "checksummed", "unchecked")
+
+
+def read(path):
+    """Returns a row: the word of huge=, the file's size, GB/s of each, and ratios."""
+    with open(path) as file:
+        run = json.load(file)
+    row = {name: run["bytes"] / statistics.median(run[name]) / 1e9 for name in CONTENDERS}
+    ratios = [cp / larder for cp, larder in zip(run["cp"], run["larder"])]
+    return row | {
+        "huge": os.path.basename(path).removesuffix(".json").removeprefix("ingest-").rpartition("-")[0],
+        "bytes": run["bytes"],
+        "rounds": len(run["cp"]),
+        "threads": run["threads"],
+        "ratio": statistics.median(ratios),
+        "ratios": ratios,
+        "checksumCost": statistics.median(c / u for c, u in zip(run["checksummed"], run["unchecked"])) - 1,
+    }
+
 
 def main():
-    rows = []
-    for path in sys.argv[1:]:
-        with open(path) as file:
-            run = json.load(file)
-        rate = {key: run["bytes"] / statistics.median(run[key]) / 1e9
-                for key in ("cp", "larder", "checksummed", "unchecked")}
-        ratio = statistics.median(c / l for c, l in zip(run["cp"], run["larder"]))
-        cost = statistics.median(c / u for c, u in zip(run["checksummed"], run["unchecked"])) - 1
-        word = os.path.basename(path)[len("ingest-"):-len(".json")]
-        rows.append(f"| {word} | {rate['cp']:.2f} | {rate['larder']:.2f} | {ratio:.2f} | {rate['checksummed']:.2f} |"
-                    f" {rate['unchecked']:.2f} | {100 * cost:.0f} % |")
-    print(f"\nOne .npy file of {run['bytes'] / (1 << 30):.2f} GiB in page cache, {run['threads']} threads,"
-          f" median of {len(run['cp'])}, GB/s\n")
-    print("| tmpfs huge= | cp | larder load | ratio | copying alone | without checksum | checksum costs |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
-    print("\n".join(rows))
+    rows = sorted((read(path) for path in sys.argv[1:]), key=lambda row: (row["huge"], row["bytes"]))
+    print(f"One .npy file in page cache, {rows[0]['threads']} threads, medians, GB/s\n")
+    print("| tmpfs huge= | MiB | rounds | cp | larder load | ratio | copying alone | without checksum | checksum costs |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for row in rows:
+        print(
+            f"| {row['huge']} | {row['bytes'] >> 20:,} | {row['rounds']} | {row['cp']:.2f} | {row['larder']:.2f} | {row['ratio']:.2f}"
+            f" | {row['checksummed']:.2f} | {row['unchecked']:.2f} | {100 * row['checksumCost']:.0f} % |"
+        )
 
 
 if __name__ == "__main__":

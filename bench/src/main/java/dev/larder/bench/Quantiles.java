@@ -18,7 +18,7 @@ record Quantiles(long count, double p50Ms, double p99Ms, double maxMs) {
     String json() {
         return String.format(
                 Locale.ROOT,
-                "{\"count\": %d, \"p50Ms\": %.3f, \"p99Ms\": %.3f, \"maxMs\": %.3f}",
+                "{\"count\": %d, \"p50Ms\": %.4f, \"p99Ms\": %.4f, \"maxMs\": %.4f}",
                 count,
                 p50Ms,
                 p99Ms,

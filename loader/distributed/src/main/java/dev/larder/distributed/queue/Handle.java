@@ -126,7 +126,8 @@ public final class Handle implements AutoCloseable {
     }
 
     /**
-     * Returns the shared array that it stands for. The queue opens it at the first time, and keeps it open until the queue is closed.
+     * Returns the shared array that it stands for, until it is given back. The queue opens it at the first time and keeps the last few
+     * open, so that one which comes again and again costs nothing; who wants one for longer opens it by its name.
      *
      * @throws dev.larder.error.LarderException NOT_FOUND where the producer has closed it before it was opened here
      */

@@ -11,8 +11,6 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -67,7 +65,7 @@ public final class HandleQueue implements AutoCloseable {
     private final Bell room;
     private final Bell freed;
     private final AtomicReferenceArray<@Nullable ByteBuffer> buffers;
-    private final Map<Long, SharedArray> arrays = new ConcurrentHashMap<>();
+    private final ReceivedArrays arrays = new ReceivedArrays(this::isHeldHere);
     private final AtomicBoolean open = new AtomicBoolean(true);
     private final AtomicBoolean finished = new AtomicBoolean();
 
@@ -75,7 +73,7 @@ public final class HandleQueue implements AutoCloseable {
         this.regions = regions;
         this.region = region;
         this.memory = region.memory();
-        this.spec = QueueSpec.read(memory);
+        this.spec = QueueSpec.read(region);
         this.ring = new HandleRing(memory, spec.records(), spec.capacity());
         this.records = new HandleRecord(memory, spec.records());
         this.members = new QueueMembers(region, ring, spec.redelivers());
@@ -423,7 +421,7 @@ public final class HandleQueue implements AutoCloseable {
         if (memory.getIntVolatile(QueueDescriptor.STATE_OFFSET) == QueueDescriptor.STATE_DESTROYED) {
             return true;
         }
-        QueueSpec spec = QueueSpec.read(memory);
+        QueueSpec spec = QueueSpec.read(region);
         return isEnded(memory, spec)
                 && new HandleRing(memory, spec.records(), spec.capacity()).isEmpty(spec.redelivers())
                 && IntStream.range(0, QueueDescriptor.SEATS).noneMatch(region::isSeatTaken);
@@ -477,21 +475,22 @@ public final class HandleQueue implements AutoCloseable {
     }
 
     SharedArray array(String arrayName, long id) {
-        SharedArray array = arrays.get(id);
+        SharedArray array = arrays.find(id);
         if (array == null) {
-            SharedArray opened = openArray(arrayName, id);
-            array = arrays.putIfAbsent(id, opened);
-            if (array == null) {
-                array = opened;
-            } else {
-                opened.close();
-            }
+            array = arrays.keep(id, openArray(arrayName, id));
         }
-        if (!isOpen()) { // closed meanwhile
-            array.close();
-            throw new IllegalStateException("queue is closed: name=" + region.name());
-        }
+        requireOpen(); // it may have been closed meanwhile
         return array;
+    }
+
+    /** Tells whether a handle of this process stands for an array. */
+    private boolean isHeldHere(long id) {
+        return IntStream.range(spec.buffers(), spec.records()).anyMatch(record -> {
+            long state = ring.state(record);
+            return QueueDescriptor.kind(state) == QueueDescriptor.TAKEN
+                    && QueueDescriptor.seat(state) == members.seat()
+                    && records.region(record) == id;
+        });
     }
 
     private SharedArray openArray(String arrayName, long id) {
@@ -528,7 +527,7 @@ public final class HandleQueue implements AutoCloseable {
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {
-            arrays.values().forEach(SharedArray::close);
+            arrays.close();
             region.close();
         }
     }

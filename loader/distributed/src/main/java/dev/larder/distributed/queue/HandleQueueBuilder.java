@@ -75,7 +75,7 @@ public final class HandleQueueBuilder {
                     regions.remove(region); // by its id: of several who find it so, all get the one that follows
                     continue;
                 }
-                requireSame(QueueSpec.read(region.memory()), spec);
+                requireSame(QueueSpec.read(region), spec);
                 isMine = true;
             } finally {
                 if (!isMine) {

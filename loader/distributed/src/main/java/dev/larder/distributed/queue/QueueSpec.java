@@ -1,5 +1,6 @@
 package dev.larder.distributed.queue;
 
+import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
 
 /**
@@ -40,12 +41,22 @@ record QueueSpec(int capacity, int buffers, long bufferByteSize, int producers, 
         memory.putInt(QueueDescriptor.REDELIVERS_OFFSET, redelivers ? 1 : 0);
     }
 
-    static QueueSpec read(SharedMemory memory) {
-        return new QueueSpec(
-                memory.getInt(QueueDescriptor.CAPACITY_OFFSET),
-                memory.getInt(QueueDescriptor.BUFFERS_OFFSET),
-                memory.getLong(QueueDescriptor.BUFFER_BYTE_SIZE_OFFSET),
-                memory.getInt(QueueDescriptor.PRODUCERS_OFFSET),
-                memory.getInt(QueueDescriptor.REDELIVERS_OFFSET) == 1);
+    /** Reads what a queue is, and makes sure that its region has room for it. */
+    static QueueSpec read(Region region) {
+        SharedMemory memory = region.memory();
+        int capacity = memory.getInt(QueueDescriptor.CAPACITY_OFFSET);
+        int buffers = memory.getInt(QueueDescriptor.BUFFERS_OFFSET);
+        long bufferByteSize = memory.getLong(QueueDescriptor.BUFFER_BYTE_SIZE_OFFSET);
+        int producers = memory.getInt(QueueDescriptor.PRODUCERS_OFFSET);
+        boolean redelivers = memory.getInt(QueueDescriptor.REDELIVERS_OFFSET) == 1;
+        try {
+            QueueSpec spec = new QueueSpec(capacity, buffers, bufferByteSize, producers, redelivers);
+            if (spec.byteSize() == memory.byteSize()) {
+                return spec;
+            }
+        } catch (IllegalArgumentException e) {
+            throw region.damaged(e);
+        }
+        throw region.damaged(null);
     }
 }

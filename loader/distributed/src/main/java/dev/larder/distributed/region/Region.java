@@ -1,11 +1,15 @@
 package dev.larder.distributed.region;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.protocol.RegionRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A region that this process has: its memory, and the parts that processes play in it. The daemon reclaims it when no process has it
@@ -45,6 +49,18 @@ public final class Region implements AutoCloseable {
     /** Returns its data, which closes with it. */
     public SharedMemory memory() {
         return memory;
+    }
+
+    /** Says that what lies in it is not what its kind promises, and perhaps how that was noticed; to be thrown. */
+    public LarderException damaged(@Nullable Exception notice) {
+        Failure failure = Failure.of(ErrorCode.BAD_INPUT, "the region is damaged")
+                .with("name", name())
+                .with("kind", row.kind())
+                .with("bytes", memory.byteSize());
+        if (notice != null) {
+            failure.cause(notice);
+        }
+        return failure.remedy("remove it: larder regions --remove " + name());
     }
 
     /** Takes a part in the region, which is free again when it is given up or this process ends; false where somebody has it. */

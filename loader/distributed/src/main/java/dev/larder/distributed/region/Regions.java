@@ -146,9 +146,32 @@ public final class Regions implements AutoCloseable {
                         .with("expectedBytes", byteSize)
                         .remedy("remove it: larder regions --remove " + row.name());
             }
-            return SharedMemory.map(descriptor, byteSize, RegionDescriptor.DATA_OFFSET);
+            SharedMemory memory = SharedMemory.map(descriptor, byteSize, RegionDescriptor.DATA_OFFSET);
+            try {
+                requireHeader(memory, row);
+                return memory;
+            } catch (RuntimeException | Error e) {
+                memory.close();
+                throw e;
+            }
         } finally {
             Posix.system().close(descriptor);
+        }
+    }
+
+    private static void requireHeader(SharedMemory memory, RegionRow row) {
+        long header = memory.address(0, 0) - RegionDescriptor.DATA_OFFSET;
+        int version = RawMemory.getInt(header + RegionDescriptor.FORMAT_VERSION_OFFSET);
+        boolean isOurs = RawMemory.getLong(header + RegionDescriptor.MAGIC_OFFSET) == RegionDescriptor.MAGIC
+                && version == StoreLayout.FORMAT_VERSION
+                && RawMemory.getLong(header + RegionDescriptor.ID_OFFSET) == row.id();
+        if (!isOurs) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "this is not the region that it should be")
+                    .with("name", row.name())
+                    .with("formatVersion", version)
+                    .with("expectedVersion", StoreLayout.FORMAT_VERSION)
+                    .remedy("use the same version of larder everywhere, or remove it: larder regions --remove "
+                            + row.name());
         }
     }
 

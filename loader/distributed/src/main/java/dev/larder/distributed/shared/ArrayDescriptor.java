@@ -1,7 +1,9 @@
 package dev.larder.distributed.shared;
 
+import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
+import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -84,14 +86,33 @@ final class ArrayDescriptor {
         memory.buffer(DTYPE_OFFSET, dtype.length).put(dtype);
     }
 
-    static SharedArraySpec read(SharedMemory memory, String name, SharingStrategy strategy) {
-        byte[] dtype = new byte[memory.getInt(DTYPE_LENGTH_OFFSET)];
+    /** Reads what an array is, and makes sure that its region has room for it. */
+    static SharedArraySpec read(Region region, SharingStrategy strategy) {
+        SharedMemory memory = region.memory();
+        int dtypeLength = memory.getInt(DTYPE_LENGTH_OFFSET);
+        int rank = memory.getInt(RANK_OFFSET);
+        if (dtypeLength < 0 || dtypeLength > LOCK_OFFSET - DTYPE_OFFSET || rank < 0 || rank > RANK_LIMIT) {
+            throw region.damaged(null);
+        }
+        byte[] dtype = new byte[dtypeLength];
         memory.buffer(DTYPE_OFFSET, dtype.length).get(dtype);
         List<Long> shape = new ArrayList<>();
-        for (int i = 0; i < memory.getInt(RANK_OFFSET); i++) {
+        for (int i = 0; i < rank; i++) {
             shape.add(memory.getLong(SHAPE_OFFSET + (long) i * Long.BYTES));
         }
-        Dtype parsed = Dtype.parse(new String(dtype, StandardCharsets.US_ASCII));
-        return new SharedArraySpec(name, parsed, shape, memory.getInt(HAS_SPARE_OFFSET) == 1, strategy);
+        SharedArraySpec spec = specOf(region, new String(dtype, StandardCharsets.US_ASCII), shape, strategy);
+        if (spec.region().byteSize() != memory.byteSize()) {
+            throw region.damaged(null);
+        }
+        return spec;
+    }
+
+    private static SharedArraySpec specOf(Region region, String dtype, List<Long> shape, SharingStrategy strategy) {
+        boolean hasSpare = region.memory().getInt(HAS_SPARE_OFFSET) == 1;
+        try {
+            return new SharedArraySpec(region.name(), Dtype.parse(dtype), shape, hasSpare, strategy);
+        } catch (LarderException e) {
+            throw region.damaged(e);
+        }
     }
 }

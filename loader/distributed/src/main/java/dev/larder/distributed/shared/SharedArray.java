@@ -101,7 +101,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     private static SharedArray over(Region region) {
         try {
             SharingStrategy strategy = region.row().path().isPresent() ? SharingStrategy.FILE : SharingStrategy.MEMFD;
-            return new SharedArray(region, ArrayDescriptor.read(region.memory(), region.name(), strategy));
+            return new SharedArray(region, ArrayDescriptor.read(region, strategy));
         } catch (RuntimeException | Error e) {
             region.close();
             throw e;

@@ -214,6 +214,54 @@ class HandleQueueTest {
     }
 
     @Test
+    void ofArraysThatWereHandedOverThoseInHandAndTheLastFewStayOpen() {
+        try (HandleQueue queue = queue(4, 0);
+                Regions others = folder.regions();
+                HandleQueue other = HandleQueue.open(others, "q", PATIENCE)) {
+            Handle inHand = handOver(queue, other, 0);
+            SharedArray first = inHand.array();
+            SharedArray second = handOverAndBack(queue, other, 1);
+            for (int number = 2; number < ReceivedArrays.LIMIT; number++) {
+                handOverAndBack(queue, other, number);
+            }
+            assertThat(second.getFloat(0)).isEqualTo(1);
+
+            SharedArray last = handOverAndBack(queue, other, ReceivedArrays.LIMIT);
+
+            assertThat(second.region().memory().isClosed()).isTrue();
+            assertThat(first.getFloat(0)).isZero();
+            assertThat(inHand.array()).isSameAs(first);
+            assertThat(last.getFloat(0)).isEqualTo(ReceivedArrays.LIMIT);
+        }
+    }
+
+    private SharedArray handOverAndBack(HandleQueue from, HandleQueue to, int number) {
+        try (Handle handle = handOver(from, to, number)) {
+            return handle.array();
+        }
+    }
+
+    private Handle handOver(HandleQueue from, HandleQueue to, int number) {
+        SharedArray array = SharedArray.openOrCreate(regions, "array-" + number, FLOAT, 4); // closed with the regions
+        array.setFloat(0, number);
+        from.putArray(array, number, PATIENCE);
+        return requireNonNull(to.take(PATIENCE));
+    }
+
+    @Test
+    void aQueueWhoseMemoryIsSpoiledIsRefused() {
+        try (HandleQueue queue = queue(4, 0);
+                Regions others = folder.regions();
+                Region region = others.open("q", QueueDescriptor.KIND, PATIENCE)) {
+            for (int capacity : new int[] {-1, 0, 5000, Integer.MAX_VALUE}) {
+                region.memory().putInt(QueueDescriptor.CAPACITY_OFFSET, capacity);
+                assertThatThrownBy(() -> HandleQueue.open(others, queue.name(), PATIENCE))
+                        .hasMessageStartingWith("the region is damaged: name=q kind=handle-queue");
+            }
+        }
+    }
+
+    @Test
     void oneThreadSeesWhatAModelSays() {
         long seed = System.nanoTime();
         System.err.println("seed " + seed);

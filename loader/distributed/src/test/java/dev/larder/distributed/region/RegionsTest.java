@@ -7,6 +7,7 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -83,6 +84,30 @@ class RegionsTest {
                 assertThat(region.memory().getLong(0)).isZero();
                 assertThat(region.memory().getLong(8)).isEqualTo(1);
             }
+        }
+    }
+
+    @Test
+    void aRegionOfAnotherVersionIsRefused() throws IOException {
+        try (Regions one = FolderRegions.in(regions);
+                Regions other = FolderRegions.in(regions);
+                Region made = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
+            Path file = made.row().path().orElseThrow();
+            flip(file, RegionDescriptor.FORMAT_VERSION_OFFSET);
+            assertThatThrownBy(() -> other.open("weights", "test", PATIENCE))
+                    .hasMessageStartingWith("this is not the region that it should be: name=weights formatVersion=65 ");
+            flip(file, RegionDescriptor.FORMAT_VERSION_OFFSET);
+
+            other.open("weights", "test", PATIENCE).close();
+        }
+    }
+
+    private static void flip(Path file, int offset) throws IOException {
+        try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+            bytes.seek(offset);
+            int found = bytes.read();
+            bytes.seek(offset);
+            bytes.write(found ^ 0x40);
         }
     }
 

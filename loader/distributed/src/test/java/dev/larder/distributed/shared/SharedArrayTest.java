@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -46,6 +48,28 @@ class SharedArrayTest {
             assertThat(read.getFloatVolatile(0)).isEqualTo(-2f);
             assertThat(read.shape()).containsExactly(3L, 4L);
             assertThat(read.dtype()).isEqualTo(FLOAT);
+        }
+    }
+
+    @Test
+    void anArrayWhoseDescriptionIsSpoiledIsRefused() {
+        try (SharedArray array = SharedArray.openOrCreate(regions, "w", FLOAT, 3, 4);
+                Regions others = folder.regions()) {
+            SharedMemory memory = array.region().memory();
+            Map.of(
+                            ArrayDescriptor.DTYPE_LENGTH_OFFSET, 1 << 20,
+                            ArrayDescriptor.RANK_OFFSET, -1,
+                            ArrayDescriptor.SHAPE_OFFSET, 4,
+                            ArrayDescriptor.DTYPE_OFFSET, 0x20202020,
+                            ArrayDescriptor.HAS_SPARE_OFFSET, 1)
+                    .forEach((offset, spoiled) -> {
+                        int good = memory.getInt(offset);
+                        memory.putInt(offset, spoiled);
+                        assertThatThrownBy(() -> SharedArray.open(others, "w", PATIENCE))
+                                .hasMessageStartingWith("the region is damaged: name=w kind=shared-array");
+                        memory.putInt(offset, good);
+                    });
+            SharedArray.open(others, "w", PATIENCE).close();
         }
     }
 

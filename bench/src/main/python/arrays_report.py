@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Joins JMH's figures with numpy's from the same run and prints a Markdown table of ratios.
 
-usage: report.py JMH.json JMH-2-THREADS.json NUMPY.json [NUMPY.json ...]
+usage: arrays_report.py FOLDER    with what ops/bench --arrays has left there
 
-Several numpy files (one from before JMH, one from after) are joined by their mean, so that a drift of the machine shows in
-neither side alone.
+numpy's figures from before JMH and from after are joined by their mean, so that a drift of the machine shows in neither side alone.
 """
 import json
+import os
 import sys
 
 ROW_BYTES = ("64", "256", "784", "3072", "153600")
@@ -29,9 +29,17 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def read(folder):
+    """Returns JMH's figures with one thread, with two, and numpy's."""
+    jmh = figures(os.path.join(folder, "jmh.json"))
+    for name, figure in figures(os.path.join(folder, "jmh-open.json")).items():
+        jmh[name] = figure
+    peers = [json.load(open(os.path.join(folder, f"numpy-{when}.json"))) for when in ("before", "after")]
+    return jmh, figures(os.path.join(folder, "jmh-2-threads.json")), peers
+
+
 def main():
-    one, two = figures(sys.argv[1]), figures(sys.argv[2])
-    peers = [json.load(open(path)) for path in sys.argv[3:]]
+    one, two, peers = read(sys.argv[1])
     print(f"numpy {peers[0]['numpy']}; batches of 256 random rows per second, one thread unless said otherwise\n")
     print("| row bytes | larder | 2 threads | ratio | take(out=) | take(clip) | x[idx] | heap array | FileChannel |"
           " larder / take | larder / clip | bytes allocated per batch |")

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Compares the figures of two reports, and fails where one has become worse.
+
+usage: compare.py OLD NEW [--tolerance PERCENT]    folders that ops/bench has filled
+
+Ratios to a peer of the same run are compared where there are any, else values: those only if both are of one kind of machine. What
+counts as worse is a change by more than the tolerance (25 % unless told otherwise) and by more than the spread of either run.
+"""
+import argparse
+import json
+import os
+import sys
+
+SAME_MACHINE = ("processor", "cores", "java")
+
+
+def load(folder):
+    path = os.path.join(folder, "figures.json")
+    try:
+        with open(path) as file:
+            report = json.load(file)
+    except (OSError, ValueError) as e:
+        sys.exit(f"ops/bench: no report: folder={folder} cause={e}; make one with ops/bench --keep {folder}")
+    return report["machine"], {figure["key"]: figure for figure in report["figures"]}
+
+
+def change(old, new):
+    """Returns how many times better the new figure is."""
+    if old["ratio"] and new["ratio"]:
+        return new["ratio"] / old["ratio"]
+    return old["value"] / new["value"] if new["less_is_better"] else new["value"] / old["value"]
+
+
+def compare(old, new, is_same_machine, tolerance):
+    """Yields (key, old, new, change or None, verdict)."""
+    for key in [*old, *(key for key in new if key not in old)]:
+        before, after = old.get(key), new.get(key)
+        if not before or not after:
+            yield key, before, after, None, "gone" if before else "new"
+        elif not (before["ratio"] and after["ratio"]) and not is_same_machine:
+            yield key, before, after, None, "not compared: another machine"
+        else:
+            times = change(before, after)
+            noise = max(tolerance, before["spread"], after["spread"])
+            verdict = "**worse**" if times < 1 / (1 + noise) else "better" if times > 1 + noise else "the same"
+            yield key, before, after, times, verdict
+
+
+def shown(figure):
+    if not figure:
+        return ""
+    return f"{figure['ratio']:.2f}×" if figure["ratio"] else f"{figure['value']:.4g} {figure['unit']}"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="ops/bench --compare")
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--tolerance", type=float, default=25, metavar="PERCENT")
+    arguments = parser.parse_args()
+    (old_machine, old), (new_machine, new) = load(arguments.old), load(arguments.new)
+    is_same = all(old_machine[key] == new_machine[key] for key in SAME_MACHINE)
+    print(f"{old_machine['commit']} to {new_machine['commit']}, {'one kind of machine' if is_same else 'another machine: only ratios are compared'}\n")
+    print("| figure | old | new | change | |\n|---|--:|--:|--:|---|")
+    worse = 0
+    for key, before, after, times, verdict in compare(old, new, is_same, arguments.tolerance / 100):
+        worse += verdict in ("**worse**", "gone")
+        print(f"| {key} | {shown(before)} | {shown(after)} | {f'{times:.2f}' if times else ''} | {verdict} |")
+    if worse:
+        sys.exit(f"\nops/bench: {worse} figures are worse or gone")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Reads what the parts of a run have left, and picks the figures that a report begins with and that two reports are compared by.
+
+A figure has a ratio to a peer of the same run, in which more is better, or where it has no peer, a value. Its spread says by how much
+the same run's own repetitions differ: (most - least) / middle.
+"""
+import dataclasses
+import json
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import arrays_report
+import handles_report
+import ingest_report
+
+
+@dataclasses.dataclass
+class Figure:
+    key: str
+    what: str
+    value: float
+    unit: str
+    less_is_better: bool = False
+    peer: str = ""
+    peer_value: float = 0.0
+    spread: float = 0.0
+    command: str = ""
+
+    @property
+    def ratio(self):
+        """How many times better than the peer; None where there is none."""
+        if not self.peer_value or not self.value:
+            return None
+        return self.peer_value / self.value if self.less_is_better else self.value / self.peer_value
+
+    def json(self):
+        return dataclasses.asdict(self) | {"ratio": self.ratio}
+
+
+def load(*path):
+    with open(os.path.join(*path)) as file:
+        return json.load(file)
+
+
+def lines(*path):
+    with open(os.path.join(*path)) as file:
+        return [json.loads(line) for line in file if line.startswith("{")]
+
+
+def spread(values):
+    middle = statistics.median(values) if values else 0
+    return (max(values) - min(values)) / middle if middle else 0.0
+
+
+def jmh(path):
+    """Returns {benchmark method, parameter values...: entry}."""
+    return {
+        (run["benchmark"].rsplit(".", 2)[-2] + "." + run["benchmark"].rsplit(".", 1)[-1], *run.get("params", {}).values()): run
+        for run in load(path)
+    }
+
+
+def own_spread(run):
+    return spread([value for fork in run["primaryMetric"]["rawData"] for value in fork])
+
+
+def arrays(folder):
+    one, _, peers = arrays_report.read(folder)
+    raw = jmh(os.path.join(folder, "jmh.json"))
+    for row, peer_key, peer in (("784", "take", "numpy take(out=)"), ("3072", "take", "numpy take(out=)"), ("153600", "takeClip", 'numpy take(out=, mode="clip")')):
+        yield Figure(
+            f"gather.{row}", f"256 random rows of {row} B, one thread", one[f"GatherBenchmark.larder:{row}"][0], "batches/s",
+            peer=peer, peer_value=statistics.mean(p["gather"][row][peer_key] for p in peers),
+            spread=own_spread(raw["GatherBenchmark.larder", row]),
+        )
+    yield Figure(
+        "gather.heap", "256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
+        peer="rows in a Java heap array", peer_value=one["GatherBenchmark.heapArray:784"][0],
+        spread=own_spread(raw["GatherBenchmark.larder", "784"]),
+    )
+    yield Figure(
+        "gather.channel", "256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
+        peer="FileChannel", peer_value=one["GatherBenchmark.fileChannel:784"][0],
+        spread=own_spread(raw["GatherBenchmark.larder", "784"]),
+    )
+    opened = jmh(os.path.join(folder, "jmh-open.json"))["OpenBenchmark.openRead",]
+    yield Figure(
+        "open", "lease, map, read, close, p50", opened["primaryMetric"]["scorePercentiles"]["50.0"], "µs", True,
+        peer='np.load(mmap_mode="r"), no lease', peer_value=statistics.mean(p["openMicros"] for p in peers),
+    )
+    yield Figure("open.again", "an array of an open dataset", one["OpenBenchmark.repeated"][0], "µs", True,
+                 spread=own_spread(raw["OpenBenchmark.repeated",]))
+    element = raw["ElementBenchmark.view",]
+    yield Figure(
+        "element", "one float at a random place", one["ElementBenchmark.view"][0], "ns", True,
+        peer="UnsafeBuffer, index by hand", peer_value=one["ElementBenchmark.unsafeBuffer"][0], spread=own_spread(element),
+    )
+
+
+def columns(folder):
+    table = jmh(os.path.join(folder, "jmh-index.json"))
+    keys = max(int(key[1]) for key in table)
+    for name, peer, label in (("text", "textHashMap", "HashMap<String, Long>"), ("integer", "integerAgrona", "Agrona Long2LongHashMap")):
+        ours, theirs = table["IndexBenchmark." + name, str(keys)], table["IndexBenchmark." + peer, str(keys)]
+        yield Figure(
+            f"index.{name}", f"look up one of {keys:,} {name} keys", ours["primaryMetric"]["score"], "ns", True,
+            peer=label, peer_value=theirs["primaryMetric"]["score"], spread=own_spread(ours),
+        )
+    small = load(folder, "small-files.json")
+    yield Figure(
+        "ingest.small", f"load {small['files']:,} small files", statistics.median(small["larder"]), "s", True,
+        peer="np.save(np.load()) by as many processes", peer_value=statistics.median(small["python"]), spread=spread(small["larder"]),
+    )
+
+
+def ingest_rows(folder):
+    paths = (os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("ingest-"))
+    return sorted((ingest_report.read(path) for path in paths), key=lambda row: (row["huge"], row["bytes"]))
+
+
+def ingest(folder):
+    row = max(ingest_rows(folder), key=lambda each: (each["huge"] in ("advise", "as-is"), each["bytes"]))
+    yield Figure(
+        "ingest.large", f"load one file of {row['bytes'] >> 20:,} MiB, tmpfs huge={row['huge']}", row["larder"], "GB/s",
+        peer="cp", peer_value=row["cp"], spread=spread(row["ratios"]),
+    )
+
+
+def loader(folder):
+    table = jmh(os.path.join(folder, "round-1.json"))
+    epoch, djl, bare = (table[key] for key in (("EpochBenchmark.loader", "default"), ("EpochBenchmark.djlArrayDataset",), ("EpochBenchmark.bareGather",)))
+    for key, what, ours, peer, other in (
+        ("loader.djl", "shuffled batches of 256×784 floats", epoch, "DJL ArrayDataset", djl),
+        ("loader.bare", "shuffled batches of 256×784 floats", epoch, "the copies alone", bare),
+    ):
+        yield Figure(
+            key, what, ours["primaryMetric"]["score"], "batches/s", peer=peer, peer_value=other["primaryMetric"]["score"],
+            spread=own_spread(ours),
+        )
+    first = table["FirstBatchBenchmark.fromConnect",]
+    yield Figure("loader.first", "connect, open, shuffle, first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
+
+
+def growth(folder):
+    rows = {row["arrays"]: row for row in lines(folder, "arrays.jsonl")}
+    few, many = rows[min(rows)], rows[max(rows)]
+    yield Figure(
+        "growth.arrays", f"open a dataset of {many['arrays']:,} arrays and read one", 1e3 * many["openAndRead"]["p50Ms"], "µs", True,
+        peer=f"the same of {few['arrays']:,} arrays", peer_value=1e3 * few["openAndRead"]["p50Ms"],
+    )
+    clients = lines(folder, "clients.jsonl")[-1]
+    yield Figure(
+        "growth.clients", f"{clients['readers']} processes open a dataset at once", clients["open"]["p50Ms"], "ms", True,
+        peer="map the file without Larder", peer_value=clients["map"]["p50Ms"],
+    )
+
+
+def sharing(folder):
+    disturbed = load(folder, "disturbed-readers.json")
+    yield Figure("sharing.disturbed", "requests while readers are killed and stopped, p99", disturbed["disturbed"]["p99Ms"], "ms", True,
+                 peer="while they come and go", peer_value=disturbed["calm"]["p99Ms"])
+    restart = load(folder, "warm-restart-one-dataset.json")
+    yield Figure("sharing.restart", f"daemon back after kill -9, {restart['arrays']:,} arrays", restart["warmStart"]["p50Ms"], "ms", True)
+
+
+def collectives(folder):
+    rows = {(row["what"], row["ranks"], row["bytes"], row["engine"]): row for row in lines(folder, "collectives.jsonl")}
+    large = rows["allReduce", 2, 100 << 20, "larder"]
+    gloo = rows.get(("allReduce", 2, 100 << 20, "gloo"))
+    if gloo:
+        yield Figure("collectives.gloo", "allReduce of 100 MiB of floats, 2 ranks", large["medianUs"] / 1e3, "ms", True,
+                     peer="Gloo on loopback", peer_value=gloo["medianUs"] / 1e3)
+    yield Figure("collectives.copy", "allReduce of 100 MiB of floats, 2 ranks", large["medianUs"] / 1e3, "ms", True,
+                 peer="a plain copy by both", peer_value=rows["copy", 2, 100 << 20, "larder"]["medianUs"] / 1e3)
+    yield Figure("collectives.small", "allReduce of 4 KiB, 2 ranks", rows["allReduce", 2, 4096, "larder"]["medianUs"], "µs", True)
+    yield Figure("collectives.barrier", "barrier, 2 ranks", rows["barrier", 2, 0, "larder"]["medianUs"], "µs", True)
+
+
+def handles(folder):
+    socket, queue = handles_report.hand_over(lines(folder, "handle-queue.jsonl"))
+    yield Figure("handles", "hand a buffer to another process, p50", queue["handOverP50Ns"], "ns", True,
+                 peer="Unix socket", peer_value=socket["handOverP50Ns"])
+
+
+PARTS = {part.__name__: part for part in (arrays, columns, ingest, loader, growth, sharing, collectives, handles)}
+
+
+def all_of(run):
+    """Returns the figures of a run's folder, in the order of its parts; parts that are not there have none."""
+    found = []
+    for name, part in PARTS.items():
+        if os.path.isdir(os.path.join(run, name)):
+            found += [dataclasses.replace(figure, command=f"ops/bench --{name}") for figure in part(os.path.join(run, name))]
+    return found

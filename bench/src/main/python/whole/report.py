@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Makes one report of a folder that ops/bench has filled: report.md, charts/*.svg and figures.json.
+
+usage: report.py FOLDER [SECONDS]
+"""
+import json
+import os
+import sys
+
+import charts
+import figures
+
+TITLES = {
+    "arrays": "Reading arrays",
+    "columns": "Columns and small files",
+    "ingest": "Loading one large file",
+    "loader": "Batches",
+    "growth": "Many arrays, many clients",
+    "sharing": "Readers that are killed, a daemon that is killed",
+    "collectives": "Ranks that calculate together",
+    "handles": "Shared arrays and queues",
+    "fan-out": "Batches for other processes",
+    "one-copy": "One copy, however many trainers",
+    "day": "A day of the user's",
+    "startup": "Starting up",
+}
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def heading(machine, seconds):
+    changed = " with changes" if machine["changed"] else ""
+    yield "# What was measured here\n"
+    yield (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, Linux {machine['kernel']}, JDK {machine['java']},"
+        f" Python {machine['python']}; /dev/shm {machine['shm']}, huge pages of shared memory: {machine['hugePages']};"
+        f" commit {machine['commit']}{changed}; load before: {machine['loadBefore']:.2f}"
+        + (f"; {seconds} s in all" if seconds else "")
+        + ".\n"
+    )
+    yield (
+        "Read the ratios: each is of two figures of this run, taken in turns or one after the other. The machine's own speed is in"
+        " neither. Where others used the machine meanwhile, the spread shows it: it is (most - least) / middle of the repetitions in"
+        " this run; a ratio that differs by less between two reports says nothing. `ops/bench --compare OLD NEW` compares two reports."
+        " GB are 10⁹ bytes, GiB 2³⁰.\n"
+    )
+
+
+def summary(found):
+    yield "| what | larder | peer | | times better | spread | again |"
+    yield "|---|--:|---|--:|--:|--:|---|"
+    for figure in found:
+        ratio = f"**{figure.ratio:.2f}**" if figure.ratio else ""
+        peer_value = f"{number(figure.peer_value)} {figure.unit}" if figure.peer else ""
+        own_spread = f"{100 * figure.spread:.0f} %" if figure.spread else ""
+        yield (
+            f"| {figure.what} | {number(figure.value)} {figure.unit} | {figure.peer} | {peer_value} | {ratio} | {own_spread} | `{figure.command}` |"
+        )
+
+
+def part(folder, name, drawn):
+    yield f"\n## {TITLES[name]}\n"
+    for file, title in drawn:
+        yield f"![{title}](charts/{file})\n"
+    path = os.path.join(folder, name, "report.md")
+    if not os.path.exists(path):
+        yield f"Failed; `ops/bench --{name}` shows how.\n"
+        return
+    with open(path) as file:
+        for line in file.read().rstrip().splitlines():
+            yield "#" + line if line.startswith("##") else line
+
+
+def main():
+    folder = sys.argv[1]
+    found = figures.all_of(folder)
+    drawn = charts.draw_all(folder)
+    with open(os.path.join(folder, "machine.json")) as file:
+        machine = json.load(file)
+    lines = [*heading(machine, sys.argv[2] if len(sys.argv) > 2 else ""), *summary(found)]
+    for name in TITLES:
+        if os.path.isdir(os.path.join(folder, name)):
+            lines += part(folder, name, drawn.get(name, []))
+    with open(os.path.join(folder, "report.md"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "figures.json"), "w") as file:
+        json.dump({"machine": machine, "figures": [figure.json() for figure in found]}, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

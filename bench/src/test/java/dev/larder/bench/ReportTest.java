@@ -1,0 +1,21 @@
+package dev.larder.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** Runs the tests of what makes and compares reports. */
+class ReportTest {
+    @Test
+    void reportsAreComparedAsTheirTestsSay() throws Exception {
+        Process tests = new ProcessBuilder("python3", "-B", "-W", "error", "-m", "unittest", "-v", "test_compare")
+                .directory(new File("src/test/python"))
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(tests.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(tests.waitFor()).as(output).isZero();
+        assertThat(output).containsPattern("Ran [1-9][0-9]* tests");
+    }
+}

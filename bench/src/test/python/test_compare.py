@@ -1,0 +1,68 @@
+"""Compares made-up reports."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 2, "main", "python", "whole")
+MACHINE = {"processor": "P", "cores": 2, "java": "17", "commit": "abc"}
+
+
+def figure(key, value, ratio=None, spread=0.0, less_is_better=False):
+    return {"key": key, "value": value, "ratio": ratio, "spread": spread, "less_is_better": less_is_better, "unit": "ms"}
+
+
+class CompareTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def report(self, name, *figures, machine=None):
+        folder = os.path.join(self.folder.name, name)
+        os.mkdir(folder)
+        with open(os.path.join(folder, "figures.json"), "w") as file:
+            json.dump({"machine": machine or MACHINE, "figures": figures}, file)
+        return folder
+
+    def compare(self, *arguments):
+        return subprocess.run([sys.executable, os.path.join(MAIN, "compare.py"), *arguments], capture_output=True, text=True)
+
+    def test_a_ratio_that_falls_beyond_tolerance_and_spread_fails(self):
+        old = self.report("old", figure("a", 10, ratio=4.0), figure("b", 10, ratio=2.0, spread=0.1))
+        new = self.report("new", figure("a", 10, ratio=4.1), figure("b", 10, ratio=1.4, spread=0.1))
+        done = self.compare(old, new)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("| a | 4.00× | 4.10× | 1.02 | the same |", done.stdout)
+        self.assertIn("| b | 2.00× | 1.40× | 0.70 | **worse** |", done.stdout)
+        self.assertIn("1 figures are worse or gone", done.stderr)
+
+    def test_what_differs_by_less_than_its_spread_is_the_same(self):
+        old = self.report("old", figure("a", 10, ratio=2.0, spread=0.6))
+        new = self.report("new", figure("a", 10, ratio=1.4))
+        self.assertEqual(self.compare(old, new).returncode, 0)
+
+    def test_values_are_compared_on_one_kind_of_machine_alone(self):
+        old = self.report("old", figure("time", 10, less_is_better=True))
+        slower = figure("time", 20, less_is_better=True)
+        self.assertEqual(self.compare(old, self.report("same", slower)).returncode, 1)
+        other = self.compare(old, self.report("other", slower, machine=MACHINE | {"cores": 8}))
+        self.assertEqual(other.returncode, 0)
+        self.assertIn("not compared: another machine", other.stdout)
+
+    def test_a_figure_that_is_gone_fails_and_a_new_one_does_not(self):
+        old, new = self.report("old", figure("a", 1, ratio=2.0)), self.report("new", figure("b", 1, ratio=2.0))
+        done = self.compare(old, new)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("| a | 2.00× |  |  | gone |", done.stdout)
+        self.assertIn("| b |  | 2.00× |  | new |", done.stdout)
+
+    def test_a_folder_without_a_report_is_named(self):
+        done = self.compare("/nowhere", "/nowhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ops/bench: no report: folder=/nowhere", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
