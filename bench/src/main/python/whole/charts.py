@@ -168,7 +168,33 @@ def collectives(run, folder):
     yield write()
 
 
-DRAWN = {"arrays": gather, "ingest": ingest, "loader": threads, "growth": growth, "collectives": collectives}
+def one_copy(run, folder):
+    rows = figures.lines(run, "rows.jsonl")
+    held = [row for row in rows if row["figure"] == "one-copy" and "copies" in row]
+    axes, write = chart(folder, "one-copy", f"Memory for one dataset of {size(held[0]['datasetBytes'])}", "trainers", "GiB (PSS of its pages)")
+    for engine, label, color, style in (
+        ("plain-python", "each loads for itself, Python", OTHER, "s-"),
+        ("plain-java", "each loads for itself, Java", PEER, "s-"),
+        ("larder-python", "Larder, Python", LIMIT, "o-"),
+        ("larder-java", "Larder, Java", OURS, "o-"),
+    ):
+        points = [(row["processes"], row["dataPssBytes"] / GIB) for row in held if row["engine"] == engine]
+        axes.plot(*zip(*points), style, color=color, label=label)
+    counts = sorted({row["processes"] for row in held})
+    ticks(axes, counts, counts)
+    yield write()
+
+    forks = [row for row in rows if row["figure"] == "fork"]
+    axes, write = chart(folder, "fork", f"Forked Python readers of {forks[0]['keys']:,} keys, each looks all up", "processes", "MiB that they add")
+    for engine, label, color in (("dict", "a dict", PEER), ("index", "an index column", OURS)):
+        points = [(row["processes"], row["privateBytes"] / (1 << 20)) for row in forks if row["engine"] == engine]
+        axes.plot(*zip(*points), "o-", color=color, label=label)
+    counts = sorted({row["processes"] for row in forks})
+    ticks(axes, counts, counts)
+    yield write()
+
+
+DRAWN = {"arrays": gather, "ingest": ingest, "loader": threads, "growth": growth, "collectives": collectives, "one-copy": one_copy}
 
 
 def draw_all(run):

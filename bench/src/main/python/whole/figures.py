@@ -184,7 +184,70 @@ def handles(folder):
                  peer="Unix socket", peer_value=socket["handOverP50Ns"])
 
 
-PARTS = {part.__name__: part for part in (arrays, columns, ingest, loader, growth, sharing, collectives, handles)}
+def one_copy(folder):
+    rows = [row for row in lines(folder, "rows.jsonl") if row["figure"] == "one-copy" and "copies" in row]
+    copies = {(row["engine"], row["processes"]): row["copies"] for row in rows}
+    for language in ("java", "python"):
+        most = max(count for engine, count in copies if engine == "larder-" + language)
+        yield Figure(f"one-copy.{language}", f"copies that {most} {language.capitalize()} trainers hold", copies["larder-" + language, most],
+                     "copies", True)
+        both = max(count for engine, count in copies if engine == "plain-" + language)
+        yield Figure(
+            f"one-copy.{language}.plain", f"copies that {both} {language.capitalize()} trainers hold", copies["larder-" + language, both],
+            "copies", True, peer="each loads for itself", peer_value=copies["plain-" + language, both],
+        )
+    forks = [row for row in lines(folder, "rows.jsonl") if row["figure"] == "fork"]
+    most = max(row["processes"] for row in forks)
+    grown = {row["engine"]: row["privateBytes"] / (1 << 20) for row in forks if row["processes"] == most}
+    yield Figure("one-copy.fork", f"memory that {most} forked Python readers of an index add", grown["index"], "MiB", True,
+                 peer="a dict", peer_value=grown["dict"])
+
+
+def day(folder):
+    rows = lines(folder, "rows.jsonl")
+    for ours, peer, label in (
+        ("larder-java", "plain-java", "every process loads for itself"),
+        ("larder-python", "plain-python", "every process loads for itself"),
+        ("larder-python", "script-python", "a script around /dev/shm"),
+        ("larder-python", "map-python", "np.load(mmap_mode=\"r\") in every process"),
+    ):
+        language = ours.split("-")[1].capitalize()
+        steps = {
+            way: [row["seconds"] for row in rows if row["figure"] == "first-step" and row["way"] == way and row["run"] > 1]
+            for way in (ours, peer)
+        }
+        yield Figure(
+            f"day.step.{peer}", f"from Enter to the first step, second run and later, {language}", statistics.median(steps[ours]), "s", True,
+            peer=label, peer_value=statistics.median(steps[peer]), spread=spread(steps[ours]),
+        )
+        grids = {row["way"]: row for row in rows if row["figure"] == "grid" and row["wantedAtOnce"] == row["runs"]}
+        yield Figure(f"day.grid.{peer}", f"a grid of {grids[ours]['runs']} runs at once, {language}", grids[ours]["seconds"], "s", True,
+                     peer=label, peer_value=grids[peer]["seconds"])
+        yield Figure(
+            f"day.memory.{peer}", f"its peak of memory, {language}", grids[ours]["peakOwnBytes"] / (1 << 30), "GiB", True,
+            peer=f"{label} ({grids[peer]['atOnce']} at once)", peer_value=grids[peer]["peakOwnBytes"] / (1 << 30),
+        )
+
+
+def startup(folder):
+    for row in lines(folder, "rows.jsonl"):
+        yield Figure(f"startup.{row['what']}.{row['package']}", f"{row['what']}, {row['package']}", statistics.median(row["seconds"]), "s", True,
+                     spread=spread(row["seconds"]))
+
+
+PARTS = {
+    "arrays": arrays,
+    "columns": columns,
+    "ingest": ingest,
+    "loader": loader,
+    "growth": growth,
+    "sharing": sharing,
+    "collectives": collectives,
+    "handles": handles,
+    "one-copy": one_copy,
+    "day": day,
+    "startup": startup,
+}
 
 
 def all_of(run):

@@ -6,11 +6,11 @@ import java.io.File;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** Runs the tests of what makes and compares reports. */
+/** Runs the tests of what compares reports, and of what README quotes from one. */
 class ReportTest {
     @Test
-    void reportsAreComparedAsTheirTestsSay() throws Exception {
-        Process tests = new ProcessBuilder("python3", "-B", "-W", "error", "-m", "unittest", "-v", "test_compare")
+    void reportsAreComparedAndQuotedAsTheirTestsSay() throws Exception {
+        Process tests = new ProcessBuilder("python3", "-B", "-W", "error", "-m", "unittest", "-v", "test_compare", "test_claims")
                 .directory(new File("src/test/python"))
                 .redirectErrorStream(true)
                 .start();

@@ -11,7 +11,9 @@ import dev.larder.distributed.process.ExitCause.Signalled;
 import dev.larder.error.LarderException;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -275,6 +277,13 @@ class LauncherTest {
         try (MasterPort port = MasterPort.take(0);
                 ServerSocket rankZero = new ServerSocket(port.number(), 1, InetAddress.getLoopbackAddress())) {
             assertThat(rankZero.isBound()).isTrue();
+        }
+        try (MasterPort port = MasterPort.take(0);
+                ServerSocket other = new ServerSocket()) {
+            other.setReuseAddress(false); // as those bind who ask for any free port
+            assertThatThrownBy(() ->
+                            other.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port.number())))
+                    .isInstanceOf(BindException.class);
         }
     }
 
