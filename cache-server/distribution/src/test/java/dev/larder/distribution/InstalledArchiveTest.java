@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -167,6 +168,27 @@ class InstalledArchiveTest {
                             .code())
                     .isZero();
             assertThat(installed.larder("--version").code()).isZero();
+        }
+    }
+
+    @Test
+    void aRuntimeWithoutACompilerIsRefusedInWords() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("jre"))) {
+            String home = System.getProperty("java.home");
+            String runtime = temporary.resolve("runtime").toString();
+            String modules = System.getProperty("larder.modules", "").replace("jdk.compiler,", "");
+            Ended linked = Installed.run(
+                    Map.of(), List.of(home + "/bin/jlink", "--add-modules", modules, "--output", runtime));
+            assertThat(linked.code()).as(linked.out()).isZero();
+            Map<String, String> environment = new HashMap<>(installed.environment());
+            environment.put("JAVA_HOME", runtime);
+
+            String program = installed.root().resolve("bin/larder").toString();
+            Ended ended = Installed.run(environment, List.of(program, "serve", "--detach"));
+
+            assertThat(ended.code()).isEqualTo(1);
+            assertThat(ended.err()).contains("larder: this Java cannot run the daemon", "install a JDK");
+            assertThat(ended.err()).doesNotContain("Exception");
         }
     }
 
