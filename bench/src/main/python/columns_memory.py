@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -44,6 +45,7 @@ def look_up(table, keys, lookups, number):
 
 def work(number, table, keys, lookups, together, results):
     """The life of a worker. It measures while all are alive: a shared page counts as private to its last process."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     before = private_bytes()
     seconds = look_up(table, keys, lookups, number)
     together.wait()
@@ -57,12 +59,24 @@ def figures(table, keys, workers, lookups):
     fork = multiprocessing.get_context("fork")
     together, results = fork.Barrier(workers, timeout=300), fork.Queue()
     processes = [fork.Process(target=work, args=(number, table, keys, lookups, together, results)) for number in range(workers)]
-    for process in processes:
-        process.start()
-    grown, seconds = zip(*[results.get(timeout=300) for _ in processes])
-    for process in processes:
-        process.join()
+    try:
+        for process in processes:
+            process.start()
+        grown, seconds = zip(*[results.get(timeout=300) for _ in processes])
+        for process in processes:
+            process.join()
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.kill()
     return {"privateBytes": grown, "microsEach": sorted(seconds)[workers // 2] / lookups * 1e6}
+
+
+def index_of(keys, store):
+    """Writes an index of as many keys into a store without a daemon, and opens it."""
+    columns = {"scene": make_store.texts_index(map(key, range(keys)))}
+    make_store.write_version(store, "columns", {}, columns, checksums=False)
+    return larder.dataset("columns", store).index("scene")
 
 
 def main():
@@ -70,11 +84,7 @@ def main():
     keys, workers, lookups = [*numbers, *(10**6, 8, 10**6)[len(numbers):]]
     store = tempfile.mkdtemp(prefix="larder-columns-", dir="/dev/shm")
     try:
-        columns = {"scene": make_store.texts_index(map(key, range(keys)))}
-        make_store.write_version(store, "columns", {}, columns, checksums=False)
-        del columns
-        index = larder.dataset("columns", store).index("scene")
-        shared = figures(index, keys, workers, lookups)
+        shared = figures(index_of(keys, store), keys, workers, lookups)
         plain = figures({key(i): i for i in range(keys)}, keys, workers, lookups)
     finally:
         shutil.rmtree(store)

@@ -6,6 +6,7 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.opentest4j.TestAbortedException;
 
@@ -51,6 +53,23 @@ final class Samples {
             byte[] header = header(bytes);
             sparse.write(header);
             sparse.setLength(header.length + bytes);
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Writes a file of random bytes to {@code <folder>/noise.npy}; the length is a multiple of a MiB. */
+    static Path noise(Path folder, long bytes, long seed) {
+        Path file = folder.resolve("noise.npy");
+        SplittableRandom random = new SplittableRandom(seed);
+        byte[] chunk = new byte[1 << 20];
+        try (OutputStream out = Files.newOutputStream(file)) {
+            out.write(header(bytes));
+            for (long written = 0; written < bytes; written += chunk.length) {
+                random.nextBytes(chunk);
+                out.write(chunk);
+            }
             return file;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

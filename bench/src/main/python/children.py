@@ -1,0 +1,194 @@
+"""Programs that a benchmark starts, and what they take of the machine's memory; nothing but the standard library."""
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+PATIENCE_S = 300
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
+LARDER = os.path.join(ROOT, "ops", "larder")
+
+
+class Child:
+    """A program that says lines. In `with` it is killed at the end, if it is still there."""
+
+    def __init__(self, words, **options):
+        self.words = words
+        self.begun = time.perf_counter()
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+        self.pid = self.process.pid
+        self.buffer = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def line(self, timeout_s=PATIENCE_S):
+        """Returns the next line, or raises what became of the program."""
+        deadline = time.monotonic() + timeout_s
+        output = self.process.stdout
+        while b"\n" not in self.buffer:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 or not select.select([output], [], [], left_s)[0]:
+                raise TimeoutError(f"says nothing for {timeout_s} s: {self.words}")
+            more = os.read(output.fileno(), 65536)
+            if not more:
+                raise ChildProcessError(f"ended with {self.process.wait(timeout_s)}: {self.words}")
+            self.buffer += more
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return line.decode()
+
+    def answer(self, beginning):
+        """Returns what the next line has after this word."""
+        line = self.line()
+        if not line.startswith(beginning + " "):
+            raise ChildProcessError(f"says {line!r}, not {beginning}: {self.words}")
+        return line[len(beginning) + 1 :]
+
+    def ended(self):
+        """Lets it come to its end by itself, and returns its exit code."""
+        try:
+            self.process.stdin.close()
+            return self.process.wait(PATIENCE_S)
+        finally:
+            self.kill()
+
+    def signal(self, number):
+        """Sends a signal, and waits for the end."""
+        self.process.send_signal(number)
+        return self.ended()
+
+    def kill_after(self, timeout_s):
+        """Kills it unless it ends in this time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout_s)
+        self.kill()
+
+    def kill(self):
+        self.process.kill()  # does nothing once the end was waited for
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait(PATIENCE_S)
+        self.process.stdout.close()
+
+
+def serve_words(store, folder):
+    """Returns the words that start a daemon, which loads a folder as the dataset of the trainers."""
+    return [LARDER, "serve", "--store", store, "--load", "training=" + folder]
+
+
+def daemon(store, folder):
+    """Starts a daemon, and waits until it has loaded."""
+    child = Child(serve_words(store, folder), stderr=subprocess.DEVNULL)
+    try:
+        while not child.line().startswith("Done caching."):
+            pass
+        return child
+    except BaseException:
+        child.process.terminate()  # lets it clean up
+        child.kill_after(PATIENCE_S)
+        raise
+
+
+@contextlib.contextmanager
+def interruptible():
+    """Lets SIGINT, SIGTERM and SIGHUP end what is done in `with` by way of every `finally`; only the first of them counts."""
+
+    def interrupt(number, _):
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for each in signals:
+        signal.signal(each, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt as interrupted:
+        sys.exit(f"interrupted: {interrupted}")
+
+
+def meminfo():
+    """Returns /proc/meminfo as a dict of bytes."""
+    with open("/proc/meminfo") as file:
+        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in file}
+
+
+def available():
+    return meminfo()["MemAvailable"]
+
+
+def load_average():
+    with open("/proc/loadavg") as file:
+        return " ".join(file.read().split()[:3])
+
+
+def mappings(pid):
+    """Yields path ("" where there is none), length and PSS of each mapping of a process, both in bytes."""
+    path = length = None
+    with open(f"/proc/{pid}/smaps") as file:
+        for line in file:
+            words = line.split(None, 5)
+            if not words[0].endswith(":"):
+                begin, end = (int(part, 16) for part in words[0].split("-"))
+                path, length = (words[5].strip() if len(words) > 5 else ""), end - begin
+            elif words[0] == "Pss:":
+                yield path, length, int(words[1]) * 1024
+
+
+def anonymous_bytes(pid):
+    """Returns the resident memory that belongs to no file; 0 where the process is gone."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) * 1024
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def files(folder):
+    """Yields the status of each file below a folder."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                yield os.lstat(os.path.join(parent, name))
+
+
+def stored(folder):
+    """Returns how much memory the files below a folder take."""
+    return sum(file.st_blocks for file in files(folder)) * 512
+
+
+class PeakMemory:
+    """Samples, every few milliseconds, what the machine's available memory falls by, and what programs and files take.
+
+    The first counts whatever else runs; the second is RssAnon of the programs named, and the bytes below a folder.
+    """
+
+    INTERVAL_S = 0.02
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.pids = set()
+        self.drop = self.own = 0
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self):
+        self.before = available()
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join(PATIENCE_S)
+
+    def _sample(self):
+        while not self.done.wait(self.INTERVAL_S):
+            self.drop = max(self.drop, self.before - available())
+            self.own = max(self.own, sum(map(anonymous_bytes, list(self.pids))) + stored(self.folder))

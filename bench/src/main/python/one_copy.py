@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Counts the copies of a dataset that many trainers have in memory: with Larder, and where each loads for itself.
+
+usage: one_copy.py [--quick] --data FOLDER --store STORE --rows FILE -- JAVA...
+
+FOLDER is what make_training_data.py wrote, JAVA the words that start dev.larder.bench.Trainer. Writes one JSON object a
+line to FILE, and prints a Markdown table. Rows have "figure", "engine", "processes" and "load", and
+
+  of "one-copy": language, datasetBytes, dataPssBytes (of the data's mappings, over all processes; with Larder also the
+  daemon's; without it images only, 99.7 % of the data), copies (dataPssBytes / datasetBytes), otherPssBytes (all other
+  memory of the processes), shmemBytes and availableDropBytes (differences of Shmem and MemAvailable of the machine to
+  before, whatever else runs on it), seconds (from the start of the last ones until all have read everything);
+  "skipped" instead where memory would not do;
+  of "fork": keys, lookups, tableBytes, privateBytes (that all forked readers grew by), microsEach.
+"""
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+import children
+import columns_memory
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FLOOR_BYTES = 3 << 30
+COUNTS = (1, 2, 4, 8, 12, 16)
+NAMES = {"larder": "Larder", "plain": "each loads for itself", "index": "index column", "dict": "dict"}
+
+
+class Proof:
+    def __init__(self, options):
+        self.options = options
+        self.counts = COUNTS[:3] if options.quick else COUNTS
+        self.images = os.path.join(options.data, "images.npy")
+        self.dataset_bytes = sum(
+            os.path.getsize(os.path.join(options.data, name)) - 128 for name in ("images.npy", "labels.npy"))
+        self.rows = open(options.rows, "w", encoding="utf-8", buffering=1)
+        self.sums = set()
+
+    def run(self):
+        before = children.meminfo()
+        daemon = children.daemon(self.options.store, self.options.data)
+        try:
+            for language in "java", "python":
+                self.sweep("larder", language, self.options.store, before, [daemon.pid])
+        finally:
+            daemon.signal(signal.SIGTERM)
+        for language in "java", "python":
+            self.sweep("plain", language, self.options.data, children.meminfo(), [])
+        self.fork()
+        self.rows.close()
+
+    def start(self, way, language, place):
+        words = self.options.java if language == "java" else [sys.executable, os.path.join(HERE, "trainer.py")]
+        return children.Child([*words, way, place, "1", "touch", "hold"])
+
+    def sweep(self, way, language, place, before, others):
+        """Lets more and more trainers read everything; those that have done so stay."""
+        with contextlib.ExitStack() as stack:
+            trainers = []
+            for count in self.counts:
+                row = {"figure": "one-copy", "engine": f"{way}-{language}", "language": language, "processes": count}
+                more = count - len(trainers)
+                left = children.available() - (more * self.dataset_bytes if way == "plain" else 0)
+                if left < FLOOR_BYTES:
+                    self.write({**row, "skipped": f"MemAvailable would fall to {left / 2**30:.1f} GiB"})
+                    break
+                begun = time.perf_counter()
+                new = [stack.enter_context(self.start(way, language, place)) for _ in range(more)]
+                trainers += new
+                self.sums |= {trainer.answer("touch") for trainer in new}
+                seconds = time.perf_counter() - begun
+                self.write({**row, **self.memory(way, [t.pid for t in trainers] + others, before),
+                            "seconds": round(seconds, 3)})
+            for trainer in trainers:
+                trainer.ended()
+        if len(self.sums) != 1:
+            raise AssertionError(f"not the same data everywhere: {self.sums}")
+
+    def memory(self, way, pids, before):
+        """Adds up what the mappings of the data cost all processes: files of the store, or long mappings of no file."""
+        data = other = 0
+        shortest = os.path.getsize(self.images) * 0.9  # numpy asks for huge pages for most of an array, and so cuts it in two
+        for pid in pids:
+            for path, length, pss in children.mappings(pid):
+                if way == "larder":
+                    is_data = path.startswith(self.options.store + "/data/")
+                else:
+                    is_data = not path.startswith("/") and length >= shortest
+                data, other = (data + pss, other) if is_data else (data, other + pss)
+        now = children.meminfo()
+        return {
+            "datasetBytes": self.dataset_bytes,
+            "dataPssBytes": data,
+            "copies": round(data / self.dataset_bytes, 4),
+            "otherPssBytes": other,
+            "shmemBytes": now["Shmem"] - before["Shmem"],
+            "availableDropBytes": before["MemAvailable"] - now["MemAvailable"],
+        }
+
+    def fork(self):
+        """Forks readers of one table: an index column of a store, and a dict."""
+        keys = 50_000 if self.options.quick else 200_000
+        store = tempfile.mkdtemp(prefix="columns-", dir=os.path.dirname(self.options.store))
+        try:
+            self.fork_sweep("index", columns_memory.index_of(keys, store), keys, children.stored(store))
+            begun = columns_memory.private_bytes()
+            table = {columns_memory.key(i): i for i in range(keys)}
+            self.fork_sweep("dict", table, keys, columns_memory.private_bytes() - begun)
+        finally:
+            shutil.rmtree(store)
+
+    def fork_sweep(self, engine, table, keys, table_bytes):
+        columns_memory.look_up(table, keys, keys, 0)  # what the parent has touched is shared with the only child, too
+        for count in self.counts:
+            grown = columns_memory.figures(table, keys, count, keys)
+            row = {"figure": "fork", "engine": engine, "processes": count, "keys": keys, "lookups": keys}
+            self.write({**row, "tableBytes": table_bytes, "privateBytes": sum(grown["privateBytes"]),
+                        "microsEach": round(grown["microsEach"], 3)})
+
+    def write(self, row):
+        self.rows.write(json.dumps({**row, "load": children.load_average()}) + "\n")
+
+
+def gib(size):
+    return f"{size / 2**30:.2f}"
+
+
+def tables(rows):
+    """Returns the rows as Markdown."""
+    lines = ["| N trainers | data in | copies in memory (PSS) | GiB of data | GiB of other memory | Shmem grew, GiB |"
+             " MemAvailable fell, GiB | ready after s |", "|--:|---|--:|--:|--:|--:|--:|--:|"]
+    for row in rows:
+        if row["figure"] != "one-copy":
+            continue
+        way, language = row["engine"].split("-")
+        start = f"| {row['processes']} | {NAMES[way]}, {language.capitalize()} | "
+        if "skipped" in row:
+            lines.append(start + f"not run: {row['skipped']}, below {FLOOR_BYTES >> 30} | | | | | |")
+            continue
+        lines.append(start + f"{row['copies']:.4f} | {gib(row['dataPssBytes'])} | {gib(row['otherPssBytes'])} |"
+                     f" {gib(row['shmemBytes'])} | {gib(row['availableDropBytes'])} | {row['seconds']:.1f} |")
+    lines += ["", "| N forked Python readers | table | keys | table, MiB | private memory grows, MiB, all together |"
+              " µs a look-up, making the key included |", "|--:|---|--:|--:|--:|--:|"]
+    for row in rows:
+        if row["figure"] == "fork":
+            lines.append(f"| {row['processes']} | {NAMES[row['engine']]} | {row['keys']:,} | {row['tableBytes'] / 2**20:.1f} |"
+                         f" {row['privateBytes'] / 2**20:.1f} | {row['microsEach']:.2f} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    for name in "--data", "--store", "--rows":
+        parser.add_argument(name, required=True)
+    parser.add_argument("java", nargs="+")
+    options = parser.parse_args()
+    with children.interruptible():
+        Proof(options).run()
+    with open(options.rows, encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    print(tables(rows))
+    bad = [row for row in rows if row["engine"].startswith("larder") and not 0.98 <= row["copies"] <= 1.02]
+    if bad:
+        sys.exit(f"not one copy: {bad}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Trainers of all ways read the same, and what counts their memory counts right."""
+import mmap
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
+SCRIPTS = os.path.join(ROOT, "bench", "src", "main", "python")
+sys.path[:0] = [SCRIPTS, os.path.join(ROOT, "ops", "python")]
+
+import children
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+BYTES = 1 << 20
+
+
+def script(name, *words):
+    return subprocess.run([sys.executable, os.path.join(SCRIPTS, name), *words], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+class FolderCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+
+@unittest.skipUnless(numpy, "needs numpy")
+class TrainersTest(FolderCase):
+    def setUp(self):
+        super().setUp()
+        self.data = os.path.join(self.folder, "data")
+        script("make_training_data.py", self.data, str(BYTES))
+
+    def sums(self, way, place):
+        """Returns the sums of a shuffled epoch and of all rows in order."""
+        epoch, touch = script("trainer.py", way, place, "7", "epoch", "touch").splitlines()
+        return epoch.removeprefix("epoch "), touch.removeprefix("touch ")
+
+    def expected(self):
+        images = numpy.load(os.path.join(self.data, "images.npy")).view(numpy.int64)
+        return str(images.sum() + numpy.load(os.path.join(self.data, "labels.npy")).sum())
+
+    def test_all_ways_read_every_byte_once_an_epoch(self):
+        import make_store
+
+        store, cache = os.path.join(self.folder, "store"), os.path.join(self.folder, "cache")
+        arrays = {name: numpy.load(os.path.join(self.data, name + ".npy")) for name in ("images", "labels")}
+        make_store.write_version(store, "training", arrays)
+        for way, place in ("plain", self.data), ("map", self.data), ("script", f"{self.data}:{cache}"), ("larder", store):
+            with self.subTest(way):
+                self.assertEqual(self.sums(way, place), (self.expected(), self.expected()))
+
+    def test_the_same_seed_makes_the_same_data(self):
+        again = os.path.join(self.folder, "again")
+        script("make_training_data.py", again, str(BYTES))
+
+        for name in "images.npy", "labels.npy":
+            with open(os.path.join(self.data, name), "rb") as one, open(os.path.join(again, name), "rb") as other:
+                self.assertEqual(one.read(), other.read())
+
+
+class ChildrenTest(FolderCase):
+    def test_a_mapping_that_nobody_shares_has_its_length_as_its_share(self):
+        path = os.path.join(self.folder, "mapped")
+        with open(path, "wb") as file:
+            file.write(os.urandom(BYTES))
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+            sum(mapped[at] for at in range(0, BYTES, mmap.PAGESIZE))
+
+            found = [(length, pss) for name, length, pss in children.mappings(os.getpid()) if name == os.path.realpath(path)]
+
+        self.assertEqual(found, [(BYTES, BYTES)])
+
+    def test_files_without_content_take_no_memory(self):
+        with open(os.path.join(self.folder, "hole"), "wb") as file:
+            file.truncate(BYTES)
+
+        self.assertEqual((len(list(children.files(self.folder))), children.stored(self.folder)), (1, 0))
+
+    def test_the_peak_has_what_a_program_took_and_gave_back(self):
+        program = "import sys; data = bytearray(b'1') * (64 << 20); print('full'); sys.stdout.flush(); sys.stdin.read()"
+        with children.PeakMemory(self.folder) as peak:
+            with children.Child([sys.executable, "-c", program]) as child:
+                child.line()
+                peak.pids.add(child.pid)
+                while not peak.own:
+                    self.assertIsNone(child.process.poll())
+
+        self.assertGreaterEqual(peak.own, 64 << 20)
+
+    def test_a_program_that_ends_or_says_nothing_is_told_from_one_that_answers(self):
+        with children.Child([sys.executable, "-c", "print('sum 5')"]) as child:
+            self.assertEqual(child.answer("sum"), "5")
+            self.assertRaises(ChildProcessError, child.line)
+        with children.Child([sys.executable, "-c", "input()"]) as child:
+            self.assertRaises(TimeoutError, child.line, 0.05)
+            self.assertEqual(child.signal(signal.SIGKILL), -signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main()
