@@ -110,6 +110,7 @@ final class Serve implements Callable<Integer> {
     @Override
     public Integer call() {
         requireSane();
+        requireCompiler();
         if (detach && !DetachedProcess.isThisOne()) {
             return DetachedProcess.start(larder.out());
         }
@@ -122,6 +123,15 @@ final class Serve implements Callable<Integer> {
             }
             LOG.error(failure.getMessage(), larder.debug ? failure : null);
             return failure.rawCode();
+        }
+    }
+
+    /** Says in time what a runtime without a compiler would end with. */
+    private static void requireCompiler() {
+        if (ModuleLayer.boot().findModule("jdk.compiler").isEmpty()) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "this Java cannot run the daemon: it lacks the module jdk.compiler")
+                    .with("home", System.getProperty("java.home"))
+                    .remedy("install a JDK instead of a JRE (apt-get install default-jdk-headless), or set JAVA_HOME");
         }
     }
 

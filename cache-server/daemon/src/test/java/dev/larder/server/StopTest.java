@@ -9,6 +9,7 @@ import dev.larder.protocol.Progress;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.store.CleanUp;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,6 +49,20 @@ class StopTest {
     @AfterEach
     void close() {
         served.close();
+    }
+
+    @Test
+    void aStoreThatIsAMountOfItsOwnIsEmptiedAndStays() {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=32m")) {
+            for (int start = 0; start < 2; start++) {
+                Daemon daemon = Daemon.start(new DaemonConfig(tiny.folder(), OptionalLong.empty(), 1));
+                assertThat(ServedStore.entries(tiny.folder())).contains("daemon.lock");
+
+                daemon.stop(false);
+
+                assertThat(tiny.folder()).isEmptyDirectory();
+            }
+        }
     }
 
     @Test

@@ -25,7 +25,7 @@ final class JavaCheck implements Check {
         } else if (release > NEWEST_TRIED) {
             return Finding.info(name(), found + ": newer than any that was tried", "set JAVA_HOME to JDK 17 to 25");
         }
-        return Finding.ok(name(), found + "; the daemon's flags stand in ops/java-flags, and ops/larder gives them");
+        return Finding.ok(name(), found + "; the script that starts larder gives the daemon the flags that it needs");
     }
 
     private static int release(String specification) {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -159,11 +160,17 @@ final class Publication {
         }
     }
 
+    /** Removes a folder, unless there is something in it, or it is the root of a mount: that stays for the next daemon. */
     static void deleteIfEmpty(Path folder) throws IOException {
         try {
             Files.deleteIfExists(folder);
         } catch (DirectoryNotEmptyException e) {
             return;
+        } catch (FileSystemException e) {
+            Path real = folder.toRealPath();
+            if (Mount.of(real).filter(mount -> mount.point().equals(real)).isEmpty()) {
+                throw e;
+            }
         }
     }
 

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class ExpositionTest {
     private static final Path METRICS = Path.of("../../ops/docs/METRICS.md");
+    private static final Path ALERTS = Path.of("../../ops/prometheus/larder.rules.yaml");
     private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (\\S+) (\\S+)$");
     private static final Pattern LABEL = Pattern.compile("([a-z]+)=\"");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\|");
@@ -56,6 +57,27 @@ class ExpositionTest {
                         row.group(1), row.group(2) + names(row.group(3), Pattern.compile("`([a-z]+)`"))));
 
         assertThat(exposed).hasSizeGreaterThan(20).isEqualTo(documented);
+    }
+
+    @Test
+    void alertsAskOnlyForWhatIsExposed() throws IOException {
+        String text = text();
+        String rules = Files.readString(ALERTS);
+        List<String> expressions = Pattern.compile("(?m)^ +expr: (.*)$")
+                .matcher(rules)
+                .results()
+                .map(rule -> rule.group(1))
+                .toList();
+
+        assertThat(expressions).hasSizeGreaterThan(5);
+        for (String expression : expressions) {
+            names(expression, Pattern.compile("\\b(larder_[a-z_]+)"))
+                    .forEach(name -> assertThat(text).containsPattern("(?m)^" + name + "[{ ]"));
+            Pattern.compile("(larder_[a-z_]+)\\{([a-z]+=\"[a-z]+\")}")
+                    .matcher(expression)
+                    .results()
+                    .forEach(series -> assertThat(text).contains(series.group(1) + "{" + series.group(2) + "}"));
+        }
     }
 
     private static Set<String> labels(String text, MatchResult type) {

@@ -1,0 +1,120 @@
+package dev.larder.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Looks at what is in the archives. */
+class ArchiveContentTest {
+    private static final Path TARGET = Path.of(System.getProperty("larder.target", "target"));
+    private static final Path STAGE = TARGET.resolve("stage");
+    private static final String JAVA_HOME = System.getProperty("java.home");
+    private static final String MODULES = System.getProperty("larder.modules", "");
+
+    @TempDir
+    Path temporary;
+
+    @Test
+    void theRuntimeHasTheModulesThatTheJarsAskFor() {
+        String jars = String.join(
+                ":",
+                Installed.files(STAGE.resolve("lib")).stream()
+                        .filter(name -> name.endsWith(".jar"))
+                        .map(name -> STAGE.resolve("lib").resolve(name).toString())
+                        .toList());
+        String command = Arrays.stream(jars.split(":", -1))
+                .filter(jar -> jar.contains("/larder-command"))
+                .findFirst()
+                .orElseThrow();
+        Ended ended = Installed.run(
+                Map.of(),
+                List.of(
+                        JAVA_HOME + "/bin/jdeps",
+                        "-R",
+                        "-q",
+                        "--multi-release",
+                        "17",
+                        "--ignore-missing-deps",
+                        "--print-module-deps",
+                        "-cp",
+                        jars,
+                        command));
+        assertThat(Arrays.asList((MODULES + ",java.base,java.compiler").split(",", -1)))
+                .contains(ended.out().strip().split(",", -1));
+    }
+
+    @Test
+    void everyLibraryStandsAmongTheLicences() throws IOException {
+        String licences = Files.readString(STAGE.resolve("THIRD-PARTY.txt"));
+        List<String> libraries = Installed.files(STAGE.resolve("lib")).stream()
+                .filter(name -> name.endsWith(".jar") && !name.startsWith("larder-"))
+                .toList();
+        assertThat(libraries).hasSizeGreaterThan(20).allSatisfy(name -> {
+            String artifact = name.replaceFirst("-\\d.*", "");
+            assertThat(licences).containsPattern("(?m)^" + artifact + " [^:]+: \\S");
+        });
+        assertThat(licences).doesNotContain("junit", "assertj", "awaitility");
+    }
+
+    @Test
+    void everyCommandHasAPageThatGroffTakes() throws IOException {
+        String completion = Files.readString(STAGE.resolve("completions/larder.bash"));
+        List<String> pages = Installed.files(STAGE.resolve("man/man1")).stream()
+                .filter(name -> name.endsWith(".1"))
+                .toList();
+        assertThat(pages).contains("larder.1", "larder-serve.1", "larder-grid.1");
+        assertThat(pages)
+                .filteredOn(page -> page.contains("-"))
+                .allSatisfy(
+                        page -> assertThat(completion).contains(page.substring("larder-".length(), page.length() - 2)));
+        if (Files.isExecutable(Path.of("/usr/bin/groff"))) {
+            assertThat(pages).allSatisfy(page -> {
+                Ended ended = Installed.run(
+                        Map.of(),
+                        List.of(
+                                "groff",
+                                "-man",
+                                "-Tutf8",
+                                "-ww",
+                                STAGE.resolve("man/man1/" + page).toString()));
+                assertThat(ended.err()).isEmpty();
+            });
+        }
+    }
+
+    @Test
+    void thePartsAreTheSameWhenTheyAreMadeAgain() throws IOException {
+        for (String part : List.of("lib", "THIRD-PARTY.txt")) {
+            Files.createSymbolicLink(
+                    temporary.resolve(part), TARGET.resolve(part).toAbsolutePath());
+        }
+        String root = System.getProperty("larder.root", "../..");
+        Ended staged = Installed.run(
+                Map.of(),
+                List.of(
+                        root + "/cache-server/distribution/src/build/sh/stage",
+                        root,
+                        temporary.toString(),
+                        JAVA_HOME,
+                        MODULES));
+        assertThat(staged.code()).as(staged.err()).isZero();
+
+        String first = TARGET.toString();
+        String second = temporary.toString();
+        assertThat(differences(first + "/stage", second + "/stage")).isEmpty();
+        // The JDK writes the archive of its own classes a little differently every time.
+        assertThat(differences(first + "/runtime", second + "/runtime").lines())
+                .allMatch(line -> line.contains("classes.jsa"));
+    }
+
+    private static String differences(String one, String other) {
+        return Installed.run(Map.of(), List.of("diff", "-rq", one, other)).out();
+    }
+}

@@ -1,0 +1,138 @@
+package dev.larder.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * An archive, unpacked where nothing else is: an empty home, and a path with the tools of a small system on it.
+ *
+ * @param root the unpacked folder
+ * @param home where {@code $HOME} leads
+ * @param path the one folder of {@code $PATH}
+ * @param store a store of its own
+ */
+record Installed(Path root, Path home, Path path, Path store) implements AutoCloseable {
+    private static final Path TARGET = Path.of(System.getProperty("larder.target", "target"));
+    private static final long DEADLINE_S = 180;
+    private static final List<String> TOOLS = List.of(
+            "bash cat chmod cksum cut dirname env find flock gzip install kill mkdir mktemp mv nproc readlink rm sed sh sleep"
+                    .split(" ", -1));
+
+    /** Unpacks {@code larder.archive}, or another one that a property names, into a folder. */
+    static Installed unpack(String property, Path folder) throws IOException {
+        Path archive = TARGET.resolve(System.getProperty(property, "none"));
+        Files.createDirectories(folder);
+        assertThat(run(Map.of(), List.of("tar", "-xzf", archive.toString(), "-C", folder.toString()))
+                        .code())
+                .isZero();
+        Path home = Files.createDirectory(folder.resolve("home"));
+        Path path = Files.createDirectory(folder.resolve("path"));
+        TOOLS.forEach(tool -> link(path, tool));
+        List.of("touch", "timeout", "python3").forEach(tool -> link(path, tool));
+        if (!property.endsWith("java")) {
+            link(path, "java");
+        }
+        Path store = Path.of("/dev/shm/larder-dist-" + ProcessHandle.current().pid() + "-" + System.nanoTime());
+        return new Installed(onlyFolder(folder), home, path, store);
+    }
+
+    /** Runs a command line of larder. */
+    Ended larder(String... words) {
+        return larderAt(root.resolve("bin/larder"), words);
+    }
+
+    /** Runs larder by another name. */
+    Ended larderAt(Path program, String... words) {
+        List<String> command = new ArrayList<>(List.of(program.toString()));
+        command.addAll(List.of(words));
+        return run(environment(), command);
+    }
+
+    Map<String, String> environment() {
+        return Map.of(
+                "HOME", home.toString(),
+                "PATH", path.toString(),
+                "LARDER_STORE", store.toString(),
+                "TMPDIR", "/tmp");
+    }
+
+    /** Lists what is in a folder, below it too. */
+    static List<String> files(Path folder) {
+        try (Stream<Path> found = Files.walk(folder)) {
+            return found.map(file -> folder.relativize(file).toString())
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Runs a command line with nothing in its environment but this, or with ours where this is empty. */
+    static Ended run(Map<String, String> environment, List<String> command) {
+        try {
+            Path out = Files.createTempFile("out", "");
+            Path err = Files.createTempFile("err", "");
+            Process process = start(environment, command, out, err);
+            if (!process.waitFor(DEADLINE_S, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError("still running: " + command + " " + Files.readString(err));
+            }
+            Ended ended = new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
+            Files.delete(out);
+            Files.delete(err);
+            return ended;
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError("cannot run " + command, e);
+        }
+    }
+
+    static Process start(Map<String, String> environment, List<String> command, Path out, Path err) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        if (!environment.isEmpty()) {
+            builder.environment().clear();
+            builder.environment().putAll(environment);
+        }
+        return builder.start();
+    }
+
+    @Override
+    public void close() {
+        if (Files.exists(store)) {
+            larder("stop");
+        }
+    }
+
+    private static void link(Path path, String tool) {
+        for (String folder : List.of("/usr/bin", "/bin", "/usr/local/bin")) {
+            Path program = Path.of(folder, tool);
+            if (Files.isExecutable(program)) {
+                try {
+                    Files.createSymbolicLink(path.resolve(tool), program);
+                    return;
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+    }
+
+    private static Path onlyFolder(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.filter(entry -> entry.getFileName().toString().startsWith("larder-"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+}

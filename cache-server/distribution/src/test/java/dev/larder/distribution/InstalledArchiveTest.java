@@ -1,0 +1,216 @@
+package dev.larder.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Uses the archives as somebody who has nothing else. */
+class InstalledArchiveTest {
+    private static final String PLAIN = "larder.archive";
+    private static final String WITH_JAVA = "larder.archive.with.java";
+    private static final String READ =
+            "import sys; sys.path.insert(0, sys.argv[1]); import larder; print(larder.open('d/a').sum())";
+
+    @TempDir
+    Path temporary;
+
+    private Path source;
+
+    @BeforeEach
+    void oneArrayToLoad() throws IOException {
+        source = Files.createDirectory(temporary.resolve("source"));
+        String header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }";
+        byte[] image = ("?NUMPY??v?" + header + " ".repeat(117 - header.length()) + "\n????")
+                .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
+        byte[] start = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+        System.arraycopy(start, 0, image, 0, start.length);
+        System.arraycopy(new byte[] {1, 2, 3, 4}, 0, image, 128, 4);
+        Files.write(source.resolve("a.npy"), image);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {PLAIN, WITH_JAVA})
+    void aDaemonLoadsAndPythonReadsWithNothingButTheArchive(String archive) throws IOException {
+        try (Installed installed = Installed.unpack(archive, temporary.resolve("a folder"))) {
+            assertThat(installed.larder("serve", "--detach", "--load", "d=" + source))
+                    .satisfies(ended -> assertThat(ended.code()).as(ended.err()).isZero());
+            assertThat(installed.larder("ls", "--json").out()).contains("\"d/a\"");
+
+            assertThat(python(installed)).isEqualTo("10\n");
+
+            assertThat(installed.larder("stop").code()).isZero();
+            assertThat(installed.store()).doesNotExist();
+            assertThat(Installed.files(installed.root().resolve("archive")))
+                    .anyMatch(name -> name.startsWith("short-"))
+                    .anyMatch(name -> name.startsWith("daemon-"));
+        }
+    }
+
+    /** Somewhere numpy is not the system's: then python is the one that this very path finds. */
+    private static String python(Installed installed) {
+        String folder = installed.root().resolve("python").toString();
+        Map<String, String> environment =
+                Map.of("LARDER_STORE", installed.store().toString(), "PATH", "/usr/bin:/bin");
+        Ended ended = Installed.run(environment, List.of("python3", "-B", "-c", READ, folder));
+        assumeTrue(!ended.err().contains("No module named 'numpy'"), "no numpy");
+        assertThat(ended.err()).isEmpty();
+        return ended.out();
+    }
+
+    @Test
+    void anotherUserRunsAReadOnlyInstallThroughALink() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("shared"))) {
+            Path link = Files.createSymbolicLink(
+                    temporary.resolve("larder"), installed.root().resolve("bin/larder"));
+            List<String> before = Installed.files(installed.root());
+
+            Ended first = Installed.run(installed.environment(), asNobody(installed, link, "--version"));
+
+            assertThat(first.err()).isEmpty();
+            assertThat(first.out()).startsWith("larder ");
+            assertThat(Installed.files(installed.root())).isEqualTo(before);
+            assertThat(Installed.files(installed.home().resolve(".cache/larder")))
+                    .anyMatch(name -> name.startsWith("short-"));
+        }
+    }
+
+    @Test
+    void whereNothingCanBeWrittenACommandIsOnlySlower() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("sealed"))) {
+            List<String> command = asNobody(installed, installed.root().resolve("bin/larder"), "--version");
+            Files.setPosixFilePermissions(installed.home(), PosixFilePermissions.fromString("r-xr-xr-x"));
+            if (isRoot()) {
+                chown(installed.home(), "root");
+            }
+
+            Ended ended = Installed.run(installed.environment(), command);
+
+            assertThat(ended.err()).isEmpty();
+            assertThat(ended.out()).startsWith("larder ");
+            Files.setPosixFilePermissions(installed.home(), PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+    }
+
+    /** Makes words that run a program as a user who may not write to the install. */
+    private List<String> asNobody(Installed installed, Path program, String word) throws IOException {
+        List<String> command = new ArrayList<>();
+        if (isRoot()) {
+            command.addAll(List.of("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
+            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
+            chown(installed.home(), "65534");
+        } else {
+            Files.setPosixFilePermissions(installed.root(), PosixFilePermissions.fromString("r-xr-xr-x"));
+        }
+        command.addAll(List.of(program.toString(), word));
+        List<String> probe = new ArrayList<>(command.subList(0, command.size() - 2));
+        probe.addAll(List.of("/usr/bin/test", "-r", program.toString()));
+        assumeTrue(Installed.run(Map.of(), probe).code() == 0, "other users cannot reach this folder");
+        return command;
+    }
+
+    private static boolean isRoot() {
+        return "root".equals(System.getProperty("user.name"));
+    }
+
+    private static void chown(Path file, String user) {
+        assertThat(Installed.run(Map.of(), List.of("chown", user, file.toString()))
+                        .code())
+                .isZero();
+    }
+
+    @Test
+    void twoFirstRunsAtOnceBothWork() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("twice"))) {
+            CompletableFuture<Ended> other = CompletableFuture.supplyAsync(() -> installed.larder("--version"));
+            Ended one = installed.larder("--version");
+
+            assertThat(List.of(one, other.join()))
+                    .allSatisfy(
+                            ended -> assertThat(ended.code()).as(ended.err()).isZero());
+            assertThat(Installed.files(installed.root().resolve("archive")))
+                    .noneMatch(name -> name.startsWith(".") || name.contains("/."))
+                    .filteredOn(name -> name.endsWith(".jsa"))
+                    .hasSize(2);
+        }
+    }
+
+    @Test
+    void aFirstRunThatIsKilledDoesNotStopTheNext() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("killed"))) {
+            Path lock = installed.root().resolve("archive/lock");
+            Path rest = temporary.resolve("rest");
+            List<String> command =
+                    List.of(installed.root().resolve("bin/larder").toString(), "--version");
+            Process first = Installed.start(installed.environment(), command, rest, rest);
+            await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(lock));
+            first.destroyForcibly();
+
+            assertThat(installed.larder("--version").code()).isZero();
+
+            // What the killed one had begun ends by itself, and lets go.
+            assertThat(Installed.run(Map.of(), List.of("flock", "-w", "120", lock.toString(), "true"))
+                            .code())
+                    .isZero();
+            assertThat(installed.larder("--version").code()).isZero();
+        }
+    }
+
+    @Test
+    void aRuntimeWithoutACompilerIsRefusedInWords() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("jre"))) {
+            String home = System.getProperty("java.home");
+            String runtime = temporary.resolve("runtime").toString();
+            String modules = System.getProperty("larder.modules", "").replace("jdk.compiler,", "");
+            Ended linked = Installed.run(
+                    Map.of(), List.of(home + "/bin/jlink", "--add-modules", modules, "--output", runtime));
+            assertThat(linked.code()).as(linked.out()).isZero();
+            Map<String, String> environment = new HashMap<>(installed.environment());
+            environment.put("JAVA_HOME", runtime);
+
+            String program = installed.root().resolve("bin/larder").toString();
+            Ended ended = Installed.run(environment, List.of(program, "serve", "--detach"));
+
+            assertThat(ended.code()).isEqualTo(1);
+            assertThat(ended.err()).contains("larder: this Java cannot run the daemon", "install a JDK");
+            assertThat(ended.err()).doesNotContain("Exception");
+        }
+    }
+
+    @Test
+    void theRuntimeHasWhatEveryKindOfCommandNeeds() throws IOException {
+        try (Installed installed = Installed.unpack(WITH_JAVA, temporary.resolve("all"))) {
+            Path image = temporary.resolve("x.png");
+            Path results = temporary.resolve("grid");
+            assertThat(installed.larder("serve", "--detach", "--http", "0", "--load", "d=" + source))
+                    .satisfies(ended -> assertThat(ended.code()).as(ended.err()).isZero());
+            assertThat(List.of(
+                            installed.larder("show", "d/a"),
+                            installed.larder("show", "d/a", "--png", image.toString()),
+                            installed.larder("devices"),
+                            installed.larder("doctor", "--json"),
+                            installed.larder("launch", "-n", "2", "--", "true"),
+                            installed.larder("grid", "a=1,2", "--out", results.toString(), "--", "true"),
+                            installed.larder("run", "--hold", "d", "--", "true"),
+                            installed.larder("verify"),
+                            installed.larder("errors")))
+                    .allSatisfy(ended -> assertThat(ended.err()).doesNotContain("WARNING", "NoClassDefFound"));
+            assertThat(installed.larder("errors").out()).doesNotContain("Exception");
+        }
+    }
+}
