@@ -119,7 +119,7 @@ class DocumentWordsTest {
                 case "yaml" ->
                     assertThat(new Yaml(new SafeConstructor(new LoaderOptions())).loadAll(text))
                             .as(block.toString())
-                            .isNotEmpty();
+                            .allSatisfy(document -> assertThat(document).isNotNull());
                 default -> assertThat(block.text()).as(block.toString()).isNotEmpty();
             }
         }
