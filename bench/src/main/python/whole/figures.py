@@ -230,7 +230,7 @@ def day(folder):
 
 
 def startup(folder):
-    for row in lines(folder, "rows.jsonl"):
+    for row in lines(folder, "startup.jsonl"):
         yield Figure(f"startup.{row['what']}.{row['package']}", f"{row['what']}, {row['package']}", statistics.median(row["seconds"]), "s", True,
                      spread=spread(row["seconds"]))
 

@@ -30,9 +30,12 @@ final class WholeReader {
     private static void tellAndHold(ByteBuffer data) throws IOException {
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
-        System.out.println("crc " + crc.getValue());
-        System.in.read();
-        Reference.reachabilityFence(data);
+        try {
+            System.out.println("crc " + crc.getValue());
+            System.in.read();
+        } finally {
+            Reference.reachabilityFence(data);
+        }
     }
 
     private static ByteBuffer load(Path file) throws IOException {

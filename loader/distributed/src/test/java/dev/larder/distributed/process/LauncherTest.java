@@ -281,8 +281,7 @@ class LauncherTest {
         try (MasterPort port = MasterPort.take(0);
                 ServerSocket other = new ServerSocket()) {
             other.setReuseAddress(false); // as those bind who ask for any free port
-            assertThatThrownBy(() ->
-                            other.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port.number())))
+            assertThatThrownBy(() -> other.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port.number())))
                     .isInstanceOf(BindException.class);
         }
     }

@@ -1,0 +1,149 @@
+package dev.larder.command;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
+import dev.larder.column.RaggedBuilder;
+import dev.larder.column.StringsBuilder;
+import dev.larder.column.TextIndexBuilder;
+import dev.larder.distributed.process.LaunchListener;
+import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.shared.SharedArray;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
+import dev.larder.npy.Dtype;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.jocl.cl_mem;
+
+/**
+ * What the snippets of the documents take for granted: a client, three datasets, a loader, and a trainer that computes nothing.
+ *
+ * <p>{@code mnist} is Fashion-MNIST, loaded before; {@code scan} and {@code meta} are made here.
+ */
+public abstract class Surroundings implements AutoCloseable {
+    private static final int SCENES = 300;
+
+    protected final Larder larder = Larder.connect();
+    protected final Dataset mnist = larder.dataset("mnist");
+    protected final Dataset scan = larder.getOrCreate("scan", Surroundings::scan);
+    protected final Dataset meta = larder.getOrCreate("meta", Surroundings::meta);
+    protected final Regions regions = Regions.of(larder);
+    protected final Loader loader = Loader.over(mnist)
+            .arrays("train-images", "train-labels")
+            .shuffle(42)
+            .batch(256)
+            .build();
+    protected final Batch batch = loader.epoch(0).iterator().next();
+    protected final SharedArray weights =
+            SharedArray.openOrCreate(regions, "weights-of-a-document", Dtype.parse("<f4"), 784, 10);
+    protected final Duration timeout = Duration.ofSeconds(10);
+    protected final LaunchListener listener = new LaunchListener() {};
+    protected final float[] array = new float[64];
+    protected final float[] parameters = new float[64];
+    protected final float gradient = 0.5f;
+    protected final float rate = 0.01f;
+    protected final long rows = 10;
+    protected final long number = 0;
+    protected final int i = 0;
+    protected final int rank = 0;
+    protected final int world = 1;
+
+    /** Runs the snippet. */
+    public abstract void block() throws Exception;
+
+    /** Ends what was given to the snippet. */
+    @Override
+    public final void close() {
+        weights.close();
+        loader.close();
+        regions.close();
+        meta.close();
+        scan.close();
+        mnist.close();
+        larder.close();
+    }
+
+    protected final float[] compute() {
+        return new float[(int) rows * 128];
+    }
+
+    protected final float[] gradient(Batch samples) {
+        return new float[samples.size()];
+    }
+
+    protected final void step(DirectBuffer images, DirectBuffer labels, int size) {
+        if (images.capacity() == 0 || labels.capacity() == 0 || size == 0) {
+            throw new AssertionError("an empty batch");
+        }
+    }
+
+    protected final void step(cl_mem images, int size) {
+        if (images.equals(new cl_mem()) || size == 0) {
+            throw new AssertionError("an empty batch");
+        }
+    }
+
+    protected final void step(float[] gradients) {
+        Arrays.fill(gradients, 0);
+    }
+
+    protected final void train(DirectBuffer samples, Dtype dtype, long... shape) {
+        if (samples.capacity() == 0 || shape.length == 0) {
+            throw new AssertionError("an empty handle of " + dtype);
+        }
+    }
+
+    protected final void fill(MutableDirectBuffer buffer) {
+        buffer.setMemory(0, buffer.capacity(), (byte) 1);
+    }
+
+    protected final void reload(SharedArray state) {
+        state.setFloat(0, 0);
+    }
+
+    protected final void change(SharedArray state) {
+        state.setFloat(0, 1);
+    }
+
+    static void scan(DatasetBuilder build) {
+        try (RaggedBuilder features = new RaggedBuilder(Dtype.parse("<f4"), 2);
+                RaggedBuilder tokens = new RaggedBuilder(Dtype.parse("<i4"), 1);
+                StringsBuilder captions = new StringsBuilder();
+                StringsBuilder sceneIds = new StringsBuilder();
+                TextIndexBuilder scenes = new TextIndexBuilder()) {
+            for (int row = 0; row < SCENES; row++) {
+                String scene = "scene0685_%02d".formatted(row);
+                features.add(ByteBuffer.allocate((row % 5 + 1) * 8 * Float.BYTES), row % 5 + 1, 8);
+                tokens.add(ByteBuffer.allocate((row % 300 + 1) * Integer.BYTES), row % 300 + 1);
+                captions.add("a chair, number " + row);
+                sceneIds.add(scene);
+                scenes.add(scene, row);
+            }
+            build.add("obj_feat", features);
+            build.add("tokens", tokens);
+            build.add("caption", captions);
+            build.add("scene_id", sceneIds);
+            build.add("scene", scenes);
+            build.array("scene_feat", Dtype.parse("<f4"), SCENES, 4).write(0, new float[SCENES * 4]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void meta(DatasetBuilder build) {
+        try (StringsBuilder paths = new StringsBuilder()) {
+            for (int row = 0; row < SCENES; row++) {
+                paths.add("scans/" + row + ".ply");
+            }
+            build.add("path", paths);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
