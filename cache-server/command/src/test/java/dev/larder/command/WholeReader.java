@@ -30,8 +30,8 @@ final class WholeReader {
     private static void tellAndHold(ByteBuffer data) throws IOException {
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
-        System.out.println("crc " + crc.getValue());
         try {
+            System.out.println("crc " + crc.getValue());
             System.in.read();
         } finally {
             Reference.reachabilityFence(data);

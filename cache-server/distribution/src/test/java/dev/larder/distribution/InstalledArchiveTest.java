@@ -172,6 +172,32 @@ class InstalledArchiveTest {
     }
 
     @Test
+    void theScriptForSlurmRunsFourTrainersAndLeavesNothing() throws IOException {
+        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("slurm"))) {
+            String user = "dist" + ProcessHandle.current().pid();
+            Map<String, String> environment = new HashMap<>(installed.environment());
+            environment.putAll(Map.of(
+                    "USER",
+                    user,
+                    "LARDER",
+                    installed.root().resolve("bin/larder").toString(),
+                    "DATA",
+                    source.toString(),
+                    "TRAINER",
+                    "echo trained"));
+
+            String script = installed.root().resolve("slurm/larder.sbatch").toString();
+            Ended ended = Installed.run(environment, List.of("bash", script));
+
+            assertThat(ended.code()).as(ended.err()).isZero();
+            assertThat(ended.out().lines())
+                    .filteredOn(line -> line.startsWith("trained --seed"))
+                    .hasSize(4);
+            assertThat(Path.of("/dev/shm/larder-" + user + "-0")).doesNotExist();
+        }
+    }
+
+    @Test
     void aRuntimeWithoutACompilerIsRefusedInWords() throws IOException {
         try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("jre"))) {
             String home = System.getProperty("java.home");
