@@ -32,8 +32,8 @@ def mean(values):
 def read(folder):
     """Returns JMH's figures with one thread, with two, and numpy's."""
     jmh = figures(os.path.join(folder, "jmh.json"))
-    for name, figure in figures(os.path.join(folder, "jmh-open.json")).items():
-        jmh[name] = figure
+    for name in ("jmh-open.json", "jmh-first.json"):
+        jmh |= figures(os.path.join(folder, name))
     peers = [json.load(open(os.path.join(folder, f"numpy-{when}.json"))) for when in ("before", "after")]
     return jmh, figures(os.path.join(folder, "jmh-2-threads.json")), peers
 

@@ -85,7 +85,7 @@ def serve_words(store, folder):
 
 def daemon(store, folder):
     """Starts a daemon, and waits until it has loaded."""
-    child = Child(serve_words(store, folder), stderr=subprocess.DEVNULL)
+    child = Child(serve_words(store, folder))
     try:
         while not child.line().startswith("Done caching."):
             pass

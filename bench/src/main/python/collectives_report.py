@@ -23,10 +23,11 @@ def main():
     for row in sorted(rows, key=lambda row: (row["what"], row["ranks"], row["bytes"], row["engine"] != "larder")):
         own = ours.get((row["what"], row["ranks"], row["bytes"]))
         speed = f"{row['bytes'] / row['medianUs'] / 1e3:.2f}" if row["bytes"] else ""
+        cpu = f"{row['cpuUs']:.2f}" if row.get("cpuUs") else ""
         ratio = f"{row['medianUs'] / own:.2f}" if own and row["engine"] != "larder" else ""
         print(
             f"| {row['what']} | {row['ranks']} | {size(row['bytes'])} | {row['engine']} | {row['bestUs']:.2f} |"
-            f" {row['medianUs']:.2f} | {speed} | {row.get('cpuUs', 0):.2f} | {ratio} |"
+            f" {row['medianUs']:.2f} | {speed} | {cpu} | {ratio} |"
         )
 
 

@@ -13,7 +13,7 @@ def rows(path):
 
 
 def main():
-    print("| arrays | load, s | open and read one, ms p50 | p99 | an array of an open dataset, µs p50 | list all, ms p50 | mappings |")
+    print("| arrays | load, s | open and read one, ms p50 | p99 | a random array of an open dataset, the first time, µs p50 | list all, ms p50 | mappings |")
     print("|--:|--:|--:|--:|--:|--:|--:|")
     for row in rows(sys.argv[1]):
         opened, array = row["openAndRead"], row["arrayOfOpen"]

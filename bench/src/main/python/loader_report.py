@@ -73,6 +73,8 @@ def augmented(figures):
     print("| shape | | samples/s, median | best | GB/s of input, best | per core | of DJL, best | processor | wanted |")
     print("|---|---|---|---|---|---|---|---|---|")
     for shape, size in (("28x28", 784), ("32x32x3", 3072)):
+        if ("AugmentBenchmark.djlPipeline", shape, "", "") not in figures:
+            continue
         djl = figures["AugmentBenchmark.djlPipeline", shape, "", ""]
         djl_us = djl.processor_us / ROWS
         print(

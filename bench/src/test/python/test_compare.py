@@ -10,8 +10,8 @@ MAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 2, "ma
 MACHINE = {"processor": "P", "cores": 2, "java": "17", "commit": "abc"}
 
 
-def figure(key, value, ratio=None, spread=0.0, less_is_better=False):
-    return {"key": key, "value": value, "ratio": ratio, "spread": spread, "less_is_better": less_is_better, "unit": "ms"}
+def figure(key, value, ratio=None, spread=0.01, less_is_better=False, what="w"):
+    return {"key": key, "what": what, "value": value, "ratio": ratio, "spread": spread, "less_is_better": less_is_better, "unit": "ms"}
 
 
 class CompareTest(unittest.TestCase):
@@ -50,6 +50,17 @@ class CompareTest(unittest.TestCase):
         other = self.compare(old, self.report("other", slower, machine=MACHINE | {"cores": 8}))
         self.assertEqual(other.returncode, 0)
         self.assertIn("not compared: another machine", other.stdout)
+
+    def test_what_was_not_repeated_has_more_room(self):
+        old = self.report("old", figure("a", 1, ratio=1.4, spread=0.0))
+        self.assertEqual(self.compare(old, self.report("near", figure("a", 1, ratio=1.0, spread=0.0))).returncode, 0)
+        self.assertEqual(self.compare(old, self.report("far", figure("a", 1, ratio=0.9, spread=0.0))).returncode, 1)
+
+    def test_figures_of_another_size_are_not_compared(self):
+        old = self.report("old", figure("a", 1, ratio=4.0, what="of 1,000 arrays"))
+        done = self.compare(old, self.report("quick", figure("a", 1, ratio=1.0, what="of 10 arrays")))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("not compared: of another size", done.stdout)
 
     def test_a_figure_that_is_gone_fails_and_a_new_one_does_not(self):
         old, new = self.report("old", figure("a", 1, ratio=2.0)), self.report("new", figure("b", 1, ratio=2.0))

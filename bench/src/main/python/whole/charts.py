@@ -133,7 +133,7 @@ def growth(run, folder):
     axes, write = chart(folder, "arrays", "As a dataset has more arrays", "arrays", "ms, median", log_x=10, log_y=True)
     counts = [row["arrays"] for row in rows]
     axes.plot(counts, [row["openAndRead"]["p50Ms"] for row in rows], "o-", color=OURS, label="open it and read one array")
-    axes.plot(counts, [row["arrayOfOpen"]["p50Ms"] for row in rows], "s-", color=OTHER, label="an array of an open dataset")
+    axes.plot(counts, [row["arrayOfOpen"]["p50Ms"] for row in rows], "s-", color=OTHER, label="a random array of an open dataset, the first time")
     axes.plot(counts, [row["list"]["p50Ms"] for row in rows], "^-", color=LIMIT, label="list all arrays")
     axes.plot(counts, [1e3 * row["loadSeconds"] for row in rows], "v-", color=PEER, label="load the folder")
     ticks(axes, counts, [f"{count:,}" for count in counts])
@@ -198,7 +198,14 @@ DRAWN = {"arrays": gather, "ingest": ingest, "loader": threads, "growth": growth
 
 
 def draw_all(run):
-    """Draws what a run's folder has figures for; returns [(file, title)] by part."""
+    """Draws what a run's folder has figures for; returns [(file, title)] by part, and what is wrong with parts: {part: error}."""
     folder = os.path.join(run, "charts")
     os.makedirs(folder, exist_ok=True)
-    return {part: list(drawn(os.path.join(run, part), folder)) for part, drawn in DRAWN.items() if os.path.isdir(os.path.join(run, part))}
+    found, wrong = {}, {}
+    for part, drawn in DRAWN.items():
+        if os.path.isdir(os.path.join(run, part)):
+            try:
+                found[part] = list(drawn(os.path.join(run, part), folder))
+            except (OSError, ValueError, LookupError, ArithmeticError) as e:
+                wrong[part] = repr(e)
+    return found, wrong

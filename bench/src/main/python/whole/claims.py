@@ -34,6 +34,9 @@ def lines(readme):
         sys.exit(f"no link to a report: file={readme}")
     with open(os.path.join(os.path.dirname(os.path.abspath(readme)), link.group(1), "figures.json")) as file:
         found = {figure["key"]: figure for figure in json.load(file)["figures"]}
+    missing = [key for key, _ in CLAIMS if key not in found]
+    if missing:
+        sys.exit(f"the report has no such figures: folder={link.group(1)} figures={missing}")
     claims = "".join(f"| {text.format(**found[key])} | `{found[key]['command']}` |\n" for key, text in CLAIMS)
     return text, BEGIN + "| measured here | again |\n|---|---|\n" + claims + END
 

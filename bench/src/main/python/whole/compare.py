@@ -4,7 +4,8 @@
 usage: compare.py OLD NEW [--tolerance PERCENT]    folders that ops/bench has filled
 
 Ratios to a peer of the same run are compared where there are any, else values: those only if both are of one kind of machine. What
-counts as worse is a change by more than the tolerance (25 % unless told otherwise) and by more than the spread of either run.
+counts as worse is a change by more than the tolerance (25 % unless told otherwise) and by more than the spread of either run; twice the
+tolerance where nothing was repeated.
 """
 import argparse
 import json
@@ -36,12 +37,15 @@ def compare(old, new, is_same_machine, tolerance):
     for key in [*old, *(key for key in new if key not in old)]:
         before, after = old.get(key), new.get(key)
         if not before or not after:
-            yield key, before, after, None, "gone" if before else "new"
+            yield key, before, after, None, "new" if after else "gone" if is_same_machine else "not there"
+        elif before["what"] != after["what"]:
+            yield key, before, after, None, "not compared: of another size"
         elif not (before["ratio"] and after["ratio"]) and not is_same_machine:
             yield key, before, after, None, "not compared: another machine"
         else:
             times = change(before, after)
-            noise = max(tolerance, before["spread"], after["spread"])
+            own = max(before["spread"], after["spread"])
+            noise = max(tolerance, own) if own else 2 * tolerance
             verdict = "**worse**" if times < 1 / (1 + noise) else "better" if times > 1 + noise else "the same"
             yield key, before, after, times, verdict
 

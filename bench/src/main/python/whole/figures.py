@@ -1,7 +1,7 @@
 """Reads what the parts of a run have left, and picks the figures that a report begins with and that two reports are compared by.
 
 A figure has a ratio to a peer of the same run, in which more is better, or where it has no peer, a value. Its spread says by how much
-the same run's own repetitions differ: (most - least) / middle.
+repetitions in the same run differ, its own or the peer's, whichever more: (most - least) / middle; 0 where nothing was repeated.
 """
 import dataclasses
 import json
@@ -26,11 +26,14 @@ class Figure:
     peer: str = ""
     peer_value: float = 0.0
     spread: float = 0.0
+    times: float = 0.0
     command: str = ""
 
     @property
     def ratio(self):
-        """How many times better than the peer; None where there is none."""
+        """How many times better than the peer, by rounds in turns where there were such; None where there is no peer."""
+        if self.times:
+            return self.times
         if not self.peer_value or not self.value:
             return None
         return self.peer_value / self.value if self.less_is_better else self.value / self.peer_value
@@ -62,40 +65,39 @@ def jmh(path):
     }
 
 
-def own_spread(run):
-    return spread([value for fork in run["primaryMetric"]["rawData"] for value in fork])
+def own_spread(*runs):
+    """Returns the widest spread of JMH's iterations of some benchmarks."""
+    return max(spread([value for fork in run["primaryMetric"]["rawData"] for value in fork]) for run in runs)
 
 
 def arrays(folder):
     one, _, peers = arrays_report.read(folder)
     raw = jmh(os.path.join(folder, "jmh.json"))
-    for row, peer_key, peer in (("784", "take", "numpy take(out=)"), ("3072", "take", "numpy take(out=)"), ("153600", "takeClip", 'numpy take(out=, mode="clip")')):
+    for row in ("256", "784", "3072", "153600"):
+        clip = [p["gather"][row]["takeClip"] for p in peers]
         yield Figure(
             f"gather.{row}", f"256 random rows of {row} B, one thread", one[f"GatherBenchmark.larder:{row}"][0], "batches/s",
-            peer=peer, peer_value=statistics.mean(p["gather"][row][peer_key] for p in peers),
-            spread=own_spread(raw["GatherBenchmark.larder", row]),
+            peer="numpy's fastest, take(out=, mode=\"clip\")", peer_value=statistics.mean(clip),
+            spread=max(own_spread(raw["GatherBenchmark.larder", row]), spread(clip)),
         )
+    ours = raw["GatherBenchmark.larder", "784"]
+    for key, peer, name in (("heap", "rows in a Java heap array", "heapArray"), ("channel", "FileChannel", "fileChannel")):
+        other = raw["GatherBenchmark." + name, "784"]
+        yield Figure(
+            f"gather.{key}", "256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
+            peer=peer, peer_value=other["primaryMetric"]["score"], spread=own_spread(ours, other),
+        )
+    opened = [p["openMicros"] for p in peers]
     yield Figure(
-        "gather.heap", "256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
-        peer="rows in a Java heap array", peer_value=one["GatherBenchmark.heapArray:784"][0],
-        spread=own_spread(raw["GatherBenchmark.larder", "784"]),
-    )
-    yield Figure(
-        "gather.channel", "256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
-        peer="FileChannel", peer_value=one["GatherBenchmark.fileChannel:784"][0],
-        spread=own_spread(raw["GatherBenchmark.larder", "784"]),
-    )
-    opened = jmh(os.path.join(folder, "jmh-open.json"))["OpenBenchmark.openRead",]
-    yield Figure(
-        "open", "lease, map, read, close, p50", opened["primaryMetric"]["scorePercentiles"]["50.0"], "µs", True,
-        peer='np.load(mmap_mode="r"), no lease', peer_value=statistics.mean(p["openMicros"] for p in peers),
+        "open", "lease, map, read, close, mean", one["OpenBenchmark.openRead"][0], "µs", True,
+        peer='np.load(mmap_mode="r"), no lease', peer_value=statistics.mean(opened), spread=spread(opened),
     )
     yield Figure("open.again", "an array of an open dataset", one["OpenBenchmark.repeated"][0], "µs", True,
                  spread=own_spread(raw["OpenBenchmark.repeated",]))
-    element = raw["ElementBenchmark.view",]
     yield Figure(
         "element", "one float at a random place", one["ElementBenchmark.view"][0], "ns", True,
-        peer="UnsafeBuffer, index by hand", peer_value=one["ElementBenchmark.unsafeBuffer"][0], spread=own_spread(element),
+        peer="UnsafeBuffer, index by hand", peer_value=one["ElementBenchmark.unsafeBuffer"][0],
+        spread=own_spread(raw["ElementBenchmark.view",], raw["ElementBenchmark.unsafeBuffer",]),
     )
 
 
@@ -106,12 +108,14 @@ def columns(folder):
         ours, theirs = table["IndexBenchmark." + name, str(keys)], table["IndexBenchmark." + peer, str(keys)]
         yield Figure(
             f"index.{name}", f"look up one of {keys:,} {name} keys", ours["primaryMetric"]["score"], "ns", True,
-            peer=label, peer_value=theirs["primaryMetric"]["score"], spread=own_spread(ours),
+            peer=label, peer_value=theirs["primaryMetric"]["score"], spread=own_spread(ours, theirs),
         )
     small = load(folder, "small-files.json")
+    ratios = [theirs / ours for ours, theirs in zip(small["larder"], small["python"])]
     yield Figure(
         "ingest.small", f"load {small['files']:,} small files", statistics.median(small["larder"]), "s", True,
-        peer="np.save(np.load()) by as many processes", peer_value=statistics.median(small["python"]), spread=spread(small["larder"]),
+        peer="np.save(np.load()) by as many processes", peer_value=statistics.median(small["python"]),
+        spread=spread(ratios), times=statistics.median(ratios),
     )
 
 
@@ -124,7 +128,7 @@ def ingest(folder):
     row = max(ingest_rows(folder), key=lambda each: (each["huge"] in ("advise", "as-is"), each["bytes"]))
     yield Figure(
         "ingest.large", f"load one file of {row['bytes'] >> 20:,} MiB, tmpfs huge={row['huge']}", row["larder"], "GB/s",
-        peer="cp", peer_value=row["cp"], spread=spread(row["ratios"]),
+        peer="cp", peer_value=row["cp"], spread=spread(row["ratios"]), times=row["ratio"],
     )
 
 
@@ -137,7 +141,7 @@ def loader(folder):
     ):
         yield Figure(
             key, what, ours["primaryMetric"]["score"], "batches/s", peer=peer, peer_value=other["primaryMetric"]["score"],
-            spread=own_spread(ours),
+            spread=own_spread(ours, other),
         )
     first = table["FirstBatchBenchmark.fromConnect",]
     yield Figure("loader.first", "connect, open, shuffle, first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
@@ -188,6 +192,8 @@ def one_copy(folder):
     rows = [row for row in lines(folder, "rows.jsonl") if row["figure"] == "one-copy" and "copies" in row]
     copies = {(row["engine"], row["processes"]): row["copies"] for row in rows}
     for language in ("java", "python"):
+        if not {("larder-" + language, 1), ("plain-" + language, 1)} <= copies.keys():
+            continue  # there was not enough memory
         most = max(count for engine, count in copies if engine == "larder-" + language)
         yield Figure(f"one-copy.{language}", f"copies that {most} {language.capitalize()} trainers hold", copies["larder-" + language, most],
                      "copies", True)
@@ -230,7 +236,7 @@ def day(folder):
 
 
 def startup(folder):
-    for row in lines(folder, "startup.jsonl"):
+    for row in lines(folder, "rows.jsonl"):
         yield Figure(f"startup.{row['what']}.{row['package']}", f"{row['what']}, {row['package']}", statistics.median(row["seconds"]), "s", True,
                      spread=spread(row["seconds"]))
 
@@ -251,9 +257,13 @@ PARTS = {
 
 
 def all_of(run):
-    """Returns the figures of a run's folder, in the order of its parts; parts that are not there have none."""
-    found = []
+    """Returns the figures of a run's folder in the order of its parts, and what is wrong with parts that have none: {part: error}."""
+    found, wrong = [], {}
     for name, part in PARTS.items():
-        if os.path.isdir(os.path.join(run, name)):
-            found += [dataclasses.replace(figure, command=f"ops/bench --{name}") for figure in part(os.path.join(run, name))]
-    return found
+        folder = os.path.join(run, name)
+        if os.path.isdir(folder):
+            try:
+                found += [dataclasses.replace(figure, command=f"ops/bench --{name}") for figure in part(folder)]
+            except (OSError, ValueError, LookupError, ArithmeticError) as e:
+                wrong[name] = repr(e)
+    return found, wrong

@@ -13,7 +13,7 @@ def output(*command):
         done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     except OSError:
         return ""
-    return (done.stdout + done.stderr).strip()
+    return (done.stdout or done.stderr).strip() if done.returncode == 0 else ""
 
 
 def field(path, pattern):
@@ -30,7 +30,7 @@ def main():
     mount = next((line for line in open("/proc/self/mounts") if line.split()[1] == "/dev/shm"), "")
     facts = {
         "processor": field("/proc/cpuinfo", r"^model name\s*:(.*)$") or platform.machine(),
-        "cores": os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0)),
         "memoryGiB": round(int(field("/proc/meminfo", r"^MemTotal:\s*(\d+)") or 0) / (1 << 20), 1),
         "kernel": platform.release(),
         "java": java.group(1) if java else "?",

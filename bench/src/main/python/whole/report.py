@@ -60,13 +60,15 @@ def summary(found):
         )
 
 
-def part(folder, name, drawn):
+def part(folder, name, drawn, wrong):
     yield f"\n## {TITLES[name]}\n"
     for file, title in drawn:
         yield f"![{title}](charts/{file})\n"
+    if wrong:
+        yield f"**Figures are missing**: {wrong}\n"
     path = os.path.join(folder, name, "report.md")
     if not os.path.exists(path):
-        yield f"Failed; `ops/bench --{name}` shows how.\n"
+        yield f"**Failed**; `ops/bench --{name}` shows how."
         return
     with open(path) as file:
         for line in file.read().rstrip().splitlines():
@@ -75,19 +77,21 @@ def part(folder, name, drawn):
 
 def main():
     folder = sys.argv[1]
-    found = figures.all_of(folder)
-    drawn = charts.draw_all(folder)
+    found, without_figures = figures.all_of(folder)
+    drawn, without_charts = charts.draw_all(folder)
+    wrong = without_charts | without_figures
     with open(os.path.join(folder, "machine.json")) as file:
         machine = json.load(file)
     lines = [*heading(machine, sys.argv[2] if len(sys.argv) > 2 else ""), *summary(found)]
-    for name in TITLES:
-        if os.path.isdir(os.path.join(folder, name)):
-            lines += part(folder, name, drawn.get(name, []))
+    for row in figures.lines(folder, "parts.jsonl"):
+        lines += part(folder, row["part"], drawn.get(row["part"], []), wrong.get(row["part"]))
     with open(os.path.join(folder, "report.md"), "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "figures.json"), "w") as file:
         json.dump({"machine": machine, "figures": [figure.json() for figure in found]}, file, indent=1, ensure_ascii=False)
         file.write("\n")
+    if wrong:
+        sys.exit(f"ops/bench: figures are missing: {wrong}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@ package dev.larder.server.store;
 
 import dev.larder.posix.BulkIo;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,11 +14,15 @@ import org.slf4j.LoggerFactory;
 public final class MemoryNodes {
     private static final Logger LOG = LoggerFactory.getLogger(MemoryNodes.class);
     private static final Path WITH_MEMORY = Path.of("/sys/devices/system/node/has_memory");
+    private static final Path POLICIES = Path.of("/proc/self/numa_maps");
     private static final BitSet NODES = read();
 
     private MemoryNodes() {}
 
-    /** Spreads what the calling thread allocates from now on over all nodes; does nothing where there is only one. */
+    /**
+     * Spreads what the calling thread allocates from now on over all nodes; does nothing where there is only one, or where whoever
+     * started this process has said where its memory is to lie.
+     */
     public static void interleaveThisThread() {
         if (NODES.cardinality() > 1 && !BulkIo.system().interleaveOver(NODES)) {
             LOG.debug("pages are not interleaved: nodes={}", NODES);
@@ -25,10 +31,26 @@ public final class MemoryNodes {
 
     private static BitSet read() {
         try {
-            return parse(Files.readString(WITH_MEMORY).trim());
+            return isPlacedByCaller()
+                    ? new BitSet()
+                    : parse(Files.readString(WITH_MEMORY).trim());
         } catch (IOException | NumberFormatException e) {
             return new BitSet();
         }
+    }
+
+    private static boolean isPlacedByCaller() {
+        try (Stream<String> mappings = Files.lines(POLICIES)) {
+            return mappings.findFirst().filter(MemoryNodes::hasPolicy).isPresent();
+        } catch (IOException | UncheckedIOException withoutNuma) {
+            return false;
+        }
+    }
+
+    /** Tells whether a line of {@code numa_maps} has another policy than the kernel's, such as {@code bind:0} by numactl. */
+    static boolean hasPolicy(String mapping) {
+        String[] words = mapping.split(" ", 3);
+        return words.length > 1 && !words[1].equals("default");
     }
 
     /** Reads the kernel's form of a set of numbers, such as {@code 0-1,4}. */

@@ -16,4 +16,15 @@ class MemoryNodesTest {
 
         assertThat(read).hasToString(nodes);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "5578a1733000 default file=/usr/bin/head mapped=2 N0=2 kernelpagesize_kB=4, false",
+        "5578a1733000 bind:0 file=/usr/bin/head mapped=2, true",
+        "7f0000000000 interleave:0-1 anon=1, true",
+        "'', false"
+    })
+    void aPolicyOfTheCallersIsSeen(String mapping, boolean hasPolicy) {
+        assertThat(MemoryNodes.hasPolicy(mapping)).isEqualTo(hasPolicy);
+    }
 }
