@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -161,7 +162,10 @@ class DocumentWordsTest {
             }
             command.getCommandSpec().options().stream()
                     .filter(option -> !option.hidden())
-                    .filter(option -> Stream.of(option.names()).noneMatch(all::contains))
+                    .filter(option -> Stream.of(option.names())
+                            .filter(each -> each.startsWith("--"))
+                            .map(each -> Pattern.compile(Pattern.quote(each) + "(?![\\w-])"))
+                            .noneMatch(each -> each.matcher(all).find()))
                     .forEach(option -> missing.add(name + " " + option.longestName()));
         });
 

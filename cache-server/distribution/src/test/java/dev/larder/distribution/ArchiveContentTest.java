@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +72,11 @@ class ArchiveContentTest {
                 .filter(name -> name.endsWith(".1"))
                 .toList();
         assertThat(pages).contains("larder.1", "larder-serve.1", "larder-grid.1");
+        Matcher commands = Pattern.compile("local commands=\"([^\"]+)\"").matcher(completion); // the first are those of larder
+        assertThat(commands.find()).isTrue();
+        assertThat(List.of(commands.group(1).split(" ", -1)))
+                .hasSizeGreaterThan(20)
+                .allSatisfy(command -> assertThat(pages).contains("larder-" + command + ".1"));
         assertThat(pages)
                 .filteredOn(page -> page.contains("-"))
                 .allSatisfy(
@@ -115,6 +122,8 @@ class ArchiveContentTest {
     }
 
     private static String differences(String one, String other) {
-        return Installed.run(Map.of(), List.of("diff", "-rq", one, other)).out();
+        Ended ended = Installed.run(Map.of(), List.of("diff", "-rq", one, other));
+        assertThat(ended.code()).as(ended.err()).isBetween(0, 1);
+        return ended.out();
     }
 }

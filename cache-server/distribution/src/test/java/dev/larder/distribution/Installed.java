@@ -24,7 +24,7 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
     private static final Path TARGET = Path.of(System.getProperty("larder.target", "target"));
     private static final long DEADLINE_S = 180;
     private static final List<String> TOOLS = List.of(
-            "bash cat chmod cksum cut dirname env find flock gzip install kill mkdir mktemp mv nproc readlink rm sed sh sleep"
+            "bash cat chmod cksum cut dirname env find flock gzip install kill mkdir mktemp mv nproc readlink rm sed setpriv setsid sh sleep true"
                     .split(" ", -1));
 
     /** Unpacks {@code larder.archive}, or another one that a property names, into a folder. */

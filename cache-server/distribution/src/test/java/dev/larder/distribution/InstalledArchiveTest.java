@@ -229,13 +229,15 @@ class InstalledArchiveTest {
                             installed.larder("show", "d/a"),
                             installed.larder("show", "d/a", "--png", image.toString()),
                             installed.larder("devices"),
-                            installed.larder("doctor", "--json"),
                             installed.larder("launch", "-n", "2", "--", "true"),
                             installed.larder("grid", "a=1,2", "--out", results.toString(), "--", "true"),
                             installed.larder("run", "--hold", "d", "--", "true"),
                             installed.larder("verify"),
                             installed.larder("errors")))
-                    .allSatisfy(ended -> assertThat(ended.err()).doesNotContain("WARNING", "NoClassDefFound"));
+                    .allSatisfy(ended -> assertThat(ended.err()).doesNotContain("WARNING", "NoClassDefFound"))
+                    .allSatisfy(ended -> assertThat(ended.code()).as(ended.err()).isZero());
+            assertThat(installed.larder("doctor", "--json").err()).doesNotContain("WARNING", "NoClassDefFound");
+            assertThat(image).isNotEmptyFile();
             assertThat(installed.larder("errors").out()).doesNotContain("Exception");
         }
     }
