@@ -8,8 +8,8 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -25,35 +25,6 @@ import picocli.CommandLine.Spec;
         description = "Keeps datasets in shared memory, once for all processes of a machine.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = Version.class,
-        subcommands = {
-            Serve.class,
-            Load.class,
-            Register.class,
-            Create.class,
-            Wait.class,
-            Ls.class,
-            Info.class,
-            Show.class,
-            ShowPath.class,
-            Pin.class,
-            Unpin.class,
-            Evict.class,
-            Verify.class,
-            Reload.class,
-            Status.class,
-            Run.class,
-            Launch.class,
-            Grid.class,
-            Doctor.class,
-            Devices.class,
-            Gc.class,
-            Clients.class,
-            Top.class,
-            ListRegions.class,
-            Errors.class,
-            Stop.class,
-            Completion.class
-        },
         footer = {
             "",
             "Sizes are 512m or 10g (powers of 1024), durations 30s, 5m or 2h.",
@@ -61,7 +32,7 @@ import picocli.CommandLine.Spec;
             "  4 no such dataset or array; 5 not enough space; 6 bad input; 7 refused;",
             "  8 checksum mismatch; 9 deadline passed; 130 interrupted."
         })
-public final class LarderCommand implements Runnable {
+public class LarderCommand implements Runnable {
     @Spec
     CommandSpec spec;
 
@@ -96,7 +67,7 @@ public final class LarderCommand implements Runnable {
     public static void main(String[] args) {
         PrintWriter out = utf8(FileDescriptor.out);
         PrintWriter err = utf8(FileDescriptor.err);
-        int code = commandLine().setOut(out).setErr(err).execute(args);
+        int code = commandLine(args).setOut(out).setErr(err).execute(args);
         out.flush();
         err.flush();
         System.exit(code);
@@ -104,12 +75,42 @@ public final class LarderCommand implements Runnable {
 
     /** Returns the whole command, ready to execute. */
     static CommandLine commandLine() {
+        return readyToExecute(new CommandLine(new WholeLarderCommand()));
+    }
+
+    /**
+     * Returns as much of the command as it takes to execute this line: picocli looks at every option of every subcommand that it is given,
+     * which for all of them takes longer than most of them do.
+     */
+    private static CommandLine commandLine(String... args) {
+        Object subcommand = args.length == 0 ? null : oftenAlone(args[0]);
+        return subcommand == null
+                ? commandLine()
+                : readyToExecute(new CommandLine(new LarderCommand()).addSubcommand(subcommand));
+    }
+
+    /** Makes the subcommand of a name, where it is one that people wait for; null for others, which are found in the whole. */
+    private static @Nullable Object oftenAlone(String name) {
+        return switch (name) {
+            case "clients" -> new Clients();
+            case "info" -> new Info();
+            case "load" -> new Load();
+            case "ls" -> new Ls();
+            case "path" -> new ShowPath();
+            case "serve" -> new Serve();
+            case "status" -> new Status();
+            case "stop" -> new Stop();
+            case "wait" -> new Wait();
+            default -> null;
+        };
+    }
+
+    private static CommandLine readyToExecute(CommandLine larder) {
         FailureReport report = new FailureReport();
-        CommandLine larder = new CommandLine(new LarderCommand());
-        // What follows the name of a program belongs to that program.
-        List.of("run", "launch")
-                .forEach(name -> Objects.requireNonNull(larder.getSubcommands().get(name))
-                        .setStopAtPositional(true));
+        Stream.of("run", "launch") // what follows the name of a program belongs to that program
+                .map(name -> larder.getSubcommands().get(name))
+                .filter(Objects::nonNull)
+                .forEach(command -> command.setStopAtPositional(true));
         return larder.setExpandAtFiles(false) // a program's @file is the program's, and so is a path that begins so
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)

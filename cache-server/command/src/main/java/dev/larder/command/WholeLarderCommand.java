@@ -1,0 +1,36 @@
+package dev.larder.command;
+
+import picocli.CommandLine.Command;
+
+/** The {@code larder} command with all its subcommands. */
+@Command(
+        subcommands = {
+            Serve.class,
+            Load.class,
+            Register.class,
+            Create.class,
+            Wait.class,
+            Ls.class,
+            Info.class,
+            Show.class,
+            ShowPath.class,
+            Pin.class,
+            Unpin.class,
+            Evict.class,
+            Verify.class,
+            Reload.class,
+            Status.class,
+            Run.class,
+            Launch.class,
+            Grid.class,
+            Doctor.class,
+            Devices.class,
+            Gc.class,
+            Clients.class,
+            Top.class,
+            ListRegions.class,
+            Errors.class,
+            Stop.class,
+            Completion.class
+        })
+final class WholeLarderCommand extends LarderCommand {}
