@@ -13,7 +13,6 @@ BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
 
 # The key of a figure, and what README says of it.
 CLAIMS = (
-    ("one-copy.java", "{what}: **{value:.2f}**"),
     ("one-copy.java.plain", "{what}: **{value:.2f}**, where {peer} {peer_value:.1f}"),
     ("day.step.plain-java", "{what}: **{value:.2f} s**; where {peer} {peer_value:.1f} s"),
     ("day.memory.plain-python", "a grid of 8 Python runs, peak of memory: **{value:.1f} GiB**; where {peer} {peer_value:.1f} GiB"),
