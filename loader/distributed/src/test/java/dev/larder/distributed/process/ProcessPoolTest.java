@@ -125,7 +125,7 @@ class ProcessPoolTest {
 
         assertThat(pool.join(PATIENCE)).isEmpty();
         assertThat(jobs).allMatch(job -> cause(job) instanceof Ended);
-        assertThat(lines).hasSize(2);
+        assertThat(lines).filteredOn("started"::equals).hasSize(2); // some shells say, too, that they are ended
         assertThat(cause(submit("true")).isSuccess()).isTrue();
     }
 
