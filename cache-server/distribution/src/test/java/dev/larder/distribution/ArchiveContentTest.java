@@ -72,7 +72,8 @@ class ArchiveContentTest {
                 .filter(name -> name.endsWith(".1"))
                 .toList();
         assertThat(pages).contains("larder.1", "larder-serve.1", "larder-grid.1");
-        Matcher commands = Pattern.compile("local commands=\"([^\"]+)\"").matcher(completion); // the first are those of larder
+        Matcher commands =
+                Pattern.compile("local commands=\"([^\"]+)\"").matcher(completion); // the first are those of larder
         assertThat(commands.find()).isTrue();
         assertThat(List.of(commands.group(1).split(" ", -1)))
                 .hasSizeGreaterThan(20)

@@ -235,7 +235,8 @@ class InstalledArchiveTest {
                             installed.larder("verify"),
                             installed.larder("errors")))
                     .allSatisfy(ended -> assertThat(ended.err()).doesNotContain("WARNING", "NoClassDefFound"))
-                    .allSatisfy(ended -> assertThat(ended.code()).as(ended.err()).isZero());
+                    .allSatisfy(
+                            ended -> assertThat(ended.code()).as(ended.err()).isZero());
             assertThat(installed.larder("doctor", "--json").err()).doesNotContain("WARNING", "NoClassDefFound");
             assertThat(image).isNotEmptyFile();
             assertThat(installed.larder("errors").out()).doesNotContain("Exception");
