@@ -174,9 +174,9 @@ def one_copy(run, folder):
     axes, write = chart(folder, "one-copy", f"Memory for one dataset of {size(held[0]['datasetBytes'])}", "trainers", "GiB (PSS of its pages)")
     for engine, label, color, style in (
         ("plain-python", "each loads for itself, Python", OTHER, "s-"),
-        ("plain-java", "each loads for itself, Java", PEER, "s-"),
+        ("plain-java", "each loads for itself, Java", PEER, "s--"),
         ("larder-python", "Larder, Python", LIMIT, "o-"),
-        ("larder-java", "Larder, Java", OURS, "o-"),
+        ("larder-java", "Larder, Java", OURS, "o--"),
     ):
         points = [(row["processes"], row["dataPssBytes"] / GIB) for row in held if row["engine"] == engine]
         axes.plot(*zip(*points), style, color=color, label=label)

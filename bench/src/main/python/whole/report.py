@@ -40,6 +40,8 @@ def heading(machine, seconds):
         + (f"; {seconds} s in all" if seconds else "")
         + ".\n"
     )
+    if "note" in machine:  # put there by hand
+        yield machine["note"] + "\n"
     yield (
         "Read the ratios: each is of two figures of this run, taken in turns or one after the other. The machine's own speed is in"
         " neither. Where others used the machine meanwhile, the spread shows it: it is (most - least) / middle of the repetitions in"
