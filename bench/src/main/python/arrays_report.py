@@ -34,7 +34,10 @@ def read(folder):
     jmh = figures(os.path.join(folder, "jmh.json"))
     for name in ("jmh-open.json", "jmh-first.json"):
         jmh |= figures(os.path.join(folder, name))
-    peers = [json.load(open(os.path.join(folder, f"numpy-{when}.json"))) for when in ("before", "after")]
+    peers = []
+    for when in ("before", "after"):
+        with open(os.path.join(folder, f"numpy-{when}.json")) as file:
+            peers.append(json.load(file))
     return jmh, figures(os.path.join(folder, "jmh-2-threads.json")), peers
 
 

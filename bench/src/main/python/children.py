@@ -103,7 +103,7 @@ def interruptible():
     def interrupt(number, _):
         for each in signals:
             signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt(signal.Signals(number).name)
+        raise KeyboardInterrupt(number)
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for each in signals:
@@ -111,7 +111,9 @@ def interruptible():
     try:
         yield
     except KeyboardInterrupt as interrupted:
-        sys.exit(f"interrupted: {interrupted}")
+        number = signal.Signals(interrupted.args[0])
+        print(f"interrupted: {number.name}", file=sys.stderr)
+        sys.exit(128 + number)
 
 
 def meminfo():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures what look-ups in an index cost forked workers, against a plain dict in the same run.
 
-usage: columns_memory.py [--json] [KEYS [WORKERS [LOOKUPS]]]    prints a Markdown table, or JSON
+usage: columns_memory.py [KEYS [WORKERS [LOOKUPS]]]    prints what it measures as JSON
+       columns_memory.py table FILE                    makes a Markdown table of that
 
 Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup. Each worker measures itself before and after
 its look-ups: what grows is what copy-on-write has copied, mostly because Python counts references inside objects.
@@ -17,6 +18,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python"))
 
+import children
 import larder
 import make_store
 import numpy
@@ -79,9 +81,7 @@ def index_of(keys, store):
     return larder.dataset("columns", store).index("scene")
 
 
-def main():
-    numbers = [int(argument) for argument in sys.argv[1:] if argument != "--json"]
-    keys, workers, lookups = [*numbers, *(10**6, 8, 10**6)[len(numbers):]]
+def measure(keys=10**6, workers=8, lookups=10**6):
     store = tempfile.mkdtemp(prefix="larder-columns-", dir="/dev/shm")
     try:
         shared = figures(index_of(keys, store), keys, workers, lookups)
@@ -89,9 +89,7 @@ def main():
     finally:
         shutil.rmtree(store)
     ratio = sum(shared["privateBytes"]) / sum(plain["privateBytes"])
-    result = {"numpy": numpy.__version__, "keys": keys, "workers": workers, "lookups": lookups, "index": shared,
-              "dict": plain, "ratio": ratio}
-    print(json.dumps(result) if "--json" in sys.argv else table(result))
+    return {"numpy": numpy.__version__, "keys": keys, "workers": workers, "lookups": lookups, "index": shared, "dict": plain, "ratio": ratio}
 
 
 def table(result):
@@ -101,6 +99,15 @@ def table(result):
         grown = sum(result[name]["privateBytes"]) / result["workers"] / 1024
         lines.append(f"| {name} | {grown:,.0f} | {result[name]['microsEach']:.2f} |")
     return "\n".join([*lines, f"| index / dict | {result['ratio']:.4f} | |"])
+
+
+def main():
+    if sys.argv[1:2] == ["table"]:
+        with open(sys.argv[2]) as file:
+            print(table(json.load(file)))
+        return
+    with children.interruptible():
+        print(json.dumps(measure(*map(int, sys.argv[1:]))))
 
 
 if __name__ == "__main__":

@@ -1,27 +1,24 @@
 #!/usr/bin/env python3
 """Times what a user waits for: the first training step, and a grid search; and looks at what stays behind when things die.
 
-usage: day.py --pace quick|short|long --data FOLDER --place FOLDER --rows FILE -- JAVA...
+usage: day.py quick|short|long DATA PLACE ROWS JAVA...    measures (measurement.py says what the words are)
+       day.py table ROWS                                   prints what was measured as Markdown
 
---data is what make_training_data.py wrote, --place an empty folder of /dev/shm, JAVA the words that start
-dev.larder.bench.Trainer. Only long has runs that read from the disk, a grid two at a time, and all events; quick has fewer runs.
-All processes are started and timed by this one. Writes one JSON object a line to FILE, and
-prints Markdown tables. Rows have "figure", "way" (plain-java, plain-python, map-python, script-python, larder-java,
-larder-python), "datasetBytes" and "load", and
+Only long has runs that read from the disk, a grid two at a time, and all events; quick has fewer runs. All processes are started
+and timed by this one. Rows have "figure", "way" (plain-java, plain-python, map-python, script-python, larder-java, larder-python),
+"datasetBytes" and "load", and
 
   of "first-step": run (1 to 5), cache (warm, or cold: the files were dropped from the page cache before), seconds (from
   Enter to the first batch of 256 rows added up; run 1 with Larder starts and loads the daemon, too), setUpSeconds (that
   part of it);
   of "grid": runs, atOnce, wantedAtOnce (more where memory would not do), seconds (of everything, the daemon included),
   peakAvailableDropBytes (of the machine's MemAvailable, whatever else ran), peakOwnBytes (RssAnon of runs and daemon, and
-  the bytes in --place);
-  of "left-behind": event, bytes and files (in --place, afterwards), and with "killed while writing" next (what became of
+  the bytes in PLACE);
+  of "left-behind": event, bytes and files (in PLACE, afterwards), and with "killed while writing" next (what became of
   the next run).
 """
-import argparse
 import concurrent.futures
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -31,9 +28,8 @@ import sys
 import time
 
 import children
+from measurement import FLOOR_BYTES, HERE, Measurement, main
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-FLOOR_BYTES = 3 << 30
 WAYS = ("plain-python", "plain-java", "map-python", "script-python", "larder-python", "larder-java")
 ENDS = (("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL))
 NAMES = {"plain": "each loads for itself", "map": 'np.load(mmap_mode="r")', "script": "script with np.save and a lock file",
@@ -43,26 +39,21 @@ page cache keeps them for as long as nobody wants their memory. An epoch only ga
 run; the longer an epoch, the closer all ways are in time, and the same distance apart in memory."""
 
 
-class Day:
-    def __init__(self, options):
-        self.options = options
-        self.warm_runs, self.grid_runs = (2, 4) if options.pace == "quick" else (5, 8)
-        self.is_long = options.pace == "long"
+class Day(Measurement):
+    def __init__(self, *words):
+        super().__init__(*words)
+        self.warm_runs, self.grid_runs = (2, 4) if self.pace == "quick" else (5, 8)
+        self.is_long = self.pace == "long"
         self.ends = ENDS if self.is_long else ENDS[-1:]
-        self.store = os.path.join(options.place, "larder-store")  # larder gc knows stores by such names
-        self.cache = os.path.join(options.place, "cache")
-        self.dataset_bytes = sum(file.stat().st_size - 128 for file in os.scandir(options.data))
-        self.rows = open(options.rows, "w", encoding="utf-8", buffering=1)
-        self.sums = set()
+        self.cache = os.path.join(self.place, "cache")
 
     # ------------------------------------------------------------------------------------------------ ways
 
     def run(self, way, seed, *commands, **options):
         """Starts a run."""
         kind, language = way.split("-")
-        place = {"larder": self.store, "script": f"{self.options.data}:{self.cache}"}.get(kind, self.options.data)
-        words = self.options.java if language == "java" else [sys.executable, os.path.join(HERE, "trainer.py")]
-        return children.Child([*words, kind, place, str(seed), *commands], **options)
+        place = {"larder": self.store, "script": f"{self.data}:{self.cache}"}.get(kind, self.data)
+        return self.trainer(kind, language, place, str(seed), *commands, **options)
 
     @contextlib.contextmanager
     def owner(self, way):
@@ -75,29 +66,25 @@ class Day:
                 daemon.signal(signal.SIGTERM)
             self.clear()
 
-    def serve(self):
-        return children.daemon(self.store, self.options.data)
-
     def clear(self):
         """Removes what others have left."""
         shutil.rmtree(self.cache, ignore_errors=True)
 
-    def write(self, figure, way, **values):
-        row = {"figure": figure, "way": way, "datasetBytes": self.dataset_bytes, **values, "load": children.load_average()}
-        self.rows.write(json.dumps(row) + "\n")
+    def note(self, figure, way, **values):
+        self.write({"figure": figure, "way": way, "datasetBytes": self.dataset_bytes, **values})
 
     # -------------------------------------------------------------------------------------------- first step
 
     def warm(self):
         """Reads the files, so that they are in the page cache."""
-        for file in os.scandir(self.options.data):
+        for file in os.scandir(self.data):
             with open(file, "rb", buffering=0) as data:
                 while data.read(1 << 22):
                     pass
 
     def chill(self):
         """Drops the files from the page cache; nobody else's."""
-        for file in os.scandir(self.options.data):
+        for file in os.scandir(self.data):
             with open(file, "rb") as data:
                 os.fdatasync(data.fileno())
                 os.posix_fadvise(data.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -114,8 +101,8 @@ class Day:
                         child.answer("step")
                         seconds = time.perf_counter() - begun
                         child.ended()
-                    self.write("first-step", way, run=run, cache=cache, seconds=round(seconds, 3),
-                               setUpSeconds=round(set_up, 3) if run == 1 and way.startswith("larder") else 0)
+                    self.note("first-step", way, run=run, cache=cache, seconds=round(seconds, 3),
+                              setUpSeconds=round(set_up, 3) if run == 1 and way.startswith("larder") else 0)
 
     # -------------------------------------------------------------------------------------------------- grid
 
@@ -123,7 +110,7 @@ class Day:
         at_once = wanted
         if way.startswith("plain"):
             at_once = max(1, min(wanted, (children.available() - FLOOR_BYTES) // self.dataset_bytes))
-        with children.PeakMemory(self.options.place) as peak:
+        with children.PeakMemory(self.place) as peak:
             begun = time.perf_counter()
             with self.owner(way) as pids:
                 peak.pids.update(pids)
@@ -135,8 +122,8 @@ class Day:
                     pool.shutdown(cancel_futures=True)
                 seconds = time.perf_counter() - begun
         self.sums |= sums
-        self.write("grid", way, runs=self.grid_runs, atOnce=at_once, wantedAtOnce=wanted, seconds=round(seconds, 3),
-                   peakAvailableDropBytes=peak.drop, peakOwnBytes=peak.own)
+        self.note("grid", way, runs=self.grid_runs, atOnce=at_once, wantedAtOnce=wanted, seconds=round(seconds, 3),
+                  peakAvailableDropBytes=peak.drop, peakOwnBytes=peak.own)
 
     def job(self, way, seed, peak):
         """Runs one epoch, and returns its sum."""
@@ -150,9 +137,9 @@ class Day:
     # ------------------------------------------------------------------------------------------- left behind
 
     def left(self, way, event, next_run=None):
-        files = list(children.files(self.options.place))
+        files = list(children.files(self.place))
         values = {"bytes": sum(file.st_blocks for file in files) * 512, "files": len(files)}
-        self.write("left-behind", way, event=event, **values, **({"next": next_run()} if next_run else {}))
+        self.note("left-behind", way, event=event, **values, **({"next": next_run()} if next_run else {}))
 
     def end_runs(self, way, number):
         """Starts two runs, and ends them in the middle."""
@@ -181,18 +168,18 @@ class Day:
         self.gc(way)
         if not self.is_long:
             return
-        self.kill_while_writing(children.serve_words(self.store, self.options.data))
+        self.kill_while_writing(children.serve_words(self.store, self.data))
         self.left(way, "killed while writing", lambda: self.next_run(way))
-        self.kill_while_writing(children.serve_words(self.store, self.options.data))
+        self.kill_while_writing(children.serve_words(self.store, self.data))
         self.gc(way)
 
     def gc(self, way):
-        subprocess.run([children.LARDER, "gc", "--under", self.options.place], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([children.LARDER, "gc", "--under", self.place], check=True, stdout=subprocess.DEVNULL,
                        timeout=children.PATIENCE_S)
         self.left(way, "then larder gc")
 
     def script_left(self, way):
-        words = [sys.executable, os.path.join(HERE, "shared_cache.py"), self.options.data, self.cache]
+        words = [sys.executable, os.path.join(HERE, "shared_cache.py"), self.data, self.cache]
         for name, number in self.ends:
             self.end_runs(way, number)
             self.left(way, f"runs {name}")
@@ -214,7 +201,7 @@ class Day:
         with children.Child(words, stderr=subprocess.DEVNULL) as child:
             deadline, third = time.monotonic() + children.PATIENCE_S, self.dataset_bytes // 3
             # np.save first reserves memory and then lengthens the file, Larder does it the other way round
-            while sum(min(file.st_size, file.st_blocks * 512) for file in children.files(self.options.place)) < third:
+            while sum(min(file.st_size, file.st_blocks * 512) for file in children.files(self.place)) < third:
                 if time.monotonic() > deadline or child.process.poll() is not None:
                     raise TimeoutError(f"writes nothing: {words}")
                 time.sleep(0.001)
@@ -235,10 +222,8 @@ class Day:
             for way in WAYS:
                 self.warm()
                 self.grid(way, wanted)
-        if len(self.sums) != 1:
-            raise AssertionError(f"not the same data everywhere: {self.sums}")
+        self.check_sums()
         self.left_behind()
-        self.rows.close()
 
 
 def name_of(way):
@@ -253,16 +238,17 @@ def first_step_table(rows):
     for way in WAYS:
         mine = [row for row in rows if row["figure"] == "first-step" and row["way"] == way]
         cold = "".join(f"{row['seconds']:.2f}" for row in mine if row["cache"] == "cold")
-        [first] = [row for row in mine if row["cache"] == "warm" and row["run"] == 1]
+        first = "".join(f"{row['seconds']:.2f} | {row['setUpSeconds']:.2f}" for row in mine if row["cache"] == "warm" and row["run"] == 1)
         later = [row["seconds"] for row in mine if row["run"] > 1]
-        lines.append(f"| {name_of(way)} | {cold} | {first['seconds']:.2f} | {first['setUpSeconds']:.2f} |"
-                     f" {statistics.median(later):.2f} | {max(later):.2f} |")
+        if later:
+            lines.append(f"| {name_of(way)} | {cold} | {first} | {statistics.median(later):.2f} | {max(later):.2f} |")
     return lines
 
 
 def grid_table(rows):
     grids = [row for row in rows if row["figure"] == "grid"]
-    lines = [f"| grid of {grids[0]['runs']} runs, one short epoch each | at once | s | peak of memory, GiB: own | MemAvailable fell |",
+    runs = "".join(f" of {row['runs']} runs" for row in grids[:1])
+    lines = [f"| grid{runs}, one short epoch each | at once | s | peak of memory, GiB: own | MemAvailable fell |",
              "|---|--:|--:|--:|--:|"]
     for row in grids:
         fewer = "" if row["atOnce"] == row["wantedAtOnce"] else f" (memory does not do for {row['wantedAtOnce']})"
@@ -280,19 +266,9 @@ def left_table(rows):
     return lines
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pace", required=True, choices=("quick", "short", "long"))
-    for name in "--data", "--place", "--rows":
-        parser.add_argument(name, required=True)
-    parser.add_argument("java", nargs="+")
-    options = parser.parse_args()
-    with children.interruptible():
-        Day(options).whole()
-    with open(options.rows, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    print(*first_step_table(rows), "", *grid_table(rows), "", NOTES, "", *left_table(rows), sep="\n")
+def tables(rows):
+    return "\n".join([*first_step_table(rows), "", *grid_table(rows), "", NOTES, "", *left_table(rows)])
 
 
 if __name__ == "__main__":
-    main()
+    main(Day, tables)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Counts the copies of a dataset that many trainers have in memory: with Larder, and where each loads for itself.
 
-usage: one_copy.py --pace quick|short|long --data FOLDER --store STORE --rows FILE -- JAVA...
+usage: one_copy.py quick|short|long DATA PLACE ROWS JAVA...    measures (measurement.py says what the words are)
+       one_copy.py table ROWS                                   prints what was measured as Markdown
 
-FOLDER is what make_training_data.py wrote, JAVA the words that start dev.larder.bench.Trainer. Writes one JSON object a
-line to FILE, and prints a Markdown table. Rows have "figure", "engine", "processes" and "load", and
+Rows have "figure", "engine", "processes" and "load", and
 
   of "one-copy": language, datasetBytes, dataPssBytes (of the data's mappings, over all processes; with Larder also the
   daemon's; without it images only, 99.7 % of the data), copies (dataPssBytes / datasetBytes), otherPssBytes (all other
@@ -13,52 +13,38 @@ line to FILE, and prints a Markdown table. Rows have "figure", "engine", "proces
   "skipped" instead where memory would not do;
   of "fork": keys, lookups, tableBytes, privateBytes (that all forked readers grew by), microsEach.
 """
-import argparse
 import contextlib
-import json
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
 
 import children
 import columns_memory
+from measurement import FLOOR_BYTES, Measurement, main
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-FLOOR_BYTES = 3 << 30
 COUNTS = {"quick": (1, 2, 4), "short": (1, 2, 4, 8, 16), "long": (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)}
 KEYS = {"quick": 50_000, "short": 100_000, "long": 200_000}
 NAMES = {"larder": "Larder", "plain": "each loads for itself", "index": "index column", "dict": "dict"}
 
 
-class Proof:
-    def __init__(self, options):
-        self.options = options
-        self.counts = COUNTS[options.pace]
-        self.images = os.path.join(options.data, "images.npy")
-        self.dataset_bytes = sum(
-            os.path.getsize(os.path.join(options.data, name)) - 128 for name in ("images.npy", "labels.npy"))
-        self.rows = open(options.rows, "w", encoding="utf-8", buffering=1)
-        self.sums = set()
-
-    def run(self):
+class Proof(Measurement):
+    def whole(self):
+        self.counts = COUNTS[self.pace]
+        self.copies = []
         before = children.meminfo()
-        daemon = children.daemon(self.options.store, self.options.data)
+        daemon = self.serve()
         try:
             for language in "java", "python":
-                self.sweep("larder", language, self.options.store, before, [daemon.pid])
+                self.sweep("larder", language, self.store, before, [daemon.pid])
         finally:
             daemon.signal(signal.SIGTERM)
         for language in "java", "python":
-            self.sweep("plain", language, self.options.data, children.meminfo(), [])
+            self.sweep("plain", language, self.data, children.meminfo(), [])
         self.fork()
-        self.rows.close()
-
-    def start(self, way, language, place):
-        words = self.options.java if language == "java" else [sys.executable, os.path.join(HERE, "trainer.py")]
-        return children.Child([*words, way, place, "1", "touch", "hold"])
+        if not all(0.98 <= copies <= 1.02 for copies in self.copies):
+            raise AssertionError(f"not one copy: {self.copies}")
 
     def sweep(self, way, language, place, before, others):
         """Lets more and more trainers read everything; those that have done so stay."""
@@ -72,25 +58,26 @@ class Proof:
                     self.write({**row, "skipped": f"MemAvailable would fall to {left / 2**30:.1f} GiB"})
                     break
                 begun = time.perf_counter()
-                new = [stack.enter_context(self.start(way, language, place)) for _ in range(more)]
+                new = [stack.enter_context(self.trainer(way, language, place, "1", "touch", "hold")) for _ in range(more)]
                 trainers += new
                 self.sums |= {trainer.answer("touch") for trainer in new}
                 seconds = time.perf_counter() - begun
-                self.write({**row, **self.memory(way, [t.pid for t in trainers] + others, before),
-                            "seconds": round(seconds, 3)})
+                memory = self.memory(way, [t.pid for t in trainers] + others, before)
+                self.write({**row, **memory, "seconds": round(seconds, 3)})
+                if way == "larder":
+                    self.copies.append(memory["copies"])
             for trainer in trainers:
                 trainer.ended()
-        if len(self.sums) != 1:
-            raise AssertionError(f"not the same data everywhere: {self.sums}")
+        self.check_sums()
 
     def memory(self, way, pids, before):
         """Adds up what the mappings of the data cost all processes: files of the store, or long mappings of no file."""
         data = other = 0
-        shortest = os.path.getsize(self.images) * 0.9  # numpy asks for huge pages for most of an array, and so cuts it in two
+        shortest = os.path.getsize(os.path.join(self.data, "images.npy")) * 0.9  # numpy asks for huge pages for most of an array, and so cuts it in two
         for pid in pids:
             for path, length, pss in children.mappings(pid):
                 if way == "larder":
-                    is_data = path.startswith(self.options.store + "/data/")
+                    is_data = path.startswith(self.store + "/data/")
                 else:
                     is_data = not path.startswith("/") and length >= shortest
                 data, other = (data + pss, other) if is_data else (data, other + pss)
@@ -106,8 +93,8 @@ class Proof:
 
     def fork(self):
         """Forks readers of one table: an index column of a store, and a dict."""
-        keys = KEYS[self.options.pace]
-        store = tempfile.mkdtemp(prefix="columns-", dir=os.path.dirname(self.options.store))
+        keys = KEYS[self.pace]
+        store = tempfile.mkdtemp(prefix="columns-", dir=self.place)
         try:
             self.fork_sweep("index", columns_memory.index_of(keys, store), keys, children.stored(store))
             begun = columns_memory.private_bytes()
@@ -123,9 +110,6 @@ class Proof:
             row = {"figure": "fork", "engine": engine, "processes": count, "keys": keys, "lookups": keys}
             self.write({**row, "tableBytes": table_bytes, "privateBytes": sum(grown["privateBytes"]),
                         "microsEach": round(grown["microsEach"], 3)})
-
-    def write(self, row):
-        self.rows.write(json.dumps({**row, "load": children.load_average()}) + "\n")
 
 
 def gib(size):
@@ -155,22 +139,5 @@ def tables(rows):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pace", required=True, choices=COUNTS)
-    for name in "--data", "--store", "--rows":
-        parser.add_argument(name, required=True)
-    parser.add_argument("java", nargs="+")
-    options = parser.parse_args()
-    with children.interruptible():
-        Proof(options).run()
-    with open(options.rows, encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    print(tables(rows))
-    bad = [row for row in rows if row["engine"].startswith("larder") and "copies" in row and not 0.98 <= row["copies"] <= 1.02]
-    if bad:
-        sys.exit(f"not one copy: {bad}")
-
-
 if __name__ == "__main__":
-    main()
+    main(Proof, tables)

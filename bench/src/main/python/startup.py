@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+import children
+
 WHAT = {
     "first": "the first command of all (makes the archive of loaded classes)",
     "ls": "`larder ls`",
@@ -44,14 +46,20 @@ def measure(store, times, packages):
     for package, command in packages.items():
         if package != "checkout":  # that has been built, and used
             rows["first", package].append(timed([command, "--version"], environment))
-    for turn in range(times + 1):
-        for package, command in packages.items():
-            ready = timed([command, "serve", "--detach"], environment)
-            listed = timed([command, "ls"], environment)
-            end_daemon(store)
-            if turn > 0:  # the first finds files that are not in memory yet
-                rows["ready", package].append(ready)
-                rows["ls", package].append(listed)
+    try:
+        for turn in range(times + 1):
+            for package, command in packages.items():
+                ready = timed([command, "serve", "--detach"], environment)
+                listed = timed([command, "ls"], environment)
+                end_daemon(store)
+                if turn > 0:  # the first finds files that are not in memory yet
+                    rows["ready", package].append(ready)
+                    rows["ls", package].append(listed)
+    finally:
+        show(rows)
+
+
+def show(rows):
     for (what, package), seconds in rows.items():
         if seconds:
             print(json.dumps({"what": what, "package": package, "seconds": [round(each, 4) for each in seconds]}))
@@ -81,6 +89,7 @@ def cell(seconds):
 
 if __name__ == "__main__":
     if sys.argv[1] == "measure":
-        measure(sys.argv[2], int(sys.argv[3]), dict(word.split("=", 1) for word in sys.argv[4:]))
+        with children.interruptible():
+            measure(sys.argv[2], int(sys.argv[3]), dict(word.split("=", 1) for word in sys.argv[4:]))
     else:
         table(sys.argv[2])

@@ -205,7 +205,8 @@ def draw_all(run):
     for part, drawn in DRAWN.items():
         if os.path.isdir(os.path.join(run, part)):
             try:
-                found[part] = list(drawn(os.path.join(run, part), folder))
+                for one in drawn(os.path.join(run, part), folder):
+                    found.setdefault(part, []).append(one)
             except (OSError, ValueError, LookupError, ArithmeticError) as e:
                 wrong[part] = repr(e)
     return found, wrong

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import arrays_report
+import fan_out_report
 import handles_report
 import ingest_report
 
@@ -161,14 +162,6 @@ def growth(folder):
     )
 
 
-def sharing(folder):
-    disturbed = load(folder, "disturbed-readers.json")
-    yield Figure("sharing.disturbed", "requests while readers are killed and stopped, p99", disturbed["disturbed"]["p99Ms"], "ms", True,
-                 peer="while they come and go", peer_value=disturbed["calm"]["p99Ms"])
-    restart = load(folder, "warm-restart-one-dataset.json")
-    yield Figure("sharing.restart", f"daemon back after kill -9, {restart['arrays']:,} arrays", restart["warmStart"]["p50Ms"], "ms", True)
-
-
 def collectives(folder):
     rows = {(row["what"], row["ranks"], row["bytes"], row["engine"]): row for row in lines(folder, "collectives.jsonl")}
     large = rows["allReduce", 2, 100 << 20, "larder"]
@@ -186,6 +179,16 @@ def handles(folder):
     socket, queue = handles_report.hand_over(lines(folder, "handle-queue.jsonl"))
     yield Figure("handles", "hand a buffer to another process, p50", queue["handOverP50Ns"], "ns", True,
                  peer="Unix socket", peer_value=socket["handOverP50Ns"])
+
+
+def fan_out(folder):
+    for row in fan_out_report.rows(os.path.join(folder, "fan-out.jsonl")):
+        if row["array"] != "rows-64" and row["reads"] == "little" and row["consumers"] in (1, 4):
+            readers = "1 process" if row["consumers"] == 1 else f"{row['consumers']} processes"
+            yield Figure(
+                f"fan-out.{row['array'].removeprefix('rows-')}.{row['consumers']}", f"publish a batch of {row['bytes']:,} B to {readers}",
+                row["microseconds"], "µs", True, peer="a plain copy of the same bytes", peer_value=row["copyMicroseconds"],
+            )
 
 
 def one_copy(folder):
@@ -247,9 +250,9 @@ PARTS = {
     "ingest": ingest,
     "loader": loader,
     "growth": growth,
-    "sharing": sharing,
     "collectives": collectives,
     "handles": handles,
+    "fan-out": fan_out,
     "one-copy": one_copy,
     "day": day,
     "startup": startup,
@@ -257,13 +260,14 @@ PARTS = {
 
 
 def all_of(run):
-    """Returns the figures of a run's folder in the order of its parts, and what is wrong with parts that have none: {part: error}."""
+    """Returns the figures of a run's folder in the order of its parts, and what is wrong with parts that lack some: {part: error}."""
     found, wrong = [], {}
     for name, part in PARTS.items():
         folder = os.path.join(run, name)
         if os.path.isdir(folder):
             try:
-                found += [dataclasses.replace(figure, command=f"ops/bench --{name}") for figure in part(folder)]
+                for figure in part(folder):
+                    found.append(dataclasses.replace(figure, command=f"ops/bench --{name}"))
             except (OSError, ValueError, LookupError, ArithmeticError) as e:
                 wrong[name] = repr(e)
     return found, wrong

@@ -3,6 +3,8 @@
 
 usage: report.py FOLDER [SECONDS]
 """
+import collections
+import contextlib
 import json
 import os
 import sys
@@ -10,13 +12,13 @@ import sys
 import charts
 import figures
 
+LOG_LINES = 12
 TITLES = {
     "arrays": "Reading arrays",
     "columns": "Columns and small files",
     "ingest": "Loading one large file",
     "loader": "Batches",
     "growth": "Many arrays, many clients",
-    "sharing": "Readers that are killed, a daemon that is killed",
     "collectives": "Ranks that calculate together",
     "handles": "Shared arrays and queues",
     "fan-out": "Batches for other processes",
@@ -30,7 +32,7 @@ def number(value):
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def heading(machine, seconds):
+def heading(machine, seconds, lacks):
     changed = " with changes" if machine["changed"] else ""
     yield "# What was measured here\n"
     yield (
@@ -40,6 +42,8 @@ def heading(machine, seconds):
         + (f"; {seconds} s in all" if seconds else "")
         + ".\n"
     )
+    if lacks:
+        yield f"**Not everything was measured**: {lacks}.\n"
     if "note" in machine:  # put there by hand
         yield machine["note"] + "\n"
     yield (
@@ -62,19 +66,40 @@ def summary(found):
         )
 
 
-def part(folder, name, drawn, wrong):
+def part(folder, name, row, drawn, wrong):
+    """Yields the section of a part; row says how it ended, and is None where it did not run."""
     yield f"\n## {TITLES[name]}\n"
+    if not row:
+        yield f"**Not run**; `ops/bench --{name}` does."
+        return
+    code = row.get("exitCode", 0)
+    if code:
+        yield f"**Failed** after {row['seconds']} s with exit code {code}; what stands below is what was measured until then. It said at last:\n"
+        yield "```\n" + last_lines(os.path.join(folder, name, "log.txt")) + "\n```\n"
     for file, title in drawn:
         yield f"![{title}](charts/{file})\n"
     if wrong:
         yield f"**Figures are missing**: {wrong}\n"
-    path = os.path.join(folder, name, "report.md")
-    if not os.path.exists(path):
-        yield f"**Failed**; `ops/bench --{name}` shows how."
-        return
-    with open(path) as file:
+    with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, name, "report.md")) as file:
         for line in file.read().rstrip().splitlines():
             yield "#" + line if line.startswith("##") else line
+
+
+def last_lines(path):
+    with contextlib.suppress(FileNotFoundError), open(path, errors="replace") as file:
+        return "".join(collections.deque(file, LOG_LINES)).rstrip()
+    return ""
+
+
+def problems(folder, rows, wrong):
+    """Yields what the report lacks, in words."""
+    failed = [name for name in TITLES if rows.get(name, {}).get("exitCode")]
+    missing = [name for name in TITLES if name not in rows]
+    whole = [name for name in rows if name not in failed]
+    incomplete = [name for name in whole if name in wrong or not os.path.exists(os.path.join(folder, name, "report.md"))]
+    for what, names in (("failed", failed), ("not run", missing), ("without all figures", incomplete)):
+        if names:
+            yield f"{what}: {', '.join(names)}"
 
 
 def main():
@@ -84,16 +109,18 @@ def main():
     wrong = without_charts | without_figures
     with open(os.path.join(folder, "machine.json")) as file:
         machine = json.load(file)
-    lines = [*heading(machine, sys.argv[2] if len(sys.argv) > 2 else ""), *summary(found)]
-    for row in figures.lines(folder, "parts.jsonl"):
-        lines += part(folder, row["part"], drawn.get(row["part"], []), wrong.get(row["part"]))
+    rows = {row["part"]: row for row in figures.lines(folder, "parts.jsonl")}
+    lacks = "; ".join(problems(folder, rows, wrong))
+    lines = [*heading(machine, sys.argv[2] if len(sys.argv) > 2 else "", lacks), *summary(found)]
+    for name in TITLES:
+        lines += part(folder, name, rows.get(name), drawn.get(name, []), wrong.get(name))
     with open(os.path.join(folder, "report.md"), "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "figures.json"), "w") as file:
         json.dump({"machine": machine, "figures": [figure.json() for figure in found]}, file, indent=1, ensure_ascii=False)
         file.write("\n")
-    if wrong:
-        sys.exit(f"ops/bench: figures are missing: {wrong}")
+    if lacks:
+        sys.exit(f"ops/bench: {lacks}; report={folder}/report.md")
 
 
 if __name__ == "__main__":

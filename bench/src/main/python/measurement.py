@@ -1,0 +1,48 @@
+"""What scripts have in common that measure with trainers: their words, their rows, and how they end."""
+import json
+import os
+import sys
+
+import children
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FLOOR_BYTES = 3 << 30
+
+
+class Measurement:
+    """Writes one JSON object a line to a file, as it is measured.
+
+    data is what make_training_data.py wrote, place an empty folder of /dev/shm, java the words that start dev.larder.bench.Trainer.
+    """
+
+    def __init__(self, pace, data, place, rows, *java):
+        self.pace, self.data, self.place, self.java = pace, data, place, java
+        self.store = os.path.join(place, "larder-store")  # larder gc knows stores by such names
+        self.dataset_bytes = sum(file.stat().st_size - 128 for file in os.scandir(data))
+        self.rows = open(rows, "w", encoding="utf-8", buffering=1)
+        self.sums = set()
+
+    def trainer(self, way, language, *words, **options):
+        """Starts a trainer."""
+        start = self.java if language == "java" else [sys.executable, os.path.join(HERE, "trainer.py")]
+        return children.Child([*start, way, *words], **options)
+
+    def serve(self):
+        return children.daemon(self.store, self.data)
+
+    def check_sums(self):
+        if len(self.sums) != 1:
+            raise AssertionError(f"not the same data everywhere: {self.sums}")
+
+    def write(self, row):
+        self.rows.write(json.dumps({**row, "load": children.load_average()}) + "\n")
+
+
+def main(measurement, tables):
+    """Measures, or with `table` and a file of rows prints them, also where something went wrong before there were all."""
+    if sys.argv[1] == "table":
+        with open(sys.argv[2], encoding="utf-8") as file:
+            print(tables([json.loads(line) for line in file]))
+        return
+    with children.interruptible():
+        measurement(*sys.argv[1:]).whole()
