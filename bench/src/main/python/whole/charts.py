@@ -208,5 +208,5 @@ def draw_all(run):
                 for one in drawn(os.path.join(run, part), folder):
                     found.setdefault(part, []).append(one)
             except (OSError, ValueError, LookupError, ArithmeticError) as e:
-                wrong[part] = repr(e)
+                wrong[part] = f"{type(e).__name__}: {e}"
     return found, wrong

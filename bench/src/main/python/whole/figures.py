@@ -269,5 +269,5 @@ def all_of(run):
                 for figure in part(folder):
                     found.append(dataclasses.replace(figure, command=f"ops/bench --{name}"))
             except (OSError, ValueError, LookupError, ArithmeticError) as e:
-                wrong[name] = repr(e)
+                wrong[name] = f"{type(e).__name__}: {e}"
     return found, wrong

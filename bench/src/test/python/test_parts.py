@@ -1,0 +1,195 @@
+"""What the parts of ops/bench share, and what runs them one after the other, with a part that measures nothing."""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4))
+PATIENCE_S = 60
+
+# It has measured one of its rows; then it does what $THEN says. What it makes in shared memory is a fake, too.
+PART = """#!/usr/bin/env bash
+set -euo pipefail
+cd "$ROOT"
+source bench/src/main/sh/common
+prefer_java() { :; }
+java() { echo 'version "17"' >&2; }
+options fake -- "$@"
+tables() {
+  echo "rows: $(wc -l <"$work/rows.jsonl")"
+}
+tidy() { rm -r "$beside"; }
+prepare fake
+store=$TMPDIR/store beside="$TMPDIR/be side"
+mkdir "$beside"
+echo '{"row": 1}' >"$work/rows.jsonl"
+: >"$work/begun.json"
+eval "$THEN"
+echo '{"row": 2}' >>"$work/rows.jsonl"
+report
+"""
+# What whole does with the parts that it names.
+RUNNER = """#!/usr/bin/env bash
+set -euo pipefail
+keep=$1 quick=(--quick) ended='' running=''
+cd "$2"
+eval "$(sed -n '/^trap /p; /^end() {/,/^}/p; /^run() {/,/^}/p' "$ROOT/bench/src/main/sh/whole")"
+for part in one two; do
+  [ -z "$ended" ] || break
+  run "$part"
+done
+echo "ended: $ended"
+"""
+WAIT = 'echo "here: $pace" >&2; touch "$TMPDIR/waits"; tail -f /dev/null'
+
+
+def alive(word):
+    """Returns the ids of processes that have been told to use this folder."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ") as file:
+            found += [pid] if word in file.read() else []
+    return found
+
+
+class PartsCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.join(os.path.realpath(tempfile.mkdtemp()), "with space")
+        self.addCleanup(shutil.rmtree, os.path.dirname(self.folder))
+        self.temporary, self.keep = os.path.join(self.folder, "tmp"), os.path.join(self.folder, "kept")
+        os.makedirs(self.temporary)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def start(self, words, then):
+        names = os.environ | {"ROOT": ROOT, "TMPDIR": self.temporary, "LARDER_BENCH_BUILT": "1", "THEN": then}
+        process = subprocess.Popen(words, env=names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def until(self, condition):
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            os.sched_yield()
+
+    def end_when_it_waits(self, process, number):
+        self.until(lambda: os.path.exists(os.path.join(self.temporary, "waits")))
+        os.remove(os.path.join(self.temporary, "waits"))
+        process.send_signal(number)
+        return process.communicate(timeout=PATIENCE_S)
+
+    def kept(self, *path):
+        with open(os.path.join(self.keep, *path)) as file:
+            return file.read()
+
+    def assert_nothing_left(self):
+        self.until(lambda: not alive("TMPDIR=" + self.temporary))
+        self.assertEqual(os.listdir(self.temporary), [])
+
+
+class PartTest(PartsCase):
+    def part(self, then):
+        return self.start([self.write("fake", PART), "--quick", "--keep", self.keep], then)
+
+    def test_a_part_keeps_its_rows_and_its_tables(self):
+        said, _ = self.part(":").communicate(timeout=PATIENCE_S)
+        self.assertRegex(said, r"java 17, .*\n\nrows: 2\n$")
+        self.assertEqual((self.kept("rows.jsonl").count("\n"), self.kept("report.md")), (2, said))
+        self.assert_nothing_left()
+
+    def test_a_part_that_fails_keeps_what_it_had_measured_and_its_exit_code(self):
+        process = self.part("(exit 3)")
+        said, _ = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 3)
+        self.assertRegex(said, r"\nrows: 1\n$")
+        self.assertEqual(sorted(os.listdir(self.keep)), ["report.md", "rows.jsonl"])
+        self.assert_nothing_left()
+
+    def test_a_part_that_is_ended_leaves_nothing_but_what_it_had_measured(self):
+        for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+            with self.subTest(number):
+                process = self.part(WAIT)
+                self.end_when_it_waits(process, number) if number != signal.SIGINT else self.interrupt(process)
+                self.assertEqual(process.returncode, -number)
+                self.assertEqual(self.kept("rows.jsonl"), '{"row": 1}\n')
+                self.assert_nothing_left()
+
+    def test_what_does_not_end_is_killed(self):
+        process = self.part("patience_s=1; bash -c 'trap \"\" TERM; echo > \"$TMPDIR/waits\"; while :; do read; done < <(tail -f /dev/null)'")
+        self.end_when_it_waits(process, signal.SIGTERM)
+        self.assertEqual(self.kept("report.md").splitlines()[-1], "rows: 1")
+        self.until(lambda: not alive("TMPDIR=" + self.temporary))
+
+    def interrupt(self, process):
+        """As Ctrl-C does: all processes of the terminal."""
+        self.until(lambda: os.path.exists(os.path.join(self.temporary, "waits")))
+        os.remove(os.path.join(self.temporary, "waits"))
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+
+    def test_a_table_that_cannot_be_made_fails_the_part(self):
+        process = self.part("tables() { echo half; false; echo other half; }")
+        process.communicate(timeout=PATIENCE_S)
+        self.assertEqual((process.returncode, self.kept("rows.jsonl").count("\n")), (1, 2))
+        self.assertNotIn("other half", self.kept("report.md"))
+
+    def test_a_folder_that_cannot_be_is_named_before_anything_is_measured(self):
+        self.keep = self.write("file", "") + "/kept"
+        process = self.part(WAIT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual((process.returncode, "Not a directory" in said), (1, True))
+        self.assert_nothing_left()
+
+
+class WholeTest(PartsCase):
+    def whole(self, then):
+        for part in "one", "two":
+            self.write(f"root/bench/src/main/sh/{part}", PART)
+        return self.start([self.write("runner", RUNNER), self.keep, os.path.join(self.folder, "root")], then)
+
+    def ended(self):
+        return [(row["part"], row["exitCode"]) for row in map(json.loads, self.kept("parts.jsonl").splitlines())]
+
+    def test_parts_run_one_after_the_other_though_one_fails(self):
+        _, said = self.whole('[[ $0 == *two ]] || { echo "no luck" >&2; exit 3; }').communicate(timeout=PATIENCE_S)
+        self.assertEqual(self.ended(), [("one", 3), ("two", 0)])
+        self.assertRegex(said, r"== one: \d+ s, failed: exitCode=3 log=.*/one/log\.txt\n== two: \d+ s\n")
+        self.assertIn("no luck\n", self.kept("one", "log.txt"))
+        self.assertFalse(os.path.exists(os.path.join(self.keep, "two", "log.txt")))
+
+    def test_a_signal_ends_the_part_that_runs_with_all_it_has_started_and_no_other_follows(self):
+        for number, code in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129):
+            with self.subTest(number):
+                said, _ = self.end_when_it_waits(self.whole(WAIT), number)
+                self.assertEqual((said, self.ended()), (f"ended: {code}\n", [("one", 143)]))
+                self.assertEqual(self.kept("one", "rows.jsonl"), '{"row": 1}\n')
+                self.assertTrue(self.kept("one", "log.txt").startswith("here: quick\n"))
+                self.assert_nothing_left()
+                shutil.rmtree(self.keep)
+
+    def test_a_part_that_does_not_end_is_killed_at_the_second_signal(self):
+        process = self.whole("trap '' TERM; " + WAIT)
+        self.until(lambda: os.path.exists(os.path.join(self.temporary, "waits")))
+        process.send_signal(signal.SIGINT)
+        self.assertRaises(subprocess.TimeoutExpired, process.wait, 0.2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(self.ended(), [("one", 137)])
+        self.until(lambda: not alive("TMPDIR=" + self.temporary))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,244 @@
+"""Makes a report of the rows in ../rows, which are made up: well-formed, of every part, and of no machine."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, *[".."] * 4)
+MAIN = os.path.join(ROOT, "bench", "src", "main")
+ROWS = os.path.join(HERE, "..", "rows")
+sys.path.insert(0, os.path.join(MAIN, "python", "whole"))
+
+import claims
+import figures
+
+# What a part's section begins its tables with.
+TABLES = {
+    "arrays": ("| row bytes |", "| open and read one element |", "| one float, random place |"),
+    "columns": ("| look-up of a random key |", "| larder load, s |", "| Python, 2 forked workers"),
+    "ingest": ("| tmpfs huge= |",),
+    "loader": ("| | batches/s, median |", "| shape |", "| | ms, median |", "| | µs a batch, median |"),
+    "growth": ("| arrays | load, s |", "| processes that open at once |"),
+    "collectives": ("| what | ranks |",),
+    "handles": ("| | elements |", "| handing over between two processes |"),
+    "fan-out": ("| bytes of a batch | processes that read it |",),
+    "one-copy": ("| N trainers |", "| N forked Python readers |"),
+    "day": ("| from Enter to the first step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |"),
+    "startup": ("| | checkout | archive |",),
+}
+# A chart, and words of its legend or axes.
+CHARTS = {
+    "one-copy": ("trainers", "each loads for itself, Java", "Larder, Java"),
+    "fork": ("processes", "a dict", "an index column"),
+    "ingest": ("size of the file", "larder load, whole", "cp"),
+    "gather": ("bytes of a row", "numpy x[idx]", "copying a whole array (memory bandwidth)"),
+    "threads": ("threads of the loader", "larder", "DJL ArrayDataset"),
+    "open": ("share of opens that are faster, %", "lease, map, read, close", "99.9"),
+    "all-reduce": ("bytes", "larder", "Gloo on loopback", "100 MiB"),
+    "arrays": ("arrays", "open it and read one array", "1,000"),
+    "clients": ("processes", "larder, median", "larder, p99"),
+}
+
+
+def plotting_python():
+    for python in sys.executable, "/usr/bin/python3":
+        if os.path.exists(python) and subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+PYTHON = plotting_python()
+
+
+def tables(part, folder):
+    """Returns the tables of a part as its own script makes them."""
+    script = os.path.join(MAIN, "sh", part)
+    words = 'set -euo pipefail; eval "$(sed -n "/^tables() {/,/^}/p" "$script")"; tables'
+    names = os.environ | {"script": script, "python": sys.executable, "work": folder}
+    return subprocess.run(["bash", "-c", words], cwd=ROOT, env=names, capture_output=True, text=True, check=True).stdout
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Folder:
+    """A folder as ops/bench fills it: with the rows of these parts, all of which ended well."""
+
+    def __init__(self, parts=tuple(TABLES)):
+        self.place = tempfile.mkdtemp()
+        self.path = os.path.join(self.place, "a report")
+        os.mkdir(self.path)
+        shutil.copy(os.path.join(ROWS, "machine.json"), self.path)
+        for part in parts:
+            shutil.copytree(os.path.join(ROWS, part), os.path.join(self.path, part))
+        self.ended(*parts)
+
+    def remove(self):
+        shutil.rmtree(self.place)
+
+    def ended(self, *parts, **exit_codes):
+        rows = [{"part": part, "seconds": 7, "exitCode": exit_codes.get(part, 0)} for part in parts]
+        write(os.path.join(self.path, "parts.jsonl"), "".join(json.dumps(row) + "\n" for row in rows))
+
+    def keep_lines(self, count, *path):
+        path = os.path.join(self.path, *path)
+        write(path, "".join(read(path).splitlines(True)[:count]))
+
+    def figures(self):
+        found, wrong = figures.all_of(self.path)
+        return {figure.key: figure for figure in found}, wrong
+
+    def report(self):
+        """Makes the report; returns its exit code, what it said, and its sections by title."""
+        for part in TABLES:
+            if os.path.isdir(os.path.join(self.path, part)):
+                write(os.path.join(self.path, part, "report.md"), "java 17\n\n" + tables(part, os.path.join(self.path, part)))
+        done = subprocess.run([PYTHON, os.path.join(MAIN, "python", "whole", "report.py"), self.path], capture_output=True, text=True)
+        first, *others = re.split(r"^## (.*)\n", read(self.path, "report.md"), flags=re.M)
+        return done.returncode, done.stderr, {"": first, **dict(zip(others[::2], others[1::2]))}
+
+    def charts(self):
+        folder = os.path.join(self.path, "charts")
+        return {name.removesuffix(".svg"): read(folder, name) for name in os.listdir(folder)}
+
+
+@unittest.skipUnless(PYTHON, "needs matplotlib")
+class WholeReportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Folder()
+        cls.addClassCleanup(cls.folder.remove)
+        cls.exit_code, cls.said, cls.sections = cls.folder.report()
+
+    def test_nothing_is_said_to_lack(self):
+        self.assertEqual((self.exit_code, self.said), (0, ""))
+        self.assertNotRegex("".join(self.sections.values()), r"Failed|Not run|are missing|Not everything|Traceback")
+
+    def test_every_part_has_its_tables(self):
+        self.assertEqual(len(self.sections), 1 + len(TABLES))
+        for section, (part, beginnings) in zip(list(self.sections.values())[1:], TABLES.items()):
+            for beginning in beginnings:
+                with self.subTest(part):
+                    table = section[section.index("\n" + beginning) + 1 :].split("\n\n")[0].splitlines()
+                    self.assertGreater(len(table), 2)
+                    self.assertEqual({line.count("|") for line in table}, {table[0].count("|")}, table)
+
+    def test_every_chart_is_there_and_says_what_it_shows(self):
+        charts = self.folder.charts()
+        self.assertEqual(charts.keys(), CHARTS.keys())
+        for name, words in CHARTS.items():
+            with self.subTest(name):
+                self.assertIn(f"](charts/{name}.svg)", "".join(self.sections.values()))
+                self.assertEqual(xml.etree.ElementTree.fromstring(charts[name]).tag, "{http://www.w3.org/2000/svg}svg")
+                # its text is drawn, and stands in comments
+                self.assertEqual([word for word in words if f"<!-- {word} -->" not in charts[name]], [])
+
+    def test_the_same_rows_make_the_same_bytes(self):
+        again = Folder()
+        self.addCleanup(again.remove)
+        again.report()
+        for name in "report.md", "figures.json":
+            self.assertEqual(read(again.path, name), read(self.folder.path, name))
+        self.assertEqual(again.charts(), self.folder.charts())
+
+    def test_readme_can_quote_it(self):
+        readme = os.path.join(self.folder.place, "README.md")
+        shutil.copytree(self.folder.path, os.path.join(self.folder.place, "bench", "results", "made-up"))
+        write(readme, "[report](bench/results/made-up/report.md)")
+        _, lines = claims.lines(readme)
+        self.assertEqual(lines.count("\n| "), 1 + len(claims.CLAIMS))
+        self.assertIn('| 256 random rows of 784 B, one thread: **2.0×** numpy\'s fastest, take(out=, mode="clip") | `ops/bench --arrays` |', lines)
+
+
+@unittest.skipUnless(PYTHON, "needs matplotlib")
+class LackingReportTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder(("loader", "day"))
+        self.addCleanup(self.folder.remove)
+
+    def test_parts_that_did_not_run_are_said_to_be_missing(self):
+        exit_code, said, sections = self.folder.report()
+        self.assertEqual((exit_code, len(sections)), (1, 1 + len(TABLES)))
+        missing = "not run: " + ", ".join(part for part in TABLES if part not in ("loader", "day"))
+        self.assertIn(f"**Not everything was measured**: {missing}.", sections[""])
+        self.assertIn("**Not run**; `ops/bench --growth` does.", sections["Many arrays, many clients"])
+        self.assertIn(f"ops/bench: {missing}; report=", said)
+
+    def test_a_part_that_failed_says_with_what_and_shows_what_it_had_measured(self):
+        self.folder.ended("loader", "day", day=143)
+        self.folder.keep_lines(9, "day", "rows.jsonl")
+        write(os.path.join(self.folder.path, "day", "log.txt"), "early\n" * 20 + "ChildProcessError: ended with -9\n")
+        exit_code, said, sections = self.folder.report()
+        day = sections["A day of the user's"]
+        self.assertIn("**Failed** after 7 s with exit code 143", day)
+        self.assertIn("early\nChildProcessError: ended with -9\n```", day)
+        self.assertRegex(day, r"\| each loads for itself, Python \|  \| 5\.00 \| 0\.00 \| 3\.0")
+        self.assertIn("**Not everything was measured**: failed: day;", sections[""])
+        self.assertEqual((exit_code, "failed: day;" in said), (1, True))
+
+    def test_a_part_without_its_figures_is_named(self):
+        os.remove(os.path.join(self.folder.path, "loader", "threads.json"))
+        exit_code, said, sections = self.folder.report()
+        self.assertRegex(sections["Batches"], r"\*\*Figures are missing\*\*: FileNotFoundError.*threads\.json")
+        self.assertIn("without all figures: loader; report=", said)
+        self.assertEqual(exit_code, 1)
+
+
+class FiguresTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.remove)
+
+    def test_all_claims_of_readme_have_their_figure(self):
+        found, wrong = self.folder.figures()
+        self.assertEqual(wrong, {})
+        self.assertEqual([key for key, _ in claims.CLAIMS if key not in found], [])
+
+    def test_ratios_say_how_many_times_better(self):
+        found, _ = self.folder.figures()
+        expected = {
+            "gather.784": 2.0, "element": 0.5, "index.text": 0.5, "ingest.small": 2.0, "ingest.large": 2.5, "loader.djl": 4.0,
+            "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles": 50.0,
+            "fan-out.784.1": 0.5, "fan-out.3072.4": 0.125, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
+            "day.memory.plain-java": 8.0,
+        }
+        for key, ratio in expected.items():
+            with self.subTest(key):
+                self.assertAlmostEqual(found[key].ratio, ratio, 3)
+
+    def test_values_without_a_peer_have_no_ratio(self):
+        found, _ = self.folder.figures()
+        for key, value in {"collectives.barrier": 0.25, "loader.first": 5.0, "one-copy.java": 1.0, "startup.ls.archive": 0.44}.items():
+            with self.subTest(key):
+                self.assertEqual((round(found[key].value, 3), found[key].ratio), (value, None))
+
+    def test_a_spread_is_that_of_repetitions_by_their_middle(self):
+        found, _ = self.folder.figures()
+        self.assertAlmostEqual(found["loader.djl"].spread, 0.1)
+        self.assertAlmostEqual(found["ingest.large"].spread, (3.125 - 2.0) / 2.5)
+        self.assertEqual((figures.spread([]), figures.spread([3]), figures.spread([1, 2, 4])), (0, 0, 1.5))
+
+    def test_figures_before_one_that_is_missing_are_kept(self):
+        self.folder.keep_lines(1, "growth", "clients.jsonl")
+        os.remove(os.path.join(self.folder.path, "columns", "small-files.json"))
+        found, wrong = self.folder.figures()
+        self.assertEqual(list(wrong), ["columns"])
+        self.assertTrue({"index.text", "index.integer", "growth.clients"} <= found.keys())
+        self.assertNotIn("ingest.small", found)
+
+
+if __name__ == "__main__":
+    unittest.main()
