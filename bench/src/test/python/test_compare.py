@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 MAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 2, "main", "python", "whole")
+BENCH = os.path.realpath(os.path.join(MAIN, *[".."] * 5, "ops", "bench"))
 MACHINE = {"processor": "P", "cores": 2, "java": "17", "commit": "abc"}
 
 
@@ -44,10 +45,10 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(self.compare(old, new).returncode, 0)
 
     def test_values_are_compared_on_one_kind_of_machine_alone(self):
-        old = self.report("old", figure("time", 10, less_is_better=True))
-        slower = figure("time", 20, less_is_better=True)
-        self.assertEqual(self.compare(old, self.report("same", slower)).returncode, 1)
-        other = self.compare(old, self.report("other", slower, machine=MACHINE | {"cores": 8}))
+        ratio, slower = figure("a", 1, ratio=2.0), figure("time", 20, less_is_better=True)
+        old = self.report("old", figure("time", 10, less_is_better=True), ratio)
+        self.assertEqual(self.compare(old, self.report("same", slower, ratio)).returncode, 1)
+        other = self.compare(old, self.report("other", slower, ratio, machine=MACHINE | {"cores": 8}))
         self.assertEqual(other.returncode, 0)
         self.assertIn("not compared: another machine", other.stdout)
 
@@ -57,10 +58,29 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(self.compare(old, self.report("far", figure("a", 1, ratio=0.9, spread=0.0))).returncode, 1)
 
     def test_figures_of_another_size_are_not_compared(self):
-        old = self.report("old", figure("a", 1, ratio=4.0, what="of 1,000 arrays"))
-        done = self.compare(old, self.report("quick", figure("a", 1, ratio=1.0, what="of 10 arrays")))
+        old = self.report("old", figure("a", 1, ratio=4.0, what="of 1,000 arrays"), figure("b", 1))
+        done = self.compare(old, self.report("quick", figure("a", 1, ratio=1.0, what="of 10 arrays"), figure("b", 1)))
         self.assertEqual(done.returncode, 0)
         self.assertIn("not compared: of another size", done.stdout)
+
+    def test_a_value_of_nothing_is_not_compared(self):
+        old = self.report("old", figure("a", 0), figure("b", 1))
+        done = self.compare(old, self.report("new", figure("a", 5), figure("b", 1)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("not compared: nothing to divide by", done.stdout)
+
+    def test_reports_of_which_nothing_can_be_compared_fail(self):
+        old = self.report("old", figure("a", 1, what="of 1,000 arrays"))
+        done = self.compare(old, self.report("new", figure("a", 1, what="of 10 arrays")))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no figure of one can be compared with one of the other", done.stderr)
+
+    def test_folders_are_meant_from_where_the_caller_is(self):
+        self.report("old", figure("a", 1, ratio=2.0))
+        self.report("the new", figure("a", 1, ratio=1.0))
+        for words, exit_code in (("old", "the new"), 1), (("--tolerance", "300", "old", "the new"), 0), (("old", "--tolerance", "300", "the new"), 0):
+            done = subprocess.run([BENCH, "--compare", *words], cwd=self.folder.name, capture_output=True, text=True)
+            self.assertEqual(done.returncode, exit_code, done.stderr)
 
     def test_a_figure_that_is_gone_fails_and_a_new_one_does_not(self):
         old, new = self.report("old", figure("a", 1, ratio=2.0)), self.report("new", figure("b", 1, ratio=2.0))

@@ -1,5 +1,6 @@
 """What the parts of ops/bench share, and what runs them one after the other, with a part that measures nothing."""
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ tables() {
 }
 tidy() { rm -r "$beside"; }
 prepare fake
-store=$TMPDIR/store beside="$TMPDIR/be side"
+store=$TMPDIR/store beside="$TMPDIR/be side $$"
 mkdir "$beside"
 echo '{"row": 1}' >"$work/rows.jsonl"
 : >"$work/begun.json"
@@ -45,7 +46,7 @@ for part in one two; do
 done
 echo "ended: $ended"
 """
-WAIT = 'echo "here: $pace" >&2; touch "$TMPDIR/waits"; tail -f /dev/null'
+WAIT = """echo "here: $pace" >&2; sh -c 'echo >"$TMPDIR/waits"; exec tail -f /dev/null'"""
 
 
 def alive(word):
@@ -76,8 +77,12 @@ class PartsCase(unittest.TestCase):
         names = os.environ | {"ROOT": ROOT, "TMPDIR": self.temporary, "LARDER_BENCH_BUILT": "1", "THEN": then}
         process = subprocess.Popen(words, env=names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
+        self.addCleanup(self.kill, process)
         return process
+
+    def kill(self, process):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
     def until(self, condition):
         deadline = time.monotonic() + PATIENCE_S
@@ -85,10 +90,10 @@ class PartsCase(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline)
             os.sched_yield()
 
-    def end_when_it_waits(self, process, number):
+    def end_when_it_waits(self, process, number, end=os.kill):
         self.until(lambda: os.path.exists(os.path.join(self.temporary, "waits")))
         os.remove(os.path.join(self.temporary, "waits"))
-        process.send_signal(number)
+        end(process.pid, number)
         return process.communicate(timeout=PATIENCE_S)
 
     def kept(self, *path):
@@ -119,11 +124,11 @@ class PartTest(PartsCase):
         self.assert_nothing_left()
 
     def test_a_part_that_is_ended_leaves_nothing_but_what_it_had_measured(self):
-        for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+        for number, end, code in (signal.SIGTERM, os.kill, -15), (signal.SIGHUP, os.kill, -1), (signal.SIGINT, os.killpg, 130):
             with self.subTest(number):
                 process = self.part(WAIT)
-                self.end_when_it_waits(process, number) if number != signal.SIGINT else self.interrupt(process)
-                self.assertEqual(process.returncode, -number)
+                self.end_when_it_waits(process, number, end)  # Ctrl-C goes to all
+                self.assertEqual(process.returncode, code)
                 self.assertEqual(self.kept("rows.jsonl"), '{"row": 1}\n')
                 self.assert_nothing_left()
 
@@ -132,13 +137,6 @@ class PartTest(PartsCase):
         self.end_when_it_waits(process, signal.SIGTERM)
         self.assertEqual(self.kept("report.md").splitlines()[-1], "rows: 1")
         self.until(lambda: not alive("TMPDIR=" + self.temporary))
-
-    def interrupt(self, process):
-        """As Ctrl-C does: all processes of the terminal."""
-        self.until(lambda: os.path.exists(os.path.join(self.temporary, "waits")))
-        os.remove(os.path.join(self.temporary, "waits"))
-        os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=PATIENCE_S)
 
     def test_a_table_that_cannot_be_made_fails_the_part(self):
         process = self.part("tables() { echo half; false; echo other half; }")
@@ -179,6 +177,12 @@ class WholeTest(PartsCase):
                 self.assertTrue(self.kept("one", "log.txt").startswith("here: quick\n"))
                 self.assert_nothing_left()
                 shutil.rmtree(self.keep)
+
+    def test_what_a_killed_part_leaves_is_cleared_away(self):
+        self.whole('[[ $0 == *two ]] || { mkdir "/dev/shm/larder-one-$$"; tail -f /dev/null & kill -9 $$; }').communicate(timeout=PATIENCE_S)
+        self.assertEqual(self.ended(), [("one", 137), ("two", 0)])
+        self.until(lambda: not alive("TMPDIR=" + self.temporary))
+        self.assertEqual(glob.glob("/dev/shm/larder-one-*"), [])
 
     def test_a_part_that_does_not_end_is_killed_at_the_second_signal(self):
         process = self.whole("trap '' TERM; " + WAIT)

@@ -42,6 +42,8 @@ def compare(old, new, is_same_machine, tolerance):
             yield key, before, after, None, "not compared: of another size"
         elif not (before["ratio"] and after["ratio"]) and not is_same_machine:
             yield key, before, after, None, "not compared: another machine"
+        elif not (before["ratio"] and after["ratio"]) and not (before["value"] and after["value"]):
+            yield key, before, after, None, "not compared: nothing to divide by"
         else:
             times = change(before, after)
             own = max(before["spread"], after["spread"])
@@ -66,12 +68,15 @@ def main():
     is_same = all(old_machine[key] == new_machine[key] for key in SAME_MACHINE)
     print(f"{old_machine['commit']} to {new_machine['commit']}, {'one kind of machine' if is_same else 'another machine: only ratios are compared'}\n")
     print("| figure | old | new | change | |\n|---|--:|--:|--:|---|")
-    worse = 0
+    worse = compared = 0
     for key, before, after, times, verdict in compare(old, new, is_same, arguments.tolerance / 100):
         worse += verdict in ("**worse**", "gone")
+        compared += times is not None
         print(f"| {key} | {shown(before)} | {shown(after)} | {f'{times:.2f}' if times else ''} | {verdict} |")
     if worse:
         sys.exit(f"\nops/bench: {worse} figures are worse or gone")
+    if not compared:
+        sys.exit("\nops/bench: no figure of one can be compared with one of the other")
 
 
 if __name__ == "__main__":
