@@ -14,11 +14,13 @@ import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,6 +28,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ExtendWith(LeavesNothingBehind.class)
 class RegionsEndToEndTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** Where no other stores are: what other tests have left for a moment is not ours to remove. */
+    @TempDir
+    Path nowhere;
 
     private CommandProcess daemon;
     private Larder larder;
@@ -98,7 +104,10 @@ class RegionsEndToEndTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
         } finally {
-            assertThat(Answer.of(daemon.store(), "gc").code()).isZero();
+            assertThat(Answer.of(daemon.store(), "gc", "--under", nowhere.toString())
+                            .code())
+                    .isZero();
+            assertThat(daemon.store()).doesNotExist();
         }
     }
 
