@@ -93,8 +93,8 @@ final class CommandProcess implements AutoCloseable {
                 .forEach(words::add);
         words.add("-Dlarder.python="
                 + Path.of("../../ops/python").toAbsolutePath().normalize());
-        words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
-        words.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+        words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        words = CommandImage.addTo(words);
         words.add(LarderCommand.class.getName());
         return words;
     }
