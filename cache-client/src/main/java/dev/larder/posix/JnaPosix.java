@@ -89,7 +89,7 @@ final class JnaPosix implements Posix {
                 }
                 throw failure.remedy(
                         "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
-                                + " a folder for its library that is not mounted noexec: -Djna.tmpdir=DIR, else"
+                                + " a folder for its library, with room in it and not mounted noexec: -Djna.tmpdir=DIR, else"
                                 + " JNA/temp in XDG_CACHE_HOME or ~/.cache, else java.io.tmpdir where that cannot be written");
             }
             return INSTANCE;

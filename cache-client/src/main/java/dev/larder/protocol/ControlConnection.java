@@ -183,7 +183,7 @@ final class ControlConnection implements AutoCloseable {
                         .with("clientProtocol", Protocol.MAJOR + "." + Protocol.MINOR)
                         .with("daemonVersion", answer.daemonVersion())
                         .with("store", store)
-                        .remedy("use the same release of Larder on both sides");
+                        .remedy(Protocol.useOneRelease(answer.daemonPid()));
             }
             welcome = answer;
         } else {
@@ -304,7 +304,8 @@ final class ControlConnection implements AutoCloseable {
                 .with("store", store)
                 .with("reason", cause.getMessage())
                 .cause(cause)
-                .remedy("start one: larder serve");
+                .remedy("start one: larder serve"
+                        + (Files.exists(socket) ? "; larder gc removes what a killed one left" : ""));
     }
 
     private static LarderException interrupted(Path store) {

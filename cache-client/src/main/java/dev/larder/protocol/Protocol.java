@@ -24,6 +24,12 @@ public final class Protocol {
 
     private Protocol() {}
 
+    /** Says what to do where daemon and client are of different protocols: {@code larder stop} is refused then as everything is. */
+    public static String useOneRelease(long daemonPid) {
+        return "use the same release of Larder on both sides; kill " + daemonPid
+                + " ends this daemon as larder stop would";
+    }
+
     /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */
     public static UnixDomainSocketAddress address(Path socket) {
         int length = socket.toString().getBytes(StandardCharsets.UTF_8).length;

@@ -97,7 +97,10 @@ class ControlClientTest {
             LarderException failure = failureOf(() -> ControlClient.at(store).greet());
 
             assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
-            assertThat(failure).hasMessageContaining("daemonProtocol=9.1").hasMessageContaining("clientProtocol=1.0");
+            assertThat(failure)
+                    .hasMessageContaining("daemonProtocol=9.1")
+                    .hasMessageContaining("clientProtocol=1.0")
+                    .hasMessageContaining("kill 42 ends this daemon");
             assertThat(daemon.received()).hasSize(1);
         }
     }

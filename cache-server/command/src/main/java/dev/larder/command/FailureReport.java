@@ -3,12 +3,15 @@ package dev.larder.command;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Turns failures into one line on standard error and an exit code. */
 final class FailureReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
@@ -27,9 +30,22 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
     public int handleParseException(ParameterException wrongUsage, String[] args) {
         CommandLine commandLine = wrongUsage.getCommandLine();
         String command = commandLine.getCommandSpec().qualifiedName();
-        String message = String.valueOf(wrongUsage.getMessage()).strip();
+        String message = unknownCommand(wrongUsage)
+                .orElseGet(() -> String.valueOf(wrongUsage.getMessage()).strip());
         commandLine.getErr().println("larder: " + startLow(message) + "; see " + command + " --help");
         return ErrorCode.USAGE.number();
+    }
+
+    /** Says what picocli calls an unmatched argument where a command is wanted. */
+    private static Optional<String> unknownCommand(ParameterException wrongUsage) {
+        if (!(wrongUsage instanceof UnmatchedArgumentException unmatched)
+                || wrongUsage.getCommandLine().getSubcommands().isEmpty()
+                || unmatched.getUnmatched().get(0).startsWith("-")) {
+            return Optional.empty();
+        }
+        List<String> near = unmatched.getSuggestions();
+        return Optional.of("no such command: " + unmatched.getUnmatched().get(0)
+                + (near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?"));
     }
 
     /** Prints a failure and returns its exit code. */

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Looks for shared libraries where the dynamic loader would, without loading them: drivers may crash or hang when they are loaded.
@@ -16,6 +18,7 @@ import java.util.concurrent.TimeUnit;
  * @param listing the command that lists what the loader knows
  */
 record SharedLibraries(String searchPath, List<String> listing) {
+    private static final Pattern C_LIBRARY = Pattern.compile("\\s*libc\\.so\\.6 .*=> (?<folder>/.*)/libc\\.so\\.6");
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     static SharedLibraries ofThisMachine() {
@@ -36,6 +39,12 @@ record SharedLibraries(String searchPath, List<String> listing) {
         return isListed(name);
     }
 
+    /** Tells whether a library lies in the loader's default folder, where it is found without being listed: that of the C library. */
+    private static boolean isBesideC(String name, String line) {
+        Matcher c = C_LIBRARY.matcher(line);
+        return c.matches() && Files.isReadable(Path.of(c.group("folder"), name));
+    }
+
     /** Looks through lines such as {@code libc.so.6 (libc6,x86-64) => /lib/x86_64-linux-gnu/libc.so.6}. */
     private boolean isListed(String name) {
         try {
@@ -46,7 +55,7 @@ record SharedLibraries(String searchPath, List<String> listing) {
                 process.getOutputStream().close();
                 String lines = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-                return lines.lines().anyMatch(line -> line.strip().startsWith(name + " "));
+                return lines.lines().anyMatch(line -> line.strip().startsWith(name + " ") || isBesideC(name, line));
             } finally {
                 process.destroyForcibly();
             }

@@ -21,7 +21,7 @@ class SharedLibrariesTest {
 
         assertThat(machine.has("libc.so.6")).isTrue();
         assertThat(machine.has("libnosuch.so.7")).isFalse();
-        assertThat(machine.has("libc.so")).as("part of a name").isFalse();
+        assertThat(machine.has("libc.so.")).as("part of a name").isFalse();
     }
 
     @Test
@@ -39,6 +39,16 @@ class SharedLibrariesTest {
 
         assertThat(new SharedLibraries("", NOTHING).has(library.toString())).isTrue();
         assertThat(new SharedLibraries("", NOTHING).has(folder + "/libnone.so")).isFalse();
+    }
+
+    @Test
+    void aLibraryInTheDefaultFolderNeedsNoListing() throws IOException {
+        Files.createFile(folder.resolve("libmine.so.1.2"));
+        Files.createFile(folder.resolve("libc.so.6"));
+        List<String> listing = List.of("echo", "	libc.so.6 (libc6,x86-64) => " + folder + "/libc.so.6");
+
+        assertThat(new SharedLibraries("", listing).has("libmine.so.1.2")).isTrue();
+        assertThat(new SharedLibraries("", listing).has("libmine.so.1")).isFalse();
     }
 
     @Test

@@ -26,6 +26,13 @@ class UsageTest {
         return err.toString();
     }
 
+    @Test
+    void aCommandThatDoesNotExistIsCalledSoAndALikelyOneNamed() {
+        assertThat(Answer.of("statsu", "x=y").err())
+                .isEqualTo("larder: no such command: statsu; did you mean status?; see larder --help\n");
+        assertThat(Answer.of("ls", "extra").err()).contains("unmatched argument");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -173,6 +173,11 @@ final class Requests implements RequestHandler {
 
     private RuntimeException unknown(String name) {
         String dataset = dataset(name);
+        if (residency.registration(dataset).isPresent()) {
+            return Failure.of(ErrorCode.NOT_FOUND, "dataset is not in memory now")
+                    .with("name", name)
+                    .remedy("larder wait " + dataset + " loads it, as does whoever opens it");
+        }
         boolean isKnown = residency.find(dataset).isPresent();
         return Failure.of(ErrorCode.NOT_FOUND, isKnown ? "no such array" : "no such dataset")
                 .with("name", name)

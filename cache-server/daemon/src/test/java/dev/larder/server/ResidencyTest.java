@@ -117,6 +117,8 @@ class ResidencyTest {
         String digest = served.control().info("a").get(0).digest();
         served.control().evict("a");
         load("b", 4);
+        assertThatThrownBy(() -> served.control().info("a/a"))
+                .hasMessageContaining("dataset is not in memory now: name=a/a; larder wait a loads it");
 
         try (Larder larder = Larder.connect(served.root());
                 Dataset a = larder.dataset("a")) {

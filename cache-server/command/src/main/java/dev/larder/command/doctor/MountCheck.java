@@ -25,7 +25,12 @@ final class MountCheck implements Check {
         String found = "store=" + machine.store() + " mount=" + point + " type=" + type + " size="
                 + machine.size(space.totalBytes()) + " free=" + machine.size(space.freeBytes());
         boolean isMemory = type.equals("tmpfs");
-        if (isMemory && space.totalBytes() <= CONTAINER_DEFAULT_BYTES) {
+        if (mount.map(Mount::isReadOnly).orElse(false)) {
+            return Finding.problem(
+                    name(),
+                    found + ": read-only",
+                    "mount -o remount,rw " + point + " (as root), or larder serve --store DIR on another mount");
+        } else if (isMemory && space.totalBytes() <= CONTAINER_DEFAULT_BYTES) {
             return Finding.problem(
                     name(), found + ": what containers get by default, too little for data", enlarge(point));
         } else if (space.freeBytes() <= space.totalBytes() / 100 * SCARCE_PERCENT) {

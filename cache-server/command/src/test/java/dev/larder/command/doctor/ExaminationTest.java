@@ -76,6 +76,13 @@ class ExaminationTest {
         requireFound("mount", Severity.INFO, "type=overlay", "--store /dev/shm/larder-ada");
     }
 
+    @Test
+    void aStoreNeedsAMountThatCanBeWrittenTo() {
+        fake.file("/proc/self/mounts", "overlay / overlay rw 0 0\nshm /dev/shm tmpfs ro,nosuid 0 0\n");
+
+        requireFound("mount", Severity.PROBLEM, "read-only", "mount -o remount,rw /dev/shm");
+    }
+
     @ParameterizedTest
     @CsvSource({"0, PROBLEM, no file can be made", "5000, WARNING, may not fit"})
     void fewInodesAreTold(long free, Severity severity, String found) {

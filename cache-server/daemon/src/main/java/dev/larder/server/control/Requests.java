@@ -75,7 +75,7 @@ final class Requests {
                     .with("clientProtocol", hello.protocolMajor() + "." + hello.protocolMinor())
                     .with("daemonVersion", settings.daemonVersion())
                     .with("clientVersion", hello.clientVersion())
-                    .remedy("use the same release of Larder on both sides")));
+                    .remedy(Protocol.useOneRelease(ProcessHandle.current().pid()))));
             return;
         }
         connection.enter(Connection.Stage.ASKING);

@@ -130,6 +130,7 @@ final class Admission {
                 .with("pinned", Residency.storedBytes(survey.pinned))
                 .with("unsourced", Residency.storedBytes(survey.unsourced))
                 .with("capacity", store.capacityBytes())
-                .remedy("evict or unpin datasets, end their readers, raise --capacity, or use a larger mount");
+                .remedy("evict or unpin datasets, end their readers, raise --capacity, use a larger mount, or"
+                        + " load it with --in-place, which maps the file where it lies");
     }
 }

@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,6 +39,11 @@ public record Mount(Path point, String type, String options) {
                         Path.of(line.group("point").replace("\\040", " ")), line.group("type"), line.group("options")))
                 .filter(mount -> folder.startsWith(mount.point))
                 .reduce((best, next) -> next.point.getNameCount() >= best.point.getNameCount() ? next : best);
+    }
+
+    /** Tells whether nothing can be written there. */
+    public boolean isReadOnly() {
+        return List.of(options.split(",", -1)).contains("ro");
     }
 
     /** Returns the {@code huge=} word of a tmpfs; {@code never} where there is none. */
