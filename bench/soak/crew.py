@@ -35,9 +35,9 @@ class Java:
         self.class_path = class_path
         self.java = java
 
-    def words(self, main, *arguments, flags=(), archive="LARDER_SOAK_CLIENT_ARCHIVE"):
-        if os.environ.get(archive):
-            flags = [*flags, "-XX:SharedArchiveFile=" + os.environ[archive]]
+    def words(self, main, *arguments, flags=()):
+        if os.environ.get("LARDER_SOAK_ARCHIVE"):
+            flags = [*flags, "-XX:SharedArchiveFile=" + os.environ["LARDER_SOAK_ARCHIVE"]]
         return [self.java, *QUIET_FLAGS, *flags, "-cp", self.class_path, main, *arguments]
 
 
@@ -168,8 +168,7 @@ class Daemon:
         self.began = time.monotonic()
         self.process = subprocess.Popen(
             java.words("dev.larder.command.LarderCommand", "serve", "--store", store, "--capacity", str(capacity),
-                       *(["--keep"] if keep else []), flags=["-Xmx256m", *DAEMON_FLAGS],
-                       archive="LARDER_SOAK_DAEMON_ARCHIVE"),
+                       *(["--keep"] if keep else []), flags=["-Xmx256m", *DAEMON_FLAGS]),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.out = []

@@ -65,6 +65,9 @@ public class LarderCommand implements Runnable {
 
     /** Runs a command line and exits with its code. */
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals("serve")) {
+            Preparation.start();
+        }
         PrintWriter out = utf8(FileDescriptor.out);
         PrintWriter err = utf8(FileDescriptor.err);
         int code = commandLine(args).setOut(out).setErr(err).execute(args);

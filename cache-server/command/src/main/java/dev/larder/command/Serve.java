@@ -32,8 +32,6 @@ import picocli.CommandLine.ParentCommand;
             "A second Ctrl-C ends it at once, without cleaning up."
         })
 final class Serve implements Callable<Integer> {
-    private static final Logger LOG = LoggerFactory.getLogger(Serve.class);
-
     @ParentCommand
     LarderCommand larder;
 
@@ -107,13 +105,17 @@ final class Serve implements Callable<Integer> {
     /** Whether a failure is on standard error already, as an event. */
     private boolean reported;
 
+    /** Whether nobody waits for a daemon in the background any more. */
+    private boolean isLeftAlone;
+
     @Override
     public Integer call() {
         requireSane();
         requireCompiler();
-        if (detach && !DetachedProcess.isThisOne()) {
-            return DetachedProcess.start(larder.out());
+        if (detach) {
+            DetachedProcess.requireScript();
         }
+        Preparation.awaitLogging();
         logging.apply(larder.debug);
         try {
             return serve();
@@ -121,9 +123,13 @@ final class Serve implements Callable<Integer> {
             if (!logging.json) {
                 throw failure;
             }
-            LOG.error(failure.getMessage(), larder.debug ? failure : null);
+            log().error(failure.getMessage(), larder.debug ? failure : null);
             return failure.rawCode();
         }
+    }
+
+    private static Logger log() {
+        return LoggerFactory.getLogger(Serve.class);
     }
 
     /** Says in time what a runtime without a compiler would end with. */
@@ -154,13 +160,13 @@ final class Serve implements Callable<Integer> {
         try {
             Gc.noteOfLeftovers(daemon.layout().root()).ifPresent(note -> {
                 if (logging.json) {
-                    LOG.warn(note);
+                    log().warn(note);
                 } else {
                     larder.err().println("larder: note: " + note);
                 }
             });
         } catch (RuntimeException e) {
-            LOG.warn("cannot look for stores of dead daemons: reason={}", e.toString());
+            log().warn("cannot look for stores of dead daemons: reason={}", e.toString());
         }
     }
 
@@ -217,7 +223,7 @@ final class Serve implements Callable<Integer> {
         }
         boolean kept = Files.exists(daemon.layout().data());
         larder.out().println(kept ? "The store is kept." : "Cleaned up: " + Outcome.freed(cleanUp));
-        return 0;
+        return detach && !isLeftAlone ? ErrorCode.INTERRUPTED.number() : 0;
     }
 
     private void load(Daemon daemon) {
@@ -243,7 +249,9 @@ final class Serve implements Callable<Integer> {
     private void sayDone() {
         if (detach) {
             larder.out().println("Done caching. larder stop cleans up.");
-            DetachedProcess.reportReady(larder.out());
+            larder.out().flush();
+            DetachedProcess.reportReady();
+            isLeftAlone = true;
         } else {
             larder.out().println("Done caching. Ctrl+C to clean up.");
         }

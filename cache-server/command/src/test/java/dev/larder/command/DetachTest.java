@@ -6,8 +6,11 @@ import static org.awaitility.Awaitility.await;
 import com.google.gson.JsonParser;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +19,14 @@ import org.junit.jupiter.api.io.TempDir;
 class DetachTest {
     @TempDir
     Path folder;
+
+    /** Starts a daemon as {@code ops/larder} does. */
+    private static CommandProcess detach(String... arguments) {
+        String[] words = Stream.concat(Stream.of("serve", "--detach"), Stream.of(arguments))
+                .toArray(String[]::new);
+        List<String> script = List.of("bash", "-c", "source ../../ops/launcher; detach \"$@\"", "detach");
+        return CommandProcess.by(script, LeavesNothingBehind.newStore(), words);
+    }
 
     private static ProcessHandle daemonOf(CommandProcess command) {
         String status = command.ask("status", "--json").out();
@@ -30,7 +41,7 @@ class DetachTest {
     @Test
     void returnsWhenEverythingIsLoadedAndServesOn() {
         Path source = Samples.vector(folder, "v", 1000);
-        try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "v=" + source)) {
+        try (CommandProcess command = detach("--load", "v=" + source)) {
             assertThat(command.exitCode()).isZero();
             assertThat(command.out()).contains("Done caching.");
             assertThat(command.ask("ls").out()).contains("v/v");
@@ -45,7 +56,7 @@ class DetachTest {
 
     @Test
     void theDaemonLetsGoOfTerminalAndStreams() throws IOException {
-        try (CommandProcess command = CommandProcess.start("serve", "--detach")) {
+        try (CommandProcess command = detach()) {
             assertThat(command.exitCode()).isZero();
             ProcessHandle daemon = daemonOf(command);
 
@@ -62,8 +73,7 @@ class DetachTest {
     @Test
     void whatTheDaemonLogsInTheBackgroundGoesToTheFileThatWasNamed() throws IOException {
         Path log = folder.resolve("larder.log");
-        try (CommandProcess command =
-                CommandProcess.start("serve", "--detach", "--log-level", "info", "--log-file", log.toString())) {
+        try (CommandProcess command = detach("--log-level", "info", "--log-file", log.toString())) {
             assertThat(command.exitCode()).as(command.err()).isZero();
             ProcessHandle daemon = daemonOf(command);
 
@@ -84,7 +94,7 @@ class DetachTest {
 
     @Test
     void aFailureIsSeenHereAndLeavesNothing() {
-        try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "a=/does/not/exist")) {
+        try (CommandProcess command = detach("--load", "a=/does/not/exist")) {
             assertThat(command.exitCode()).isEqualTo(6);
             assertThat(command.err()).contains("larder: ").contains("/does/not/exist");
             assertThat(command.store()).doesNotExist();
@@ -92,9 +102,51 @@ class DetachTest {
     }
 
     @Test
+    void whoeverCapturesTheOutputDoesNotWaitForTheDaemon() throws IOException {
+        try (CommandProcess command = detach()) {
+            assertThat(command.exitCode()).isZero();
+            ProcessHandle daemon = daemonOf(command);
+
+            try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(daemon.pid()), "fd"))) {
+                assertThat(descriptors.map(DetachTest::target)).noneMatch(target -> target.startsWith("pipe:"));
+            }
+            command.ask("stop");
+            awaitEnd(daemon);
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return "closed meanwhile";
+        }
+    }
+
+    @Test
+    void stoppedBeforeItIsReadyItDoesNotCountAsStarted() {
+        Path large = Samples.large(folder, 512L << 20);
+        try (CommandProcess command = detach("--load", "large=" + large)) {
+            command.awaitErr("loading");
+            assertThat(command.ask("stop").code()).isZero();
+
+            assertThat(command.exitCode()).isEqualTo(130);
+            assertThat(command.store()).doesNotExist();
+        }
+    }
+
+    @Test
+    void withoutItsScriptItSaysWhatToStart() {
+        try (CommandProcess command = CommandProcess.start("serve", "--detach")) {
+            assertThat(command.exitCode()).isEqualTo(2);
+            assertThat(command.err()).contains("start the daemon with ops/larder");
+        }
+    }
+
+    @Test
     void ctrlCWhileItLoadsStopsBothProcesses() {
         Path large = Samples.large(folder, 512L << 20);
-        try (CommandProcess command = CommandProcess.start("serve", "--detach", "--load", "large=" + large)) {
+        try (CommandProcess command = detach("--load", "large=" + large)) {
             command.awaitErr("loading");
 
             assertThat(command.signal("INT").exitCode()).isEqualTo(130);

@@ -187,6 +187,11 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
+    /** Does ahead what the first daemon of a JVM costs beyond its store; to be called beside other work. */
+    public static void prepare() {
+        Catalog.prepare();
+    }
+
     /** Returns who may change what. */
     Access access() {
         return access;

@@ -146,7 +146,7 @@ class InstalledArchiveTest {
             assertThat(Installed.files(installed.root().resolve("archive")))
                     .noneMatch(name -> name.startsWith(".") || name.contains("/."))
                     .filteredOn(name -> name.endsWith(".jsa"))
-                    .hasSize(2);
+                    .hasSize(1);
         }
     }
 

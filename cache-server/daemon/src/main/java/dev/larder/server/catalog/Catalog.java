@@ -19,6 +19,11 @@ public interface Catalog extends AutoCloseable {
         return ChronicleCatalog.open(file, cleanStop);
     }
 
+    /** Loads the code that the first catalog of a JVM would wait for. */
+    static void prepare() {
+        ChronicleCatalog.prepare();
+    }
+
     /** Adds an entry, or replaces the one of the same dataset and version. One that is too long is refused. */
     void put(CatalogEntry entry);
 

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import net.openhft.chronicle.map.ChronicleMap;
+import net.openhft.chronicle.map.ChronicleMapBuilder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,10 @@ final class ChronicleCatalog implements Catalog {
     private static final int MAX_VALUE_BYTES = 256 * 1024;
     private static final int MAX_ENTRIES = 16_384;
     private static final int MAX_BLOAT = 4;
+
+    /** What these make of the file, and a little more. */
+    private static final long FILE_BYTES = 10L << 20;
+
     private static final int HEADER_LENGTH_OFFSET = 8;
     private static final int HEADER_TEXT_OFFSET = 12;
     private static final String HEADER_TEXT = "!net.openhft.chronicle.map.VanillaChronicleMap";
@@ -54,6 +59,13 @@ final class ChronicleCatalog implements Catalog {
         this.map = map;
     }
 
+    /** Makes a map in memory, and forgets it. */
+    static void prepare() {
+        try (ChronicleMap<String, byte[]> map = builder(1).create()) {
+            map.put("", new byte[1]);
+        }
+    }
+
     static Catalog open(Path file, boolean cleanStop) {
         try {
             if (cleanStop && hasHeader(file)) {
@@ -68,8 +80,12 @@ final class ChronicleCatalog implements Catalog {
             created.reserve();
             return created;
         } catch (IOException failure) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot open the catalog")
+            long freeBytes = Posix.system().space(file.resolveSibling("")).freeBytes();
+            throw Failure.of(
+                            freeBytes < FILE_BYTES ? ErrorCode.NO_SPACE : ErrorCode.UNEXPECTED,
+                            "cannot open the catalog")
                     .with("file", file)
+                    .with("free", freeBytes)
                     .with("reason", failure)
                     .cause(failure)
                     .remedy("check space and permissions of the store");
@@ -173,14 +189,17 @@ final class ChronicleCatalog implements Catalog {
     }
 
     private static ChronicleMap<String, byte[]> map(Path file) throws IOException {
+        return builder(MAX_ENTRIES).createPersistedTo(file.toFile());
+    }
+
+    private static ChronicleMapBuilder<String, byte[]> builder(long entries) {
         return ChronicleMap.of(String.class, byte[].class)
                 .name("larder-catalog")
-                .entries(MAX_ENTRIES)
+                .entries(entries)
                 .averageKeySize(AVERAGE_KEY_BYTES)
                 .averageValueSize(AVERAGE_VALUE_BYTES)
                 .maxBloatFactor(MAX_BLOAT)
-                .actualSegments(1)
-                .createPersistedTo(file.toFile());
+                .actualSegments(1);
     }
 
     private static String key(String dataset, long version) {
