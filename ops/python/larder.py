@@ -1233,7 +1233,7 @@ def _timeout(seconds):
 def _command_line(arguments, store):
     beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "larder")
     command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or beside
-    if not os.access(command, os.X_OK):
+    if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
         raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
                                    command=command))
     return [command, *map(str, arguments), "--store", _location(store)]

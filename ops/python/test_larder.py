@@ -639,6 +639,16 @@ class CacheTest(StoreCase):
         with self.assertRaisesRegex(larder.LarderError, "no larder command: command=/nowhere/larder"):
             larder.wait("d", timeout=0.5)
 
+    def test_a_folder_that_is_called_like_the_command_is_none(self):
+        copied = os.path.join(self.store, "job", "src", "larder.py")
+        beside = os.path.join(self.store, "job", "larder")
+        os.makedirs(beside)
+
+        with mock.patch.object(larder, "__file__", copied), mock.patch.dict(os.environ, PATH=self.store):
+            del os.environ["LARDER_COMMAND"]
+            with self.assertRaisesRegex(larder.LarderError, f"no larder command: command={beside}; put larder on the PATH"):
+                larder.wait("d", timeout=0.5)
+
 
 if __name__ == "__main__":
     unittest.main()
