@@ -41,6 +41,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 import weakref
 import zlib
 
@@ -806,7 +807,7 @@ _HEADER = struct.Struct("<qiiiiqqq")  # magic, format, arrays, slots, seats, byt
 _CLAIMED, _PUBLISHED, _STATE, _MESSAGE, _DROPPED, _TABLE = 64, 128, 192, 196, 2048, 4096
 _SLOT_PARTS, _PART_LENGTH, _MOST_DIMENSIONS = 64, 128, 13
 _ENDED, _FAILED = 2, 3
-_FIRST_PAUSE, _LONGEST_PAUSE, _CHECK = 50e-6, 1e-3, 0.01
+_FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
 
 
 def batches(name, store=None, timeout=300, copy=False, next_epoch=False):
@@ -817,7 +818,8 @@ def batches(name, store=None, timeout=300, copy=False, next_epoch=False):
     `Refused` where it died, or has dropped this consumer as too slow.
 
     Who comes late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
-    `timeout` is the longest wait for the producer to begin, and then for each batch, in seconds.
+    `timeout` is the longest wait for the producer to begin, and then for each batch, in seconds. A warning says after a second
+    that there is still no ring of that name, or no free seat.
 
     >>> for batch in larder.batches("run1"):
     ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
@@ -957,7 +959,7 @@ class Batches:
 
 def _sit(folder, name, timeout, next_epoch):
     """Wait for a ring and a free seat; return the ring and the batch to begin with."""
-    pause, end, full = _FIRST_PAUSE, time.monotonic() + timeout, False
+    pause, started, full, has_warned = _FIRST_PAUSE, time.monotonic(), False, False
     while True:
         ring = _open_ring(folder)
         if ring is not None:
@@ -972,18 +974,27 @@ def _sit(folder, name, timeout, next_epoch):
             finally:
                 if ring is not None:
                     ring.leave()
-        if time.monotonic() >= end:
-            if full:
-                raise TimedOut(_message("no seat of the ring is free", "end other consumers, or have the producer offer more",
-                                        ring=name, timeout=timeout))
-            if os.path.isdir(folder):
-                raise TimedOut(_message("the producer has not published a first batch", "see what it does", ring=name,
-                                        timeout=timeout))
-            rings = os.path.dirname(folder)
-            others = sorted(os.listdir(rings)) if os.path.isdir(rings) else []
-            raise NotFound(_message("no such ring", "start its producer; " + _near(name, others), ring=name, waited=timeout))
+        waited = time.monotonic() - started
+        if waited >= timeout:
+            error, what, remedy = _lacking(folder, name, full)
+            raise error(_message(what, remedy, ring=name, timeout=timeout))
+        if waited >= _WARN_AFTER and not has_warned:
+            has_warned = True
+            _, what, remedy = _lacking(folder, name, full)
+            warnings.warn(_message(f"waiting for at most {timeout:g} s: {what}", remedy, ring=name), stacklevel=4)
         time.sleep(pause)
         pause = min(2 * pause, 0.02)
+
+
+def _lacking(folder, name, full):
+    """Says why there is no seat in a ring: the error that it will be, what is wrong, and what to do."""
+    if full:
+        return TimedOut, "no seat of the ring is free", "end other consumers, or have the producer offer more"
+    if os.path.isdir(folder):
+        return TimedOut, "the producer has not published a first batch", "see what it does"
+    rings = os.path.dirname(folder)
+    others = sorted(os.listdir(rings)) if os.path.isdir(rings) else []
+    return NotFound, "no such ring", "start its producer; " + _near(name, others)
 
 
 def _open_ring(folder):

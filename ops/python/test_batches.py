@@ -13,6 +13,8 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
+from unittest import mock
 
 import numpy as np
 
@@ -182,7 +184,7 @@ class BatchesTest(unittest.TestCase):
         self.assertEqual((next(next_epoch).epoch, producer.finished(1)), (1, 6))
 
     def test_waits_have_an_end_and_say_for_what(self):
-        with self.assertRaisesRegex(larder.NotFound, "no such ring: ring=run1 waited=0.05; start its producer; there are none"):
+        with self.assertRaisesRegex(larder.NotFound, "no such ring: ring=run1 timeout=0.05; start its producer; there are none"):
             self.attach(timeout=0.05)
         self.producer(1, seats=1)
         batches = self.attach(timeout=0.05)
@@ -194,6 +196,27 @@ class BatchesTest(unittest.TestCase):
         batches.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             next(batches)
+
+    def test_a_long_wait_for_a_ring_is_told_once_with_the_rings_that_there_are(self):
+        self.producer(name="run10")
+        with mock.patch.object(larder, "_WARN_AFTER", 0.02), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with self.assertRaises(larder.NotFound):
+                self.attach(timeout=0.3)
+
+        self.assertEqual([(w.filename, str(w.message)) for w in caught],
+                         [(__file__, "waiting for at most 0.3 s: no such ring: ring=run1; start its producer; "
+                                     "similar names: run10")])
+
+    def test_who_makes_warnings_errors_leaves_no_seat_taken(self):
+        producer = self.producer(seats=1)
+        first = self.attach()
+        with mock.patch.object(larder, "_WARN_AFTER", 0.02), self.assertRaisesRegex(UserWarning, "no seat .* is free"):
+            self.attach()
+        first.close()
+
+        self.attach().close()
+        self.assertIsNone(producer.finished())
 
     def test_a_batch_that_comes_later_is_waited_for(self):
         producer = self.producer(0)

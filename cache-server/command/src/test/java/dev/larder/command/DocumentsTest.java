@@ -153,8 +153,8 @@ class DocumentsTest {
         Files.writeString(shell.work().resolve("snippet.py"), program);
         try (Larder larder = Larder.connect(daemonOfSnippets.store())) {
             larder.getOrCreate("scan", Surroundings::scan).close();
-            String python =
-                    "LARDER_STORE=" + larder.store() + " timeout 60 python3 -W error snippet.py; echo \"@@ $?\"";
+            String python = "LARDER_STORE=" + larder.store()
+                    + " timeout 60 python3 -W error -W 'ignore:waiting for at most' snippet.py; echo \"@@ $?\"";
             CompletableFuture<String> output = CompletableFuture.supplyAsync(() -> shell.bash(python));
             if (program.contains("larder.batches(")) {
                 publish(larder);

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A consumer in Python, with the larder.py of this checkout. */
 final class PythonConsumer implements AutoCloseable {
     private static final long PATIENCE_S = 60;
+    private static final String WAITING_IS_FINE = "ignore:waiting for at most";
     private static final String READ = """
             import sys, zlib, time, numpy, larder
             count, total = 0, 0
@@ -36,8 +37,8 @@ final class PythonConsumer implements AutoCloseable {
     /** Starts one that prints how many batches it saw and their CRC-32, which is not the one that the loader has. */
     static PythonConsumer start(String store, boolean copies) {
         String flag = copies ? "True" : "False";
-        ProcessBuilder builder =
-                new ProcessBuilder(List.of("python3", "-B", "-W", "error", "-c", READ.formatted(flag, flag)));
+        ProcessBuilder builder = new ProcessBuilder(
+                List.of("python3", "-B", "-W", "error", "-W", WAITING_IS_FINE, "-c", READ.formatted(flag, flag)));
         builder.environment().put("LARDER_STORE", store);
         builder.environment()
                 .put("PYTHONPATH", Path.of("../../ops/python").toAbsolutePath().toString());
