@@ -13,7 +13,7 @@ SCRIPT = os.path.join(ROOT, "bench/src/main/python/columns_memory.py")
 @unittest.skipUnless(os.path.exists(SCRIPT), "needs a checkout")
 class ColumnsMemoryTest(unittest.TestCase):
     def test_a_million_look_ups_cost_a_forked_worker_less_than_a_twentieth_of_what_a_dict_costs(self):
-        done = subprocess.run([sys.executable, "-W", "error", SCRIPT, "--json"], stdout=subprocess.PIPE, check=True)
+        done = subprocess.run([sys.executable, "-W", "error", SCRIPT], stdout=subprocess.PIPE, check=True)
 
         figures = json.loads(done.stdout)
 
