@@ -73,7 +73,14 @@ final class CommandProcess implements AutoCloseable {
     /** Writes a script into a folder that becomes the command, for programs that call it. */
     static Path script(Path folder) throws IOException {
         String words = java().stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
-        Path script = Files.writeString(folder.resolve("larder"), "#!/bin/sh\nexec " + words + " \"$@\"\n");
+        Path launcher = Path.of("../../ops/launcher").toAbsolutePath().normalize();
+        Path script = Files.writeString(folder.resolve("larder"), """
+                #!/bin/sh
+                case " $* " in
+                  *" serve "*"--detach "*) exec bash -c 'source "$0"; detach "$@"' '%s' %s "$@" ;;
+                esac
+                exec %s "$@"
+                """.formatted(launcher, words, words));
         assertThat(script.toFile().setExecutable(true)).isTrue();
         return script;
     }
