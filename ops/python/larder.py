@@ -993,7 +993,10 @@ def _lacking(folder, name, full):
     if os.path.isdir(folder):
         return TimedOut, "the producer has not published a first batch", "see what it does"
     rings = os.path.dirname(folder)
-    others = sorted(os.listdir(rings)) if os.path.isdir(rings) else []
+    try:
+        others = sorted(os.listdir(rings))
+    except OSError:  # nobody has made one yet, or the store is gone
+        others = []
     return NotFound, "no such ring", "start its producer; " + _near(name, others)
 
 

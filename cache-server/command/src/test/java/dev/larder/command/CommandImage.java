@@ -89,6 +89,7 @@ final class CommandImage {
                             .redirectOutput(said.toFile())
                             .start(),
                     said);
+            assertThat(archive).exists();
             return archive;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -77,7 +77,7 @@ final class CommandProcess implements AutoCloseable {
         Path script = Files.writeString(folder.resolve("larder"), """
                 #!/bin/sh
                 case " $* " in
-                  *" serve "*"--detach "*) exec bash -c 'source "$0"; detach "$@"' '%s' %s "$@" ;;
+                  *" serve "*"--detach "*) exec bash -euo pipefail -c 'source "$0"; detach "$@"' '%s' %s "$@" ;;
                 esac
                 exec %s "$@"
                 """.formatted(launcher, words, words));

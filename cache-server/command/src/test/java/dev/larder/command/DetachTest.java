@@ -20,12 +20,13 @@ class DetachTest {
     @TempDir
     Path folder;
 
-    /** Starts a daemon as {@code ops/larder} does. */
-    private static CommandProcess detach(String... arguments) {
+    /** Starts a daemon as {@code ops/larder} does, from a shell that holds a lock. */
+    private CommandProcess detach(String... arguments) {
         String[] words = Stream.concat(Stream.of("serve", "--detach"), Stream.of(arguments))
                 .toArray(String[]::new);
-        List<String> script = List.of("bash", "-c", "source ../../ops/launcher; detach \"$@\"", "detach");
-        return CommandProcess.by(script, LeavesNothingBehind.newStore(), words);
+        String script = "exec 9>'" + folder.resolve("lock") + "'; flock 9; source ../../ops/launcher; detach \"$@\"";
+        return CommandProcess.by(
+                List.of("bash", "-euo", "pipefail", "-c", script, "detach"), LeavesNothingBehind.newStore(), words);
     }
 
     private static ProcessHandle daemonOf(CommandProcess command) {
@@ -110,6 +111,20 @@ class DetachTest {
             try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(daemon.pid()), "fd"))) {
                 assertThat(descriptors.map(DetachTest::target)).noneMatch(target -> target.startsWith("pipe:"));
             }
+            command.ask("stop");
+            awaitEnd(daemon);
+        }
+    }
+
+    @Test
+    void aLockOfTheCallersEndsWithTheCaller() throws IOException, InterruptedException {
+        try (CommandProcess command = detach()) {
+            assertThat(command.exitCode()).isZero();
+            ProcessHandle daemon = daemonOf(command);
+
+            Process lock =
+                    new ProcessBuilder("flock", "-n", folder.resolve("lock").toString(), "true").start();
+            assertThat(lock.waitFor()).isZero();
             command.ask("stop");
             awaitEnd(daemon);
         }
