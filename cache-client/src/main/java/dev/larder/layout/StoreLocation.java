@@ -104,9 +104,9 @@ public final class StoreLocation {
      */
     record Caller(int uid, String name, List<Integer> groups, Map<String, String> environment, Path sharedMemory) {
         static Caller ofThisProcess() {
-            Posix posix = Posix.system();
             String name = System.getProperty("user.name", "unknown");
-            return new Caller(posix.userId(), name, posix.groupIds(), System.getenv(), SHARED_MEMORY);
+            Credentials credentials = Credentials.ofThisProcess();
+            return new Caller(credentials.uid(), name, credentials.groups(), System.getenv(), SHARED_MEMORY);
         }
 
         private boolean isOwnOrService(StoreOwner owner) {
