@@ -17,8 +17,17 @@ import java.util.Optional;
 record Credentials(int uid, List<Integer> groups) {
     private static final Path STATUS = Path.of("/proc/self/status");
 
-    /** Asks the kernel's file, which costs nothing at the start of a command; where it cannot be read, the C library. */
+    /** Holds what is read once: a JVM does not change its user. */
+    private static final class OfThisProcess {
+        static final Credentials VALUE = read();
+    }
+
     static Credentials ofThisProcess() {
+        return OfThisProcess.VALUE;
+    }
+
+    /** Asks the kernel's file, which costs nothing at the start of a command; where it cannot be read, the C library. */
+    private static Credentials read() {
         try {
             return of(Files.readAllLines(STATUS)).orElseGet(Credentials::ofTheCLibrary);
         } catch (IOException e) {
