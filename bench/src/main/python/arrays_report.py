@@ -9,7 +9,6 @@ import json
 import os
 import sys
 
-ROW_BYTES = ("64", "256", "784", "3072", "153600")
 
 
 def figures(path):
@@ -22,6 +21,11 @@ def figures(path):
             alloc = run.get("secondaryMetrics", {}).get("gc.alloc.rate.norm", {}).get("score")
             table[name + (":" + row if row else "")] = (run["primaryMetric"]["score"], alloc)
     return table
+
+
+def row_bytes(jmh):
+    """Returns the lengths of rows that were gathered, the least first."""
+    return sorted((name.split(":")[1] for name in jmh if name.startswith("GatherBenchmark.larder:")), key=int)
 
 
 def mean(values):
@@ -47,7 +51,7 @@ def main():
     print("| row bytes | larder | 2 threads | ratio | take(out=) | take(clip) | x[idx] | heap array | FileChannel |"
           " larder / take | larder / clip | bytes allocated per batch |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    for row in ROW_BYTES:
+    for row in row_bytes(one):
         larder, alloc = one[f"GatherBenchmark.larder:{row}"]
         both = two[f"GatherBenchmark.larder:{row}"][0]
         peer = {key: mean(p["gather"][row][key] for p in peers) for key in ("index", "take", "takeClip")}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what numpy does with the same published files, and prints one JSON object.
 
-usage: numpy_peer.py STORE [SECONDS_PER_FIGURE]
+usage: numpy_peer.py STORE SECONDS_PER_FIGURE ROW_BYTES,...
 
 Gathers 256 random rows at a time with x[idx] and np.take(out=, mode="clip") (mode "raise" copies twice, so "clip" is the
 stronger peer), opens a file with np.load(mmap_mode="r"), and copies a whole array, which is as fast as this memory is. All memory is touched before it is measured.
@@ -13,9 +13,9 @@ import time
 
 import numpy as np
 
-ROW_BYTES = (64, 256, 784, 3072, 153600)
 BATCH = 256
 BATCHES = 512
+BATCHES_BYTES = 256 << 20
 SEED = 42
 
 
@@ -34,16 +34,15 @@ def rate(action, batches, seconds):
 
 
 def main():
-    store = sys.argv[1]
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0.5
+    store, seconds, rows = sys.argv[1], float(sys.argv[2]), [int(row) for row in sys.argv[3].split(",")]
     dataset = os.path.join(store, "data", "bench", "current")
     rng = np.random.default_rng(SEED)
     result = {"numpy": np.__version__, "gather": {}, "openMicros": None}
-    for row in ROW_BYTES:
+    for row in rows:
         x = np.load(os.path.join(dataset, f"rows-{row}.npy"), mmap_mode="r")
         int(np.asarray(x).sum(dtype=np.uint64))
         x = np.asarray(x)
-        count = BATCHES if row < 100000 else 32
+        count = min(BATCHES, BATCHES_BYTES // (BATCH * row))
         batches = [rng.integers(0, len(x), BATCH) for _ in range(count)]
         out = np.ones((BATCH, row), np.uint8)
         result["gather"][str(row)] = {

@@ -85,7 +85,8 @@ def table(path):
         for package in packages:
             found = [row["seconds"] for row in rows if (row["what"], row["package"]) == (what, package)]
             cells.append(cell(found[0]) if found else "")
-        print(f"| {label} | " + " | ".join(cells) + " |")
+        if any(cells):
+            print(f"| {label} | " + " | ".join(cells) + " |")
 
 
 def cell(seconds):

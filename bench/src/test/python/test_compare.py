@@ -89,6 +89,16 @@ class CompareTest(unittest.TestCase):
         self.assertIn("| a | 2.00× |  |  | gone |", done.stdout)
         self.assertIn("| b |  | 2.00× |  | new |", done.stdout)
 
+    def test_a_quick_report_is_compared_with_its_like_alone(self):
+        quick = self.report("quick", figure("a", 1, ratio=2.0), machine=MACHINE | {"pace": "quick"})
+        again = self.report("again", figure("a", 1, ratio=2.0), machine=MACHINE | {"pace": "quick"})
+        whole = self.report("whole", figure("a", 1, ratio=2.0), machine=MACHINE | {"pace": "short"})
+        self.assertEqual(self.compare(quick, again).returncode, 0)
+        for pair in (quick, whole), (whole, quick):
+            done = self.compare(*pair)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"quick={quick} whole={whole}; compare two of a kind", done.stderr)
+
     def test_a_folder_without_a_report_is_named(self):
         done = self.compare("/nowhere", "/nowhere")
         self.assertEqual(done.returncode, 1)

@@ -97,6 +97,12 @@ class Folder:
         path = os.path.join(self.path, *path)
         write(path, "".join(read(path).splitlines(True)[:count]))
 
+    def keep_runs(self, wanted, *path):
+        """Keeps those of JMH's runs that wanted(method, parameters) is true of."""
+        path = os.path.join(self.path, *path)
+        runs = json.loads(read(path))
+        write(path, json.dumps([run for run in runs if wanted(run["benchmark"].rsplit(".", 2)[1:], run.get("params", {}))]))
+
     def figures(self):
         found, wrong = figures.all_of(self.path)
         return {figure.key: figure for figure in found}, wrong
@@ -161,6 +167,37 @@ class WholeReportTest(unittest.TestCase):
         _, lines = claims.lines(readme)
         self.assertEqual(lines.count("\n| "), 1 + len(claims.CLAIMS))
         self.assertIn('| 256 random rows of 784 B, one thread: **2.0×** numpy\'s fastest, take(out=, mode="clip") | `ops/bench --arrays` |', lines)
+
+
+@unittest.skipUnless(PYTHON, "needs matplotlib")
+class QuickReportTest(unittest.TestCase):
+    """Of fewer rows, as --quick measures them."""
+
+    def test_nothing_is_said_to_lack(self):
+        folder = Folder()
+        self.addCleanup(folder.remove)
+        for name in "jmh.json", "jmh-2-threads.json":
+            folder.keep_runs(lambda _, params: params.get("rowBytes", "784") == "784", "arrays", name)
+        folder.keep_runs(
+            lambda name, params: name[0] != "RingBenchmark" and name[1] not in ("resume", "buildAndResume")
+            and params.get("shape", "28x28") == "28x28" and params.get("channels", "first") == "first",
+            "loader", "round-1.json",
+        )
+        folder.keep_runs(lambda _, params: params["threads"] == "2", "loader", "threads.json")
+        for part, file, word in (("collectives", "collectives.jsonl", '"ranks": 2'), ("fan-out", "fan-out.jsonl", "rows-784"), ("startup", "rows.jsonl", '"checkout"')):
+            path = os.path.join(folder.path, part, file)
+            kept = [line for line in read(path).splitlines(True) if word in line]
+            self.assertGreater(len(kept), 1, part)
+            write(path, "".join(kept))
+        machine = json.loads(read(folder.path, "machine.json"))
+        write(os.path.join(folder.path, "machine.json"), json.dumps(machine | {"pace": "quick"}))
+        exit_code, said, sections = folder.report()
+        self.assertEqual((exit_code, said), (0, ""))
+        self.assertNotRegex("".join(sections.values()), r"Failed|Not run|are missing|Not everything|Traceback")
+        self.assertIn("**A quick run**", sections[""])
+        self.assertEqual(folder.charts().keys(), CHARTS.keys() - {"gather"})
+        self.assertNotIn("The ring", sections["Batches"])
+        self.assertRegex(sections["Reading arrays"], r"--:\|\n\| 784 \|[^\n]*\n\n")  # the only row
 
 
 @unittest.skipUnless(PYTHON, "needs matplotlib")

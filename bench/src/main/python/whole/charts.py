@@ -68,12 +68,18 @@ def size(count):
     return f"{count} B"
 
 
-def gather(run, folder):
+def arrays(run, folder):
     jmh, _, peers = figures.arrays_report.read(run)
+    rows = figures.arrays_report.row_bytes(jmh)
+    if len(rows) > 1:
+        yield by_row_bytes(folder, jmh, peers, rows)
+    yield opening(run, folder, peers)
+
+
+def by_row_bytes(folder, jmh, peers, rows):
     axes, write = chart(
         folder, "gather", "Gathering 256 random rows, one thread", "bytes of a row", "GB/s", log_x=10
     )
-    rows = figures.arrays_report.ROW_BYTES
     widths = [int(row) for row in rows]
 
     def speed(rate):
@@ -85,8 +91,10 @@ def gather(run, folder):
     axes.plot(widths, speed(lambda row: jmh[f"GatherBenchmark.fileChannel:{row}"][0]), "v-", color=LIMIT, label="Java FileChannel")
     axes.axhline(statistics.mean(p["copyBytesPerSecond"] for p in peers) / 1e9, color="black", linestyle="--", linewidth=1, label="copying a whole array (memory bandwidth)")
     ticks(axes, widths, [f"{width:,}" for width in widths])
-    yield write()
+    return write()
 
+
+def opening(run, folder, peers):
     axes, write = chart(folder, "open", "Opening an array and reading one element", "share of opens that are faster, %", "µs", log_y=True)
     for name, label, color in (("openRead", "lease, map, read, close", OURS), ("connectOpenRead", "with connecting before and after", OTHER)):
         entry = figures.jmh(os.path.join(run, "jmh-open.json"))["OpenBenchmark." + name,]
@@ -95,7 +103,7 @@ def gather(run, folder):
         axes.plot(range(len(points)), [value for _, value in points], "o-", color=color, label=label)
         ticks(axes, range(len(points)), [f"{share:g}" for share, _ in points])
     axes.axhline(statistics.mean(p["openMicros"] for p in peers), color=PEER, linestyle="--", label='np.load(mmap_mode="r"), mean')
-    yield write()
+    return write()
 
 
 def ingest(run, folder):
@@ -194,7 +202,7 @@ def one_copy(run, folder):
     yield write()
 
 
-DRAWN = {"arrays": gather, "ingest": ingest, "loader": threads, "growth": growth, "collectives": collectives, "one-copy": one_copy}
+DRAWN = {"arrays": arrays, "ingest": ingest, "loader": threads, "growth": growth, "collectives": collectives, "one-copy": one_copy}
 
 
 def draw_all(run):

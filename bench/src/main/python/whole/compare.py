@@ -25,6 +25,10 @@ def load(folder):
     return report["machine"], {figure["key"]: figure for figure in report["figures"]}
 
 
+def is_quick(machine):
+    return machine.get("pace") == "quick"
+
+
 def change(old, new):
     """Returns how many times better the new figure is."""
     if old["ratio"] and new["ratio"]:
@@ -65,6 +69,9 @@ def main():
     parser.add_argument("--tolerance", type=float, default=25, metavar="PERCENT")
     arguments = parser.parse_args()
     (old_machine, old), (new_machine, new) = load(arguments.old), load(arguments.new)
+    if is_quick(old_machine) != is_quick(new_machine):
+        quick, whole = (arguments.old, arguments.new) if is_quick(old_machine) else (arguments.new, arguments.old)
+        sys.exit(f"ops/bench: only one report is quick, of less data: quick={quick} whole={whole}; compare two of a kind")
     is_same = all(old_machine[key] == new_machine[key] for key in SAME_MACHINE)
     print(f"{old_machine['commit']} to {new_machine['commit']}, {'one kind of machine' if is_same else 'another machine: only ratios are compared'}\n")
     print("| figure | old | new | change | |\n|---|--:|--:|--:|---|")

@@ -74,7 +74,7 @@ def own_spread(*runs):
 def arrays(folder):
     one, _, peers = arrays_report.read(folder)
     raw = jmh(os.path.join(folder, "jmh.json"))
-    for row in ("256", "784", "3072", "153600"):
+    for row in arrays_report.row_bytes(one):
         clip = [p["gather"][row]["takeClip"] for p in peers]
         yield Figure(
             f"gather.{row}", f"256 random rows of {row} B, one thread", one[f"GatherBenchmark.larder:{row}"][0], "batches/s",

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Prints, as JSON, the machine that figures are of: what they depend on, and nothing that names it."""
+"""Prints, as JSON, the machine that figures are of: what they depend on, and nothing that names it.
+
+usage: machine.py quick|short    how they are measured
+"""
 import json
 import os
 import platform
@@ -40,6 +43,7 @@ def main():
         "commit": output("git", "rev-parse", "--short=12", "HEAD"),
         "changed": bool(output("git", "status", "--porcelain", "--untracked-files=no")),
         "loadBefore": os.getloadavg()[0],
+        "pace": sys.argv[1],
     }
     json.dump(facts, sys.stdout, indent=1)
     print()

@@ -44,6 +44,8 @@ def heading(machine, seconds, lacks):
     )
     if lacks:
         yield f"**Not everything was measured**: {lacks}.\n"
+    if machine.get("pace") == "quick":
+        yield "**A quick run**, of less data, fewer shapes and shorter measurements: figures to keep come from `ops/bench` without `--quick`.\n"
     if "note" in machine:  # put there by hand
         yield machine["note"] + "\n"
     yield (
