@@ -8,6 +8,7 @@ import dev.larder.layout.ColumnKind;
 import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexDescriptor;
 import dev.larder.layout.IndexReader;
+import dev.larder.layout.NearNames;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
@@ -15,7 +16,6 @@ import java.lang.ref.Cleaner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.AbstractList;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +31,6 @@ import org.slf4j.LoggerFactory;
  * when the garbage collector finds it, with a warning that names the place where it was opened.
  */
 public final class Dataset implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Dataset.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final String name;
@@ -197,7 +196,7 @@ public final class Dataset implements AutoCloseable {
                     .with("dataset", name)
                     .with("version", version)
                     .with("array", array)
-                    .remedy("it has " + firstNames());
+                    .remedy(NearNames.insteadOf(array, arrayNames()));
         }
         return entry;
     }
@@ -211,12 +210,6 @@ public final class Dataset implements AutoCloseable {
             resources.unmap(entry.file());
             throw e;
         }
-    }
-
-    private String firstNames() {
-        int shown = Math.min(10, index.arrayCount());
-        List<String> names = new ArrayList<>(arrayNames().subList(0, shown));
-        return String.join(", ", names) + (shown < index.arrayCount() ? ", … (" + index.arrayCount() + ")" : "");
     }
 
     private void forget(String array) {
@@ -389,7 +382,9 @@ public final class Dataset implements AutoCloseable {
         @Override
         public void run() {
             if (!resources.isClosed()) {
-                LOG.warn(
+                Logger log =
+                        LoggerFactory.getLogger(Dataset.class); // only here: it may cost more than to open a dataset
+                log.warn(
                         "dataset was never closed: dataset={}; close it, best with try-with-resources", name, openedAt);
                 resources.close();
             }

@@ -23,6 +23,16 @@ public final class Names {
 
     private Names() {}
 
+    /** Returns the dataset in the name of a dataset or of an array in full. */
+    public static String datasetIn(String name) {
+        return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
+    }
+
+    /** Returns the array in the name of an array in full; empty where it is the name of a dataset. */
+    public static String arrayIn(String name) {
+        return name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
+    }
+
     /** Fails with {@link ErrorCode#BAD_INPUT} if no dataset may be called so. */
     public static void requireDataset(String name) {
         require("bad dataset name", name, datasetObjection(name));

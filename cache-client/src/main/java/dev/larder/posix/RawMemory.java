@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Reads, writes and copies memory by address, without any check: callers have checked bounds and keep the memory mapped.
  *
  * <p>The gate to the JVM's {@code Unsafe}: the internal one where this JVM exports it (as Agrona 2 asks for), else the one of
- * {@code jdk.unsupported}. Bound as constant method handles, which compile to the same instructions as a direct call.
+ * {@code jdk.unsupported}. Bound as constant method handles, which compile to the same instructions as a direct call. Making one takes a
+ * while: those that a reader does not need are made when they are first used.
  */
 public final class RawMemory {
     private static final Object UNSAFE = findUnsafe();
@@ -23,28 +24,6 @@ public final class RawMemory {
     private static final MethodHandle GET_DOUBLE = handle("getDouble", double.class, Object.class, long.class);
     private static final MethodHandle COPY =
             handle("copyMemory", void.class, Object.class, long.class, Object.class, long.class, long.class);
-    private static final MethodHandle PUT_BYTE = handle("putByte", void.class, Object.class, long.class, byte.class);
-    private static final MethodHandle PUT_SHORT = handle("putShort", void.class, Object.class, long.class, short.class);
-    private static final MethodHandle PUT_INT = handle("putInt", void.class, Object.class, long.class, int.class);
-    private static final MethodHandle PUT_LONG = handle("putLong", void.class, Object.class, long.class, long.class);
-    private static final MethodHandle PUT_FLOAT = handle("putFloat", void.class, Object.class, long.class, float.class);
-    private static final MethodHandle PUT_DOUBLE =
-            handle("putDouble", void.class, Object.class, long.class, double.class);
-    private static final MethodHandle FILL = handle("setMemory", void.class, long.class, long.class, byte.class);
-    private static final MethodHandle GET_INT_VOLATILE = handle("getIntVolatile", int.class, Object.class, long.class);
-    private static final MethodHandle PUT_INT_VOLATILE =
-            handle("putIntVolatile", void.class, Object.class, long.class, int.class);
-    private static final MethodHandle GET_LONG_VOLATILE =
-            handle("getLongVolatile", long.class, Object.class, long.class);
-    private static final MethodHandle PUT_LONG_VOLATILE =
-            handle("putLongVolatile", void.class, Object.class, long.class, long.class);
-    private static final MethodHandle CHANGE_INT =
-            handle(compareAndSet("Int"), boolean.class, Object.class, long.class, int.class, int.class);
-    private static final MethodHandle CHANGE_LONG =
-            handle(compareAndSet("Long"), boolean.class, Object.class, long.class, long.class, long.class);
-    private static final MethodHandle ADD_INT = handle("getAndAddInt", int.class, Object.class, long.class, int.class);
-    private static final MethodHandle ADD_LONG =
-            handle("getAndAddLong", long.class, Object.class, long.class, long.class);
 
     private RawMemory() {}
 
@@ -138,7 +117,7 @@ public final class RawMemory {
     /** Writes one byte; see {@link #putInt}. */
     public static void putByte(@Nullable Object array, long offset, byte value) {
         try {
-            PUT_BYTE.invokeExact(array, offset, value);
+            Writes.PUT_BYTE.invokeExact(array, offset, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -147,7 +126,7 @@ public final class RawMemory {
     /** Writes two bytes in native byte order; see {@link #putInt}. */
     public static void putShort(@Nullable Object array, long offset, short value) {
         try {
-            PUT_SHORT.invokeExact(array, offset, value);
+            Writes.PUT_SHORT.invokeExact(array, offset, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -161,7 +140,7 @@ public final class RawMemory {
      */
     public static void putInt(@Nullable Object array, long offset, int value) {
         try {
-            PUT_INT.invokeExact(array, offset, value);
+            Writes.PUT_INT.invokeExact(array, offset, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -170,7 +149,7 @@ public final class RawMemory {
     /** Writes four bytes at an address in native byte order: quicker than where it may be an array. */
     public static void putInt(long address, int value) {
         try {
-            PUT_INT.invokeExact((Object) null, address, value);
+            Writes.PUT_INT.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -179,7 +158,7 @@ public final class RawMemory {
     /** Writes eight bytes in native byte order; see {@link #putInt}. */
     public static void putLong(@Nullable Object array, long offset, long value) {
         try {
-            PUT_LONG.invokeExact(array, offset, value);
+            Writes.PUT_LONG.invokeExact(array, offset, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -188,7 +167,7 @@ public final class RawMemory {
     /** Writes a float at an address in native byte order. */
     public static void putFloat(long address, float value) {
         try {
-            PUT_FLOAT.invokeExact((Object) null, address, value);
+            Writes.PUT_FLOAT.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -197,7 +176,7 @@ public final class RawMemory {
     /** Writes a double at an address in native byte order. */
     public static void putDouble(long address, double value) {
         try {
-            PUT_DOUBLE.invokeExact((Object) null, address, value);
+            Writes.PUT_DOUBLE.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -206,7 +185,7 @@ public final class RawMemory {
     /** Writes the same byte to many addresses. */
     public static void fill(long address, long byteSize, byte value) {
         try {
-            FILL.invokeExact(address, byteSize, value);
+            Writes.FILL.invokeExact(address, byteSize, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -215,7 +194,7 @@ public final class RawMemory {
     /** Reads four aligned bytes at an address, as a volatile field is read. */
     public static int getIntVolatile(long address) {
         try {
-            return (int) GET_INT_VOLATILE.invokeExact((Object) null, address);
+            return (int) Atomics.GET_INT_VOLATILE.invokeExact((Object) null, address);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -224,7 +203,7 @@ public final class RawMemory {
     /** Writes four aligned bytes at an address, as a volatile field is written. */
     public static void putIntVolatile(long address, int value) {
         try {
-            PUT_INT_VOLATILE.invokeExact((Object) null, address, value);
+            Atomics.PUT_INT_VOLATILE.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -233,7 +212,7 @@ public final class RawMemory {
     /** Reads eight aligned bytes at an address, as a volatile field is read. */
     public static long getLongVolatile(long address) {
         try {
-            return (long) GET_LONG_VOLATILE.invokeExact((Object) null, address);
+            return (long) Atomics.GET_LONG_VOLATILE.invokeExact((Object) null, address);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -242,7 +221,7 @@ public final class RawMemory {
     /** Writes eight aligned bytes at an address, as a volatile field is written. */
     public static void putLongVolatile(long address, long value) {
         try {
-            PUT_LONG_VOLATILE.invokeExact((Object) null, address, value);
+            Atomics.PUT_LONG_VOLATILE.invokeExact((Object) null, address, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -251,7 +230,7 @@ public final class RawMemory {
     /** Writes four aligned bytes at an address where they are as expected, in one step; false where they are not. */
     public static boolean compareAndSetInt(long address, int expected, int value) {
         try {
-            return (boolean) CHANGE_INT.invokeExact((Object) null, address, expected, value);
+            return (boolean) Atomics.CHANGE_INT.invokeExact((Object) null, address, expected, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -260,7 +239,7 @@ public final class RawMemory {
     /** Writes eight aligned bytes at an address where they are as expected, in one step; false where they are not. */
     public static boolean compareAndSetLong(long address, long expected, long value) {
         try {
-            return (boolean) CHANGE_LONG.invokeExact((Object) null, address, expected, value);
+            return (boolean) Atomics.CHANGE_LONG.invokeExact((Object) null, address, expected, value);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -269,7 +248,7 @@ public final class RawMemory {
     /** Adds to four aligned bytes at an address in one step, and returns what they were. */
     public static int getAndAddInt(long address, int delta) {
         try {
-            return (int) ADD_INT.invokeExact((Object) null, address, delta);
+            return (int) Atomics.ADD_INT.invokeExact((Object) null, address, delta);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -278,7 +257,7 @@ public final class RawMemory {
     /** Adds to eight aligned bytes at an address in one step, and returns what they were. */
     public static long getAndAddLong(long address, long delta) {
         try {
-            return (long) ADD_LONG.invokeExact((Object) null, address, delta);
+            return (long) Atomics.ADD_LONG.invokeExact((Object) null, address, delta);
         } catch (Throwable e) {
             throw unexpected(e);
         }
@@ -336,5 +315,34 @@ public final class RawMemory {
             throw error;
         }
         return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
+    }
+
+    private static final class Writes {
+        static final MethodHandle PUT_BYTE = handle("putByte", void.class, Object.class, long.class, byte.class);
+        static final MethodHandle PUT_SHORT = handle("putShort", void.class, Object.class, long.class, short.class);
+        static final MethodHandle PUT_INT = handle("putInt", void.class, Object.class, long.class, int.class);
+        static final MethodHandle PUT_LONG = handle("putLong", void.class, Object.class, long.class, long.class);
+        static final MethodHandle PUT_FLOAT = handle("putFloat", void.class, Object.class, long.class, float.class);
+        static final MethodHandle PUT_DOUBLE = handle("putDouble", void.class, Object.class, long.class, double.class);
+        static final MethodHandle FILL = handle("setMemory", void.class, long.class, long.class, byte.class);
+
+        private Writes() {}
+    }
+
+    private static final class Atomics {
+        static final MethodHandle GET_INT_VOLATILE = handle("getIntVolatile", int.class, Object.class, long.class);
+        static final MethodHandle PUT_INT_VOLATILE =
+                handle("putIntVolatile", void.class, Object.class, long.class, int.class);
+        static final MethodHandle GET_LONG_VOLATILE = handle("getLongVolatile", long.class, Object.class, long.class);
+        static final MethodHandle PUT_LONG_VOLATILE =
+                handle("putLongVolatile", void.class, Object.class, long.class, long.class);
+        static final MethodHandle CHANGE_INT =
+                handle(compareAndSet("Int"), boolean.class, Object.class, long.class, int.class, int.class);
+        static final MethodHandle CHANGE_LONG =
+                handle(compareAndSet("Long"), boolean.class, Object.class, long.class, long.class, long.class);
+        static final MethodHandle ADD_INT = handle("getAndAddInt", int.class, Object.class, long.class, int.class);
+        static final MethodHandle ADD_LONG = handle("getAndAddLong", long.class, Object.class, long.class, long.class);
+
+        private Atomics() {}
     }
 }

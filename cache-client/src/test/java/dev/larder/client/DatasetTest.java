@@ -87,10 +87,12 @@ class DatasetTest {
         }
         fixture.publish("many", many);
 
-        assertThatThrownBy(() -> larder.dataset("many").array("array"))
-                .hasMessageContaining("array-10, ")
+        Dataset dataset = larder.dataset("many");
+        assertThatThrownBy(() -> dataset.array("labels"))
+                .hasMessageContaining("it has array-10, ")
                 .hasMessageContaining("array-19, … (30)")
                 .hasMessageNotContaining("array-20");
+        assertThatThrownBy(() -> dataset.array("aray-39")).hasMessageContaining("did you mean array-39, ");
     }
 
     @Test

@@ -124,6 +124,19 @@ class RequestsTest {
     }
 
     @Test
+    void anUnknownArrayEndsWith4AndTheArraysThatThereAre() {
+        daemon.ask("load", "mnist=" + Samples.vector(folder, "images", 10));
+
+        for (String command : new String[] {"info", "path", "verify", "wait"}) {
+            Answer answer = daemon.ask(command, "mnist/imagse");
+            assertThat(answer.code()).as(command).isEqualTo(4);
+            assertThat(answer.err())
+                    .as(command)
+                    .contains("no such array: dataset=mnist version=1 array=imagse; it has images");
+        }
+    }
+
+    @Test
     void evictRemovesADatasetAndItsFiles() {
         daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
 

@@ -1,5 +1,6 @@
 package dev.larder.server;
 
+import dev.larder.layout.Names;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
@@ -45,8 +46,10 @@ final class CountedRequests implements RequestHandler {
 
     @Override
     public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
-        String dataset = name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
-        activity.ask(isResident.test(dataset), reply, watched -> requests.await(name, timeout, evenIfUnknown, watched));
+        activity.ask(
+                isResident.test(Names.datasetIn(name)),
+                reply,
+                watched -> requests.await(name, timeout, evenIfUnknown, watched));
     }
 
     @Override

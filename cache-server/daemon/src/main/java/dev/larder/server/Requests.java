@@ -141,7 +141,7 @@ final class Requests implements RequestHandler {
     @Override
     public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         Runnable waiting = () -> waits.await(name, timeout, evenIfUnknown, reply);
-        if (residency.find(dataset(name)).isPresent()) {
+        if (residency.find(Names.datasetIn(name)).isPresent()) {
             run(work, reply, waiting); // its files are looked at
         } else {
             waiting.run();
@@ -172,20 +172,20 @@ final class Requests implements RequestHandler {
     }
 
     private RuntimeException unknown(String name) {
-        String dataset = dataset(name);
+        String dataset = Names.datasetIn(name);
         if (residency.registration(dataset).isPresent()) {
             return Failure.of(ErrorCode.NOT_FOUND, "dataset is not in memory now")
                     .with("name", name)
                     .remedy("larder wait " + dataset + " loads it, as does whoever opens it");
         }
-        boolean isKnown = residency.find(dataset).isPresent();
-        return Failure.of(ErrorCode.NOT_FOUND, isKnown ? "no such array" : "no such dataset")
-                .with("name", name)
-                .remedy(isKnown ? "larder ls lists what it has" : residency.nearNames(dataset));
-    }
-
-    private static String dataset(String name) {
-        return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
+        String array = Names.arrayIn(name);
+        return residency
+                .find(dataset)
+                .filter(version -> !array.isEmpty())
+                .map(version -> version.noSuchArray(array))
+                .orElseGet(() -> Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                        .with("dataset", dataset)
+                        .remedy(residency.nearNames(dataset)));
     }
 
     @Override
@@ -234,12 +234,12 @@ final class Requests implements RequestHandler {
     }
 
     private void verifyNow(String name, boolean againstSources, Reply reply) {
-        Optional<PublishedVersion> version = residency.find(dataset(name));
+        Optional<PublishedVersion> version = residency.find(Names.datasetIn(name));
         if (!name.isEmpty() && version.isEmpty()) {
             throw unknown(name);
         }
         List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
-        String array = name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
+        String array = Names.arrayIn(name);
         Done done = new Verification(store, versions, array, reply::progress, reply::isConnected).run();
         if (done.files() == 0 && !array.isEmpty()) {
             throw unknown(name);

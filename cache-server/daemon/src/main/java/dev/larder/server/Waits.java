@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.Names;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Progress.Phase;
@@ -31,13 +32,11 @@ final class Waits {
     /** A client and what it waits for: a dataset, or an array of it. */
     private record Wait(String name, Reply reply) {
         String dataset() {
-            return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
+            return Names.datasetIn(name);
         }
 
         boolean isIn(PublishedVersion version) {
-            int slash = name.indexOf('/');
-            return slash < 0
-                    || version.arrays().stream().anyMatch(array -> array.name().equals(name.substring(slash + 1)));
+            return Names.arrayIn(name).isEmpty() || version.has(Names.arrayIn(name));
         }
     }
 
@@ -177,10 +176,7 @@ final class Waits {
             residency.noteAsked(version);
             wait.reply.done(Done.of(version.arrays().size(), version.dataBytes(), ""));
         } else {
-            wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such array")
-                    .with("array", wait.name)
-                    .with("version", version.version())
-                    .remedy("larder ls lists what it has"));
+            wait.reply.problem(version.noSuchArray(Names.arrayIn(wait.name)));
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.larder.server.residency;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.NearNames;
 import dev.larder.protocol.Retention;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.store.Departure;

@@ -1,6 +1,10 @@
 package dev.larder.server.store;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.NearNames;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -47,6 +51,21 @@ public record PublishedVersion(
     /** Returns the files of each array. */
     public List<SourceRecord> sources() {
         return provenance.sources();
+    }
+
+    /** Tells whether it has an array of this name. */
+    public boolean has(String array) {
+        return arrays.stream().anyMatch(entry -> entry.name().equals(array));
+    }
+
+    /** Returns the refusal of an array that it has not. */
+    public LarderException noSuchArray(String array) {
+        return Failure.of(ErrorCode.NOT_FOUND, "no such array")
+                .with("dataset", dataset)
+                .with("version", version)
+                .with("array", array)
+                .remedy(NearNames.insteadOf(
+                        array, arrays.stream().map(ArrayEntry::name).toList()));
     }
 
     /** Returns the same, from somewhere else. */

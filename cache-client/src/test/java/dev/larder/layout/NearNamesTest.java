@@ -1,8 +1,9 @@
-package dev.larder.server.residency;
+package dev.larder.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,6 +33,19 @@ class NearNamesTest {
         assertThat(NearNames.of("data", List.of("data4", "data33", "data", "data222", "data1")))
                 .containsExactly("data", "data1", "data4");
         assertThat(NearNames.of("data", List.of())).isEmpty();
+    }
+
+    @Test
+    void fewNamesAreAllSaidAndOfManyTheNearOnes() {
+        List<String> many =
+                IntStream.range(0, 12).mapToObj(i -> "part-" + (char) ('a' + i)).toList();
+
+        assertThat(NearNames.insteadOf("labls", List.of("images", "labels"))).isEqualTo("it has images, labels");
+        assertThat(NearNames.insteadOf("labels", List.of())).isEqualTo("it has none");
+        assertThat(NearNames.insteadOf("part-x", many)).isEqualTo("did you mean part-a, part-b, part-c? there are 12");
+        assertThat(NearNames.insteadOf("nothing-like-it", many))
+                .startsWith("it has part-a, ")
+                .endsWith("part-j, … (12)");
     }
 
     @ParameterizedTest

@@ -1,19 +1,36 @@
-package dev.larder.server.residency;
+package dev.larder.layout;
 
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 
 /** Finds the names that a misspelt one may have meant. */
-final class NearNames {
+public final class NearNames {
     private static final int MOST = 3;
+    private static final int SHOWN = 10;
+    private static final int COMPARED = 10_000;
 
     private NearNames() {}
 
-    /** Returns up to three names within a third of the length in edits, or that one is the beginning of; nearest first. */
-    static List<String> of(String name, Collection<String> known) {
+    /** Says what there is instead of a name: all of it, where that is little, else near names, else the first ones. */
+    public static String insteadOf(String name, List<String> known) {
+        List<String> near = known.size() <= SHOWN ? List.of() : of(name, known);
+        if (!near.isEmpty()) {
+            return "did you mean " + String.join(", ", near) + "? there are " + known.size();
+        }
+        String first = String.join(", ", known.subList(0, Math.min(SHOWN, known.size())));
+        return "it has " + (first.isEmpty() ? "none" : first)
+                + (known.size() > SHOWN ? ", … (" + known.size() + ")" : "");
+    }
+
+    /**
+     * Returns up to three names within a third of the length in edits, or that one is the beginning of; nearest first. Looks at no
+     * more than ten thousand.
+     */
+    public static List<String> of(String name, Collection<String> known) {
         int limit = Math.max(1, name.length() / 3);
         return known.stream()
+                .limit(COMPARED)
                 .filter(other -> other.startsWith(name) || name.startsWith(other) || distance(name, other) <= limit)
                 .sorted(Comparator.comparingInt((String other) -> distance(name, other))
                         .thenComparing(Comparator.naturalOrder()))
