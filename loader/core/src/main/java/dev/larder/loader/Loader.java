@@ -38,7 +38,6 @@ public final class Loader implements AutoCloseable {
     /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
     private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
 
-    private static final Logger LOG = LoggerFactory.getLogger(Loader.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final Source source;
@@ -194,7 +193,8 @@ public final class Loader implements AutoCloseable {
         @Override
         public void run() {
             if (!ring.isClosed()) {
-                LOG.warn("loader was never closed: loader={}; close it, best with try-with-resources", loader, builtAt);
+                Logger log = LoggerFactory.getLogger(Loader.class); // only here: most loaders never say a word
+                log.warn("loader was never closed: loader={}; close it, best with try-with-resources", loader, builtAt);
                 ring.close();
             }
         }
