@@ -1261,8 +1261,7 @@ def _run(arguments, store):
 
 def _require_success(code, errors):
     if code:
-        text = errors.strip()
-        text = text[len("larder: "):] if text.startswith("larder: ") else text
+        text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # not what was said on the way
         failure = {3: NoStore, 4: NotFound, 7: Refused}.get(code, CommandFailed)(text or f"larder ended with {code}")
         failure.code = code
         raise failure

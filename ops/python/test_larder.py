@@ -560,6 +560,7 @@ sys.path.insert(0, {HERE!r})
 import larder, make_store, numpy as np
 verb, what, store = sys.argv[1], sys.argv[2], sys.argv[sys.argv.index("--store") + 1]
 if verb != "create":
+    print("larder: preparing for quick starts (once, some seconds)", file=sys.stderr)
     sys.exit("larder: no such thing: arguments=" + ",".join(sys.argv[1:]) + "; try another")
 with open(os.path.join(store, "building-" + what), "w") as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)

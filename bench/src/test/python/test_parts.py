@@ -105,6 +105,55 @@ class PartsCase(unittest.TestCase):
         self.assertEqual(os.listdir(self.temporary), [])
 
 
+class BuildTest(PartsCase):
+    """Whether Maven is asked, in a checkout that has one source of each kind."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "java-flags", "build-dist", "launcher":
+            self.link(f"ops/{name}")
+        self.link("bench/src/main/sh/common")
+        self.source, self.test = self.write("root/cache-server/src/main/java/A.java", ""), self.write("root/cache-client/src/test/java/T.java", "")
+        for name in "pom.xml", "bench/pom.xml", "bench/src/main/java/B.java", "bench/src/main/resources/logback.xml", "loader/pom.xml":
+            self.write(f"root/{name}", "")
+        self.write("bin/mvn", "#!/bin/sh\nmkdir -p bench/target\nexit $MAVEN_ENDS\n")
+
+    def link(self, name):
+        path = os.path.join(self.folder, "root", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.symlink(os.path.join(ROOT, name), path)
+
+    def built(self, ends=0):
+        """Tells whether Maven was asked, which then ended so."""
+        traced = subprocess.run(
+            ["bash", "-c", "set -euo pipefail; source bench/src/main/sh/common; set -x; build"], cwd=os.path.join(self.folder, "root"),
+            env=os.environ | {"PATH": os.path.join(self.folder, "bin") + ":" + os.environ["PATH"], "MAVEN_ENDS": str(ends)},
+            capture_output=True, text=True,
+        )
+        asked = "+ mvn " in traced.stderr
+        self.assertEqual(traced.returncode, ends if asked else 0, traced.stderr)
+        return asked
+
+    def test_it_builds_once(self):
+        self.assertEqual([self.built(), self.built()], [True, False])
+
+    def test_it_builds_again_where_a_source_has_changed_come_or_gone(self):
+        self.built()
+        os.utime(self.source, (0, 0))  # older, too
+        self.assertEqual([self.built(), self.built()], [True, False])
+        os.remove(self.test)
+        self.assertEqual([self.built(), self.built()], [True, False])
+        self.write("root/bench/src/main/resources/more.xml", "")
+        self.assertEqual([self.built(), self.built()], [True, False])
+        self.write("root/bench/results/today/report.md", "")
+        self.assertFalse(self.built())
+
+    def test_it_builds_again_where_that_failed(self):
+        self.built()
+        self.write("root/pom.xml", "<!-- wrong -->")
+        self.assertEqual([self.built(ends=1), self.built(ends=1), self.built(), self.built()], [True, True, True, False])
+
+
 class PartTest(PartsCase):
     def part(self, then):
         return self.start([self.write("fake", PART), "--quick", "--keep", self.keep], then)

@@ -56,11 +56,11 @@ def plotting_python():
 PYTHON = plotting_python()
 
 
-def tables(part, folder):
+def tables(part, folder, pace="short"):
     """Returns the tables of a part as its own script makes them."""
     script = os.path.join(MAIN, "sh", part)
     words = 'set -euo pipefail; eval "$(sed -n "/^tables() {/,/^}/p" "$script")"; tables'
-    names = os.environ | {"script": script, "python": sys.executable, "work": folder}
+    names = os.environ | {"script": script, "python": sys.executable, "work": folder, "pace": pace}
     return subprocess.run(["bash", "-c", words], cwd=ROOT, env=names, capture_output=True, text=True, check=True).stdout
 
 
@@ -107,11 +107,11 @@ class Folder:
         found, wrong = figures.all_of(self.path)
         return {figure.key: figure for figure in found}, wrong
 
-    def report(self):
+    def report(self, pace="short"):
         """Makes the report; returns its exit code, what it said, and its sections by title."""
         for part in TABLES:
             if os.path.isdir(os.path.join(self.path, part)):
-                write(os.path.join(self.path, part, "report.md"), "java 17\n\n" + tables(part, os.path.join(self.path, part)))
+                write(os.path.join(self.path, part, "report.md"), "java 17\n\n" + tables(part, os.path.join(self.path, part), pace))
         done = subprocess.run([PYTHON, os.path.join(MAIN, "python", "whole", "report.py"), self.path], capture_output=True, text=True)
         first, *others = re.split(r"^## (.*)\n", read(self.path, "report.md"), flags=re.M)
         return done.returncode, done.stderr, {"": first, **dict(zip(others[::2], others[1::2]))}
@@ -191,7 +191,7 @@ class QuickReportTest(unittest.TestCase):
             write(path, "".join(kept))
         machine = json.loads(read(folder.path, "machine.json"))
         write(os.path.join(folder.path, "machine.json"), json.dumps(machine | {"pace": "quick"}))
-        exit_code, said, sections = folder.report()
+        exit_code, said, sections = folder.report("quick")
         self.assertEqual((exit_code, said), (0, ""))
         self.assertNotRegex("".join(sections.values()), r"Failed|Not run|are missing|Not everything|Traceback")
         self.assertIn("**A quick run**", sections[""])

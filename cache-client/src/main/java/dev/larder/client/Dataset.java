@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -192,11 +191,7 @@ public final class Dataset implements AutoCloseable {
     private ArrayEntry find(String array) {
         ArrayEntry entry = index.find(array);
         if (entry == null) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "no such array")
-                    .with("dataset", name)
-                    .with("version", version)
-                    .with("array", array)
-                    .remedy(NearNames.insteadOf(array, arrayNames()));
+            throw NearNames.noSuchArray(name, version, array, arrayNames());
         }
         return entry;
     }
@@ -382,12 +377,21 @@ public final class Dataset implements AutoCloseable {
         @Override
         public void run() {
             if (!resources.isClosed()) {
-                Logger log =
-                        LoggerFactory.getLogger(Dataset.class); // only here: it may cost more than to open a dataset
-                log.warn(
-                        "dataset was never closed: dataset={}; close it, best with try-with-resources", name, openedAt);
-                resources.close();
+                try {
+                    warn();
+                } finally {
+                    resources.close();
+                }
             }
+        }
+
+        /** Finds the logger only now: that may take longer than to open a dataset. */
+        private void warn() {
+            LoggerFactory.getLogger(Dataset.class)
+                    .warn(
+                            "dataset was never closed: dataset={}; close it, best with try-with-resources",
+                            name,
+                            openedAt);
         }
     }
 }

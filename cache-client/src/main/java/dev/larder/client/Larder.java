@@ -233,11 +233,10 @@ public final class Larder implements AutoCloseable {
      * Closing the view ends its lease.
      */
     public ArrayView open(String name) {
-        int slash = name.indexOf('/');
-        Dataset dataset = dataset(slash < 0 ? name : name.substring(0, slash));
+        String array = Names.arrayIn(name);
+        Dataset dataset = dataset(Names.datasetIn(name));
         try {
-            String array = slash < 0 ? onlyArray(dataset) : name.substring(slash + 1);
-            return dataset.standaloneView(array);
+            return dataset.standaloneView(array == null ? onlyArray(dataset) : array);
         } catch (RuntimeException | Error e) {
             dataset.close();
             throw e;

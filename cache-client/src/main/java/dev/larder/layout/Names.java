@@ -28,9 +28,9 @@ public final class Names {
         return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
     }
 
-    /** Returns the array in the name of an array in full; empty where it is the name of a dataset. */
-    public static String arrayIn(String name) {
-        return name.indexOf('/') < 0 ? "" : name.substring(name.indexOf('/') + 1);
+    /** Returns the array in the name of an array in full; null where it is the name of a dataset. */
+    public static @Nullable String arrayIn(String name) {
+        return name.indexOf('/') < 0 ? null : name.substring(name.indexOf('/') + 1);
     }
 
     /** Fails with {@link ErrorCode#BAD_INPUT} if no dataset may be called so. */

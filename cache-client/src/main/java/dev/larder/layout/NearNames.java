@@ -1,5 +1,8 @@
 package dev.larder.layout;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -12,8 +15,20 @@ public final class NearNames {
 
     private NearNames() {}
 
+    /** A name, and by how many edits it differs from another. */
+    private record Near(String name, int distance) {}
+
+    /** Returns the refusal of an array that a version has not, with what there is instead. */
+    public static LarderException noSuchArray(String dataset, long version, String array, List<String> arrays) {
+        return Failure.of(ErrorCode.NOT_FOUND, "no such array")
+                .with("dataset", dataset)
+                .with("version", version)
+                .with("array", array)
+                .remedy(insteadOf(array, arrays));
+    }
+
     /** Says what there is instead of a name: all of it, where that is little, else near names, else the first ones. */
-    public static String insteadOf(String name, List<String> known) {
+    static String insteadOf(String name, List<String> known) {
         List<String> near = known.size() <= SHOWN ? List.of() : of(name, known);
         if (!near.isEmpty()) {
             return "did you mean " + String.join(", ", near) + "? there are " + known.size();
@@ -25,17 +40,26 @@ public final class NearNames {
 
     /**
      * Returns up to three names within a third of the length in edits, or that one is the beginning of; nearest first. Looks at no
-     * more than ten thousand.
+     * more than ten thousand; nothing is near an empty name, or one that is longer than any may be.
      */
     public static List<String> of(String name, Collection<String> known) {
+        if (name.isEmpty() || name.length() > Names.ARRAY_LIMIT) {
+            return List.of();
+        }
         int limit = Math.max(1, name.length() / 3);
         return known.stream()
                 .limit(COMPARED)
-                .filter(other -> other.startsWith(name) || name.startsWith(other) || distance(name, other) <= limit)
-                .sorted(Comparator.comparingInt((String other) -> distance(name, other))
-                        .thenComparing(Comparator.naturalOrder()))
+                .filter(other -> isPart(name, other) || Math.abs(other.length() - name.length()) <= limit)
+                .map(other -> new Near(other, distance(name, other)))
+                .filter(near -> isPart(name, near.name) || near.distance <= limit)
+                .sorted(Comparator.comparingInt(Near::distance).thenComparing(Near::name))
                 .limit(MOST)
+                .map(Near::name)
                 .toList();
+    }
+
+    private static boolean isPart(String a, String b) {
+        return a.startsWith(b) || b.startsWith(a);
     }
 
     /** Counts the insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment). */

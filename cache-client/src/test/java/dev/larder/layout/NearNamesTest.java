@@ -2,6 +2,8 @@ package dev.larder.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,26 @@ class NearNamesTest {
         assertThat(NearNames.insteadOf("nothing-like-it", many))
                 .startsWith("it has part-a, ")
                 .endsWith("part-j, … (12)");
+    }
+
+    @Test
+    void ofVeryManyNamesOnlyTheFirstAreLookedAt() {
+        List<String> many = new ArrayList<>(Collections.nCopies(10_000, "x"));
+        many.set(9_999, "label");
+        many.add("labels");
+
+        assertThat(NearNames.of("labels", many)).containsExactly("label");
+    }
+
+    @Test
+    void longNamesAreCutAndNoneHasNoneNearIt() {
+        List<String> many = IntStream.range(0, 10_000)
+                .mapToObj(i -> "train/a-folder-with-a-long-name/part-of-the-whole-%07d".formatted(i))
+                .toList();
+
+        assertThat(NearNames.of(many.get(5_000) + "x", many)).hasSize(3).first().isEqualTo(many.get(5_000));
+        assertThat(NearNames.of("x".repeat(1 << 20), many)).isEmpty();
+        assertThat(NearNames.insteadOf("", many)).startsWith("it has ");
     }
 
     @ParameterizedTest

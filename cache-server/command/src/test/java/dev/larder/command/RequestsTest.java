@@ -134,6 +134,11 @@ class RequestsTest {
                     .as(command)
                     .contains("no such array: dataset=mnist version=1 array=imagse; it has images");
         }
+        for (String command : new String[] {"info", "path", "wait"}) {
+            Answer answer = daemon.ask(command, "mnist/");
+            assertThat(answer.code()).as(command).isNotZero();
+            assertThat(answer.err()).as(command).contains("array=; it has images");
+        }
     }
 
     @Test

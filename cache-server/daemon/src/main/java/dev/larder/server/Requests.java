@@ -27,6 +27,7 @@ import dev.larder.server.store.Store;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -179,13 +180,13 @@ final class Requests implements RequestHandler {
                     .remedy("larder wait " + dataset + " loads it, as does whoever opens it");
         }
         String array = Names.arrayIn(name);
-        return residency
-                .find(dataset)
-                .filter(version -> !array.isEmpty())
-                .map(version -> version.noSuchArray(array))
-                .orElseGet(() -> Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                        .with("dataset", dataset)
-                        .remedy(residency.nearNames(dataset)));
+        Optional<PublishedVersion> version = residency.find(dataset);
+        if (array != null && version.isPresent()) {
+            return version.get().noSuchArray(array);
+        }
+        return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                .with("dataset", dataset)
+                .remedy(residency.nearNames(dataset));
     }
 
     @Override
@@ -239,7 +240,7 @@ final class Requests implements RequestHandler {
             throw unknown(name);
         }
         List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
-        String array = Names.arrayIn(name);
+        String array = Objects.requireNonNullElse(Names.arrayIn(name), "");
         Done done = new Verification(store, versions, array, reply::progress, reply::isConnected).run();
         if (done.files() == 0 && !array.isEmpty()) {
             throw unknown(name);

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The clients that wait for a dataset to become resident. Thread-safe; nobody polls. */
 final class Waits {
@@ -35,8 +36,15 @@ final class Waits {
             return Names.datasetIn(name);
         }
 
+        /** Returns the array that is waited for; null where it is a whole dataset. */
+        @Nullable
+        String array() {
+            return Names.arrayIn(name);
+        }
+
         boolean isIn(PublishedVersion version) {
-            return Names.arrayIn(name).isEmpty() || version.has(Names.arrayIn(name));
+            String array = array();
+            return array == null || version.has(array);
         }
     }
 
@@ -172,11 +180,12 @@ final class Waits {
     }
 
     private void answer(PublishedVersion version, Wait wait) {
-        if (wait.isIn(version)) {
+        String array = wait.array();
+        if (array == null || version.has(array)) {
             residency.noteAsked(version);
             wait.reply.done(Done.of(version.arrays().size(), version.dataBytes(), ""));
         } else {
-            wait.reply.problem(version.noSuchArray(Names.arrayIn(wait.name)));
+            wait.reply.problem(version.noSuchArray(array));
         }
     }
 }

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -193,10 +192,21 @@ public final class Loader implements AutoCloseable {
         @Override
         public void run() {
             if (!ring.isClosed()) {
-                Logger log = LoggerFactory.getLogger(Loader.class); // only here: most loaders never say a word
-                log.warn("loader was never closed: loader={}; close it, best with try-with-resources", loader, builtAt);
-                ring.close();
+                try {
+                    warn();
+                } finally {
+                    ring.close();
+                }
             }
+        }
+
+        /** Finds the logger only now: that may take longer than to build a loader. */
+        private void warn() {
+            LoggerFactory.getLogger(Loader.class)
+                    .warn(
+                            "loader was never closed: loader={}; close it, best with try-with-resources",
+                            loader,
+                            builtAt);
         }
     }
 }

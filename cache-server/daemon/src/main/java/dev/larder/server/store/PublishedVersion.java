@@ -1,7 +1,5 @@
 package dev.larder.server.store;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.NearNames;
@@ -60,12 +58,8 @@ public record PublishedVersion(
 
     /** Returns the refusal of an array that it has not. */
     public LarderException noSuchArray(String array) {
-        return Failure.of(ErrorCode.NOT_FOUND, "no such array")
-                .with("dataset", dataset)
-                .with("version", version)
-                .with("array", array)
-                .remedy(NearNames.insteadOf(
-                        array, arrays.stream().map(ArrayEntry::name).toList()));
+        return NearNames.noSuchArray(
+                dataset, version, array, arrays.stream().map(ArrayEntry::name).toList());
     }
 
     /** Returns the same, from somewhere else. */
