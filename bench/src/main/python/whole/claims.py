@@ -18,7 +18,7 @@ CLAIMS = (
     ("day.memory.plain-python", "a grid of 8 Python runs, peak of memory: **{value:.1f} GiB**; where {peer} {peer_value:.1f} GiB"),
     ("gather.784", "{what}: **{ratio:.1f}×** {peer}"),
     ("ingest.large", "{what}: {value:.1f} GB/s, **{ratio:.1f}×** {peer}"),
-    ("loader.djl", "{what}: **{ratio:.0f}×** {peer}"),
+    ("loader.djl", "{what}: **{ratio:.1f}×** {peer}"),
     ("collectives.gloo", "{what}: **{ratio:.1f}×** {peer}"),
     ("handles", "{what}: **{value:.0f} ns**; {peer} {peer_value:,.0f} ns"),
 )
