@@ -9,6 +9,7 @@ import os
 import re
 import sys
 
+WIDE = 0.5
 BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
 
 # The key of a figure, and what README says of it.
@@ -36,8 +37,13 @@ def lines(readme):
     missing = [key for key, _ in CLAIMS if key not in found]
     if missing:
         sys.exit(f"the report has no such figures: folder={link.group(1)} figures={missing}")
-    claims = "".join(f"| {text.format(**found[key])} | `{found[key]['command']}` |\n" for key, text in CLAIMS)
+    claims = "".join(f"| {text.format(**found[key])}{spread(found[key])} | `{found[key]['command']}` |\n" for key, text in CLAIMS)
     return text, BEGIN + "| measured here | again |\n|---|---|\n" + claims + END
+
+
+def spread(figure):
+    """Says how far repetitions differed, where that is much."""
+    return f" (spread {100 * figure['spread']:.0f} %)" if figure["spread"] > WIDE else ""
 
 
 def main():

@@ -5,7 +5,7 @@ usage: compare.py OLD NEW [--tolerance PERCENT]    folders that ops/bench has fi
 
 Ratios to a peer of the same run are compared where there are any, else values: those only if both are of one kind of machine. What
 counts as worse is a change by more than the tolerance (25 % unless told otherwise) and by more than the spread of either run; twice the
-tolerance where nothing was repeated.
+tolerance where nothing was repeated, four times in quick reports.
 """
 import argparse
 import json
@@ -22,6 +22,8 @@ def load(folder):
             report = json.load(file)
     except (OSError, ValueError) as e:
         sys.exit(f"ops/bench: no report: folder={folder} cause={e}; make one with ops/bench --keep {folder}")
+    if report.get("lacks"):
+        print(f"{folder}: not everything was measured: {report['lacks']}\n")
     return report["machine"], {figure["key"]: figure for figure in report["figures"]}
 
 
@@ -36,8 +38,8 @@ def change(old, new):
     return old["value"] / new["value"] if new["less_is_better"] else new["value"] / old["value"]
 
 
-def compare(old, new, is_same_machine, tolerance):
-    """Yields (key, old, new, change or None, verdict)."""
+def compare(old, new, is_same_machine, tolerance, unrepeated):
+    """Yields (key, old, new, change or None, verdict); unrepeated is the tolerance of what was not repeated."""
     for key in [*old, *(key for key in new if key not in old)]:
         before, after = old.get(key), new.get(key)
         if not before or not after:
@@ -51,7 +53,7 @@ def compare(old, new, is_same_machine, tolerance):
         else:
             times = change(before, after)
             own = max(before["spread"], after["spread"])
-            noise = max(tolerance, own) if own else 2 * tolerance
+            noise = max(tolerance, own) if own else unrepeated
             verdict = "**worse**" if times < 1 / (1 + noise) else "better" if times > 1 + noise else "the same"
             yield key, before, after, times, verdict
 
@@ -76,7 +78,8 @@ def main():
     print(f"{old_machine['commit']} to {new_machine['commit']}, {'one kind of machine' if is_same else 'another machine: only ratios are compared'}\n")
     print("| figure | old | new | change | |\n|---|--:|--:|--:|---|")
     worse = compared = 0
-    for key, before, after, times, verdict in compare(old, new, is_same, arguments.tolerance / 100):
+    tolerance = arguments.tolerance / 100
+    for key, before, after, times, verdict in compare(old, new, is_same, tolerance, (4 if is_quick(new_machine) else 2) * tolerance):
         worse += verdict in ("**worse**", "gone")
         compared += times is not None
         print(f"| {key} | {shown(before)} | {shown(after)} | {f'{times:.2f}' if times else ''} | {verdict} |")

@@ -119,7 +119,7 @@ def main():
     with open(os.path.join(folder, "report.md"), "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "figures.json"), "w") as file:
-        json.dump({"machine": machine, "figures": [figure.json() for figure in found]}, file, indent=1, ensure_ascii=False)
+        json.dump({"machine": machine, "lacks": lacks, "figures": [figure.json() for figure in found]}, file, indent=1, ensure_ascii=False)
         file.write("\n")
     if lacks:
         sys.exit(f"ops/bench: {lacks}; report={folder}/report.md")

@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.layout.NearNames;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
@@ -43,9 +44,13 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                 || unmatched.getUnmatched().get(0).startsWith("-")) {
             return Optional.empty();
         }
-        List<String> near = unmatched.getSuggestions();
-        return Optional.of("no such command: " + unmatched.getUnmatched().get(0)
-                + (near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?"));
+        String word = unmatched.getUnmatched().get(0);
+        List<String> near =
+                NearNames.of(word, wrongUsage.getCommandLine().getSubcommands().keySet());
+        if (near.isEmpty()) {
+            near = unmatched.getSuggestions();
+        }
+        return Optional.of("no such command: " + word + (near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?"));
     }
 
     /** Prints a failure and returns its exit code. */

@@ -30,6 +30,7 @@ class UsageTest {
     void aCommandThatDoesNotExistIsCalledSoAndALikelyOneNamed() {
         assertThat(Answer.of("statsu", "x=y").err())
                 .isEqualTo("larder: no such command: statsu; did you mean status?; see larder --help\n");
+        assertThat(Answer.of("laod", "a=b").err()).contains("no such command: laod; did you mean load?");
         assertThat(Answer.of("ls", "extra").err()).contains("unmatched argument");
     }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +43,15 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
             link(path, "java");
         }
         Path store = Path.of("/dev/shm/larder-dist-" + ProcessHandle.current().pid() + "-" + System.nanoTime());
-        return new Installed(onlyFolder(folder), home, path, store);
+        Installed installed = new Installed(onlyFolder(folder), home, path, store);
+        Files.createDirectory(installed.temporary());
+        Files.setPosixFilePermissions(installed.temporary(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        return installed;
+    }
+
+    /** Returns the folder for temporary files, which anybody may write to. */
+    Path temporary() {
+        return home.resolveSibling("tmp");
     }
 
     /** Runs a command line of larder. */
@@ -62,7 +71,7 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
                 "HOME", home.toString(),
                 "PATH", path.toString(),
                 "LARDER_STORE", store.toString(),
-                "TMPDIR", "/tmp");
+                "TMPDIR", temporary().toString());
     }
 
     /** Lists what is in a folder, below it too. */

@@ -96,6 +96,7 @@ class InstalledArchiveTest {
                     .allSatisfy(out -> assertThat(out).startsWith("larder "));
             assertThat(Installed.files(installed.root())).isEqualTo(before);
             assertHasOurClasses(installed.home().resolve(".cache/larder"));
+            assertThat(installed.temporary()).isEmptyDirectory();
         }
     }
 
