@@ -10,7 +10,6 @@ import os
 import sys
 
 
-
 def figures(path):
     """Returns {benchmark method or method:rowBytes: (score, allocated bytes per operation)}."""
     table = {}
