@@ -314,10 +314,7 @@ final class Requests implements RequestHandler {
         Names.requireDataset(request.name());
         long storedBytes = Regions.storedBytes(request.byteSize());
         var unused = store.regions()
-                .create(request, reply.peer().pid(), () -> {
-                    residency.reserve(storedBytes, 0, reply::isConnected);
-                    return () -> store.releaseSpace(storedBytes);
-                })
+                .create(request, reply.peer().pid(), () -> residency.reserve(storedBytes, reply::isConnected))
                 .whenComplete((row, failure) -> {
                     if (failure == null) {
                         reply.rows(List.of(row));

@@ -16,6 +16,7 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Reservation;
 import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -242,7 +243,13 @@ public final class Load implements Ingest {
                 .map(candidate -> LoadPlan.of(candidate.arrays(), packs))
                 .toList();
         long stored = plans.stream().mapToLong(LoadPlan::storedBytes).sum();
-        residency.reserve(stored, 0, () -> !cancelled);
+        try (Reservation reservation = residency.reserve(stored, () -> !cancelled)) {
+            return load(changed, plans, reservation);
+        }
+    }
+
+    private List<Candidate> load(List<Candidate> changed, List<LoadPlan> plans, Reservation reservation)
+            throws IOException {
         progress.begin(
                 Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
         List<Loading> versions = new ArrayList<>();
@@ -250,18 +257,15 @@ public final class Load implements Ingest {
             try (Copying copying = new Copying(workers, progress)) {
                 for (int i = 0; i < plans.size(); i++) {
                     versions.add(open(changed.get(i)));
+                    reservation.writesTo(versions.get(i).version.folder());
                     copying.add(versions.get(i).version, plans.get(i));
                 }
                 copying.start();
                 copying.await();
             }
-            return publishAll(versions);
+            return publishAll(versions, reservation);
         } finally {
-            try {
-                versions.forEach(loading -> loading.version.close());
-            } finally {
-                store.releaseSpace(stored);
-            }
+            versions.forEach(loading -> loading.version.close());
         }
     }
 
@@ -271,7 +275,7 @@ public final class Load implements Ingest {
                 Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
         Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
         List<Loading> versions = new ArrayList<>();
-        try {
+        try (Reservation nothing = residency.reserve(0, () -> !cancelled)) {
             for (Candidate candidate : changed) {
                 Loading loading = open(candidate);
                 versions.add(loading);
@@ -280,7 +284,7 @@ public final class Load implements Ingest {
                     progress.addFile();
                 });
             }
-            return publishAll(versions);
+            return publishAll(versions, nothing);
         } finally {
             versions.forEach(loading -> loading.version.close());
         }
@@ -319,7 +323,7 @@ public final class Load implements Ingest {
         return new Loading(candidate, version);
     }
 
-    private List<Candidate> publishAll(List<Loading> versions) {
+    private List<Candidate> publishAll(List<Loading> versions, Reservation reservation) {
         if (cancelled) {
             throw new CancellationException("cancelled before publishing");
         }
@@ -332,7 +336,7 @@ public final class Load implements Ingest {
         Map<String, PublishedVersion> previous = new HashMap<>();
         datasets().forEach(dataset -> residency.find(dataset).ifPresent(version -> previous.put(dataset, version)));
         for (PublishedVersion version :
-                residency.publish(changed.stream().map(Loading::version).toList())) {
+                residency.publish(changed.stream().map(Loading::version).toList(), reservation)) {
             PublishedVersion replaced = previous.get(version.dataset());
             if (replaced != null) {
                 notes.add(version.dataset()

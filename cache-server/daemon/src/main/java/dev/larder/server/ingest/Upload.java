@@ -20,6 +20,7 @@ import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Publisher;
+import dev.larder.server.store.Reservation;
 import dev.larder.server.store.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,14 +77,21 @@ public final class Upload implements Ingest {
     record Terms(long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
     /** Where the client writes, and what it may write there if it is a member of the group. */
-    private record Place(IncomingVersion version, @Nullable MemberFiles memberFiles) {
+    private record Place(
+            IncomingVersion version,
+            Reservation reservation,
+            @Nullable MemberFiles memberFiles) {
         void close() {
             try {
                 if (memberFiles != null) {
                     memberFiles.close();
                 }
             } finally {
-                version.close();
+                try {
+                    version.close();
+                } finally {
+                    reservation.close();
+                }
             }
         }
     }
@@ -112,7 +120,7 @@ public final class Upload implements Ingest {
      */
     void begin(BooleanSupplier isWanted) {
         try {
-            BooleanSupplier goesOn = () -> !cancelled && isWanted.getAsBoolean();
+            BooleanSupplier goesOn = () -> !cancelled && (state.get() != State.STARTING || isWanted.getAsBoolean());
             place = publisher.isMember() ? placeOfMember(goesOn) : place(goesOn);
         } catch (CancellationException e) {
             RuntimeException reason = given(e);
@@ -133,7 +141,7 @@ public final class Upload implements Ingest {
         quota.reserve(reservedBytes);
         try {
             Place common = place(isWanted);
-            return new Place(common.version, new MemberFiles(common.version, quota, reservedBytes));
+            return new Place(common.version, common.reservation, new MemberFiles(common.version, quota, reservedBytes));
         } catch (RuntimeException | Error e) {
             quota.release(reservedBytes);
             throw e;
@@ -141,21 +149,25 @@ public final class Upload implements Ingest {
     }
 
     private Place place(BooleanSupplier isWanted) {
-        residency.reserve(reservedBytes, 0, isWanted);
+        Reservation reservation = residency.reserve(reservedBytes, isWanted);
         try {
-            return new Place(
-                    publisher.isMember()
-                            ? store.newUpload(dataset, provenance(publisher))
-                            : store.newIncoming(dataset, provenance(publisher)),
-                    null);
+            IncomingVersion version = publisher.isMember()
+                    ? store.newUpload(dataset, provenance(publisher))
+                    : store.newIncoming(dataset, provenance(publisher));
+            reservation.writesTo(version.folder());
+            return new Place(version, reservation, null);
         } catch (RuntimeException | Error e) {
-            store.releaseSpace(reservedBytes);
+            reservation.close();
             throw e;
         }
     }
 
     private IncomingVersion folder() {
         return Objects.requireNonNull(place, "the build has not begun").version;
+    }
+
+    private Reservation reservation() {
+        return Objects.requireNonNull(place, "the build has not begun").reservation;
     }
 
     private @Nullable MemberFiles memberFiles() {
@@ -280,9 +292,6 @@ public final class Upload implements Ingest {
             LOG.warn("what was written for a build is not all removed: {}", e.getMessage());
             reason = reason == null ? e : reason;
         }
-        if (ending != null) {
-            store.releaseSpace(reservedBytes);
-        }
         if (done != null) {
             residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
         }
@@ -313,11 +322,12 @@ public final class Upload implements Ingest {
                 + moved.stream()
                         .mapToLong(array -> Store.storedBytes(array.byteSize()))
                         .sum();
-        long more = Math.max(0, stored + plan.storedBytes() - reservedBytes); // what is copied lies there twice
-        residency.reserve(more, Math.max(0, stored - reservedBytes), () -> !cancelled);
+        Reservation reservation = reservation();
+        reservation.growTo(stored + plan.storedBytes()); // what is copied lies there twice
         progress.begin(Phase.LOADING, bytes, arrays.size());
         try (IncomingVersion version = store.newIncoming(dataset, provenance(telling))) {
             publishing = version;
+            reservation.writesTo(version.folder());
             if (cancelled) {
                 version.cancel();
             }
@@ -334,10 +344,9 @@ public final class Upload implements Ingest {
             if (retention.pinned()) {
                 version.pin();
             }
-            PublishedVersion published = residency.publish(List.of(version)).get(0);
+            PublishedVersion published =
+                    residency.publish(List.of(version), reservation).get(0);
             return Done.of(arrays.size(), bytes, "version " + published.version());
-        } finally {
-            store.releaseSpace(more);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Reservation;
 import dev.larder.server.store.Store;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -44,9 +45,9 @@ final class Admission {
         this.clockMs = clockMs;
     }
 
-    /** Sets space aside, or refuses with all numbers and nothing changed; see {@link Residency#reserve}. */
-    void reserve(long neededBytes, long writtenBytes, BooleanSupplier isWanted) {
-        for (int pauses = 0; !tryReserve(neededBytes, writtenBytes, pauses < MOST_PAUSES); pauses++) {
+    /** Sets more space aside, or refuses with all numbers and nothing changed; see {@link Reservation#grow}. */
+    void grow(Reservation reservation, long moreBytes, BooleanSupplier isWanted) {
+        for (int pauses = 0; !tryGrow(reservation, moreBytes, pauses < MOST_PAUSES); pauses++) {
             pause(); // others may be decided on meanwhile
             if (!isWanted.getAsBoolean()) {
                 throw new CancellationException("nobody waits any more for a load that waited for room");
@@ -55,20 +56,20 @@ final class Admission {
     }
 
     /** False where a moment may help; never where {@code mayWait} is false. */
-    private synchronized boolean tryReserve(long neededBytes, long writtenBytes, boolean mayWait) {
-        if (store.tryReserveSpace(neededBytes, writtenBytes, residency.usedBytes())) {
+    private synchronized boolean tryGrow(Reservation reservation, long moreBytes, boolean mayWait) {
+        if (store.tryGrow(reservation, moreBytes, residency::usedBytes)) {
             return true;
         }
         residency.removeRetired();
-        while (!store.tryReserveSpace(neededBytes, writtenBytes, residency.usedBytes())) {
+        while (!store.tryGrow(reservation, moreBytes, residency::usedBytes)) {
             Survey survey = survey(mayWait);
-            long missing = store.missingBytes(neededBytes, writtenBytes, residency.usedBytes());
+            long missing = store.missingBytes(reservation, moreBytes, residency::usedBytes);
             if (missing <= Residency.storedBytes(survey.evictable)) {
-                evict(survey.evictable, missing);
+                evict(reservation, survey.evictable, missing);
             } else if (missing <= Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited)) {
                 return false;
             } else {
-                throw notEnough(neededBytes, survey);
+                throw notEnough(moreBytes, survey);
             }
         }
         return true;
@@ -95,7 +96,7 @@ final class Admission {
     }
 
     /** Lets go, least recently used first, until enough is free; what somebody leases meanwhile stays. */
-    private void evict(List<PublishedVersion> evictable, long missingBytes) {
+    private void evict(Reservation reservation, List<PublishedVersion> evictable, long missingBytes) {
         List<PublishedVersion> oldestFirst = evictable.stream()
                 .sorted(Comparator.comparingLong(usage::lastUseMs))
                 .toList();
@@ -106,6 +107,7 @@ final class Admission {
             }
             if (residency.letGo(version, false)) {
                 missing -= version.storedBytes();
+                reservation.noteEvicted(version);
             }
         }
     }
@@ -124,7 +126,7 @@ final class Admission {
     private LarderException notEnough(long neededBytes, Survey survey) {
         return Failure.of(ErrorCode.NO_SPACE, "not enough space")
                 .with("needed", neededBytes)
-                .with("free", store.freeBytes(residency.usedBytes()))
+                .with("free", store.freeBytes(residency::usedBytes))
                 .with("evictable", Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited))
                 .with("leased", Residency.storedBytes(survey.leased))
                 .with("pinned", Residency.storedBytes(survey.pinned))

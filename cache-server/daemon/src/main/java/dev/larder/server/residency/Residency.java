@@ -11,12 +11,14 @@ import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Registration;
+import dev.larder.server.store.Reservation;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -87,22 +89,26 @@ public final class Residency {
     }
 
     /**
-     * Makes finished versions the current ones, all or none, and retires those before them; what was pinned stays pinned. The
-     * caller gives back the space that it had set aside, and then calls {@link #removeReplaced}.
+     * Makes finished versions the current ones, all or none, and retires those before them; what was pinned stays pinned. What they
+     * occupy counts as used from then on, and no longer as set aside. The caller closes the reservation, and then calls
+     * {@link #removeReplaced}.
      */
-    public List<PublishedVersion> publish(List<IncomingVersion> incoming) {
+    public List<PublishedVersion> publish(List<IncomingVersion> incoming, Reservation reservation) {
         for (IncomingVersion version : incoming) {
             if (find(version.dataset()).filter(store::isPinned).isPresent()) {
                 version.pin();
             }
         }
-        List<PublishedVersion> versions = store.publish(incoming, this::nextVersion, clockMs.getAsLong());
-        for (PublishedVersion version : versions) {
-            Optional<PublishedVersion> previous = find(version.dataset());
-            catalog.add(version, usage.lastUseMs(version));
-            makeCurrent(version);
-            previous.ifPresent(retiring -> handPinOver(retiring, version));
-        }
+        List<PublishedVersion> versions = store.publish(incoming, reservation, this::nextVersion, clockMs.getAsLong());
+        versions.forEach(version -> catalog.add(version, usage.lastUseMs(version)));
+        Map<PublishedVersion, PublishedVersion> previous = new LinkedHashMap<>();
+        store.handOver(reservation, versions, () -> {
+            for (PublishedVersion version : versions) {
+                find(version.dataset()).ifPresent(retiring -> previous.put(retiring, version));
+                makeCurrent(version);
+            }
+        });
+        previous.forEach(this::handPinOver);
         return versions;
     }
 
@@ -298,16 +304,23 @@ public final class Residency {
     }
 
     /**
-     * Sets space aside for a load, evicting what can come back where that makes the room. May wait a moment for versions that
-     * somebody was just told of.
+     * Sets space aside before it is written, evicting what can come back where that makes the room; see {@link Reservation#grow}, as
+     * more may be needed later. The caller closes it.
      *
-     * @param writtenBytes how many of these a client has written into the store already
-     * @param isWanted asked while it waits
+     * @param isWanted asked while it waits, now and whenever the reservation grows
      * @throws LarderException NO_SPACE with all numbers, and nothing changed
      * @throws java.util.concurrent.CancellationException where nobody wants it any more
      */
-    public void reserve(long neededBytes, long writtenBytes, BooleanSupplier isWanted) {
-        admission.reserve(neededBytes, writtenBytes, isWanted);
+    public Reservation reserve(long neededBytes, BooleanSupplier isWanted) {
+        Reservation reservation =
+                store.newReservation((growing, moreBytes) -> admission.grow(growing, moreBytes, isWanted));
+        try {
+            reservation.grow(neededBytes);
+            return reservation;
+        } catch (RuntimeException | Error e) {
+            reservation.close();
+            throw e;
+        }
     }
 
     /** Keeps the current version of a dataset as long as was asked for, where that is longer than it would stay anyway. */

@@ -178,7 +178,7 @@ public final class Regions implements AutoCloseable {
      * @return fails with NO_SPACE where the file system is full all the same, and nothing is left
      */
     public CompletableFuture<RegionRow> create(
-            RegionRequest.Create request, long creatorPid, Supplier<Runnable> space) {
+            RegionRequest.Create request, long creatorPid, Supplier<Reservation> space) {
         CompletableFuture<RegionRow> turn = new CompletableFuture<>();
         synchronized (this) {
             if (locks == NONE) {
@@ -196,11 +196,8 @@ public final class Regions implements AutoCloseable {
         }
         RegionRow row;
         try {
-            Runnable release = space.get();
-            try {
-                row = publish(make(request, creatorPid));
-            } finally {
-                release.run(); // what was made counts as used by now
+            try (Reservation reservation = space.get()) { // when it is closed, what was made counts as used
+                row = publish(make(request, creatorPid, reservation));
             }
         } catch (RuntimeException | Error e) {
             endTurn(request.name());
@@ -226,12 +223,13 @@ public final class Regions implements AutoCloseable {
         return made.row();
     }
 
-    private Held make(RegionRequest.Create request, long creatorPid) {
+    private Held make(RegionRequest.Create request, long creatorPid, Reservation reservation) {
         long id = RegionDescriptor.idFrom(RANDOM.nextLong());
         long bytes = RegionDescriptor.DATA_OFFSET + request.byteSize();
         Optional<Path> file = request.sealed()
                 ? Optional.empty()
                 : Optional.of(layout.regions().resolve(RegionDescriptor.fileName(request.name(), id)));
+        file.ifPresent(reservation::writesTo);
         Instant now = Instant.now();
         RegionRow row = new RegionRow(request.name(), request.kind(), id, request.byteSize(), file, creatorPid, now);
         int descriptor = file.isEmpty()

@@ -6,7 +6,10 @@ import dev.larder.error.LarderException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
  * Knows how much may be put into a store: the capacity asked for, what the mount has free, and what the cgroup's memory limit
@@ -14,12 +17,16 @@ import java.util.OptionalLong;
  */
 final class Space {
     private static final int DEFAULT_PERCENT = 80;
+
+    /** More than any store has: what is asked for beyond is missing, and no sum here overflows. */
+    private static final long MOST_BYTES = 1L << 60;
+
     private static final Path CGROUP = Path.of("/sys/fs/cgroup");
     private static final Path OWN_CGROUP = Path.of("/proc/self/cgroup");
 
     private final Path root;
     private final long capacityBytes;
-    private long reservedBytes;
+    private final Set<Reservation> reservations = new LinkedHashSet<>();
 
     /**
      * Measures the mount under {@code root} once, where no capacity is asked for.
@@ -36,36 +43,79 @@ final class Space {
     }
 
     /** Returns how much may still be put in where {@code usedBytes} are in. */
-    synchronized long freeBytes(long usedBytes) {
-        return Math.max(0, Math.min(capacityBytes - usedBytes - reservedBytes, freeBytes()));
+    synchronized long freeBytes(LongSupplier usedBytes) {
+        return Math.max(0, Math.min(ofCapacity(usedBytes), freeBytes() - unwrittenBytes()));
+    }
+
+    /** Returns what is set aside at this moment, in bytes. */
+    synchronized long reservedBytes() {
+        long sum = 0;
+        for (Reservation reservation : reservations) {
+            sum += reservation.bytes();
+        }
+        return sum;
+    }
+
+    /** Starts a reservation of nothing. */
+    synchronized Reservation newReservation(Reservation.Growth growth) {
+        Reservation reservation = new Reservation(this, growth);
+        reservations.add(reservation);
+        return reservation;
+    }
+
+    synchronized void end(Reservation reservation) {
+        reservations.remove(reservation);
     }
 
     /**
-     * Sets space aside for a load; false, with nothing done, where it would not fit beside all others.
+     * Sets more space aside; false, with nothing done, where it would not fit beside all others.
      *
-     * @param writtenBytes how many of these lie on the mount already, so that it has less free by as much
+     * @param usedBytes says how much is in; asked under the lock, so that nothing is published between two looks
      */
-    synchronized boolean tryReserve(long neededBytes, long writtenBytes, long usedBytes) {
-        if (missingBytes(neededBytes, writtenBytes, usedBytes) > 0) {
+    synchronized boolean tryGrow(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
+        if (missingBytes(reservation, moreBytes, usedBytes) > 0) {
             return false;
         }
-        reservedBytes += neededBytes;
+        reservation.add(moreBytes);
         return true;
     }
 
-    /** Returns how much would have to leave before {@link #tryReserve} would set that much aside. */
-    synchronized long missingBytes(long neededBytes, long writtenBytes, long usedBytes) {
-        if (neededBytes == 0) {
+    /** Returns how much would have to leave before {@link #tryGrow} would set that much aside. */
+    synchronized long missingBytes(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
+        if (moreBytes < 0) {
+            throw new IllegalArgumentException("moreBytes=" + moreBytes);
+        } else if (moreBytes == 0) {
             return 0; // also where the store is overfull
+        } else if (moreBytes > MOST_BYTES) {
+            return moreBytes;
         }
-        long ofCapacity = neededBytes - (capacityBytes - usedBytes - reservedBytes);
-        long ofMount = neededBytes - writtenBytes - freeBytes();
-        return Math.max(0, Math.max(ofCapacity, ofMount));
+        long missingOfCapacity = moreBytes - ofCapacity(usedBytes);
+        long onMount = freeBytes();
+        long missingOfMount = moreBytes - (onMount - reservedBytes());
+        if (missingOfMount > 0) { // only then is it worth looking at what was written of all that is set aside
+            long others = unwrittenBytes() - reservation.unwrittenBytes(0);
+            missingOfMount = reservation.unwrittenBytes(moreBytes) - (onMount - others);
+        }
+        return Math.max(0, Math.max(missingOfCapacity, missingOfMount));
     }
 
-    /** Gives back what was set aside: the load has ended, and what it published counts as used. */
-    synchronized void release(long bytes) {
-        reservedBytes -= bytes;
+    /** Returns what the capacity leaves; below zero where the store is overfull. */
+    private long ofCapacity(LongSupplier usedBytes) {
+        return capacityBytes - usedBytes.getAsLong() - reservedBytes();
+    }
+
+    private long unwrittenBytes() {
+        long sum = 0;
+        for (Reservation reservation : reservations) {
+            sum += reservation.unwrittenBytes(0);
+        }
+        return sum;
+    }
+
+    /** Has what was written within a reservation count as used, in one step with giving back as much of the reservation. */
+    synchronized void handOver(Reservation reservation, long publishedBytes, Runnable makeUsed) {
+        makeUsed.run();
+        reservation.shrink(publishedBytes);
     }
 
     /** Tells whether an I/O failure means that the file system has no blocks or no inodes left. */

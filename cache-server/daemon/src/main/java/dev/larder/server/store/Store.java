@@ -26,6 +26,7 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongBiFunction;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -176,28 +177,45 @@ public final class Store implements AutoCloseable {
         return space.capacityBytes();
     }
 
-    /** Returns how much may still be put in where {@code usedBytes} are in. */
-    public long freeBytes(long usedBytes) {
-        return space.freeBytes(usedBytes + sharedBytes());
+    /** Returns how much may still be put in beside what versions occupy. */
+    public long freeBytes(LongSupplier usedBytes) {
+        return space.freeBytes(withShared(usedBytes));
+    }
+
+    /** Returns what ingests under way have set aside, in bytes. */
+    public long reservedBytes() {
+        return space.reservedBytes();
+    }
+
+    private LongSupplier withShared(LongSupplier usedBytes) {
+        return () -> usedBytes.getAsLong() + sharedBytes();
+    }
+
+    /** Starts a reservation of nothing, which {@code growth} grows; the caller closes it. */
+    public Reservation newReservation(Reservation.Growth growth) {
+        return space.newReservation(growth);
     }
 
     /**
-     * Sets space aside before it is written; false, with nothing done, where it would not fit.
+     * Sets more space aside before it is written; false, with nothing done, where it would not fit.
      *
-     * @param writtenBytes how many of these a client has written already
+     * @param usedBytes says what versions occupy
      */
-    public boolean tryReserveSpace(long neededBytes, long writtenBytes, long usedBytes) {
-        return space.tryReserve(neededBytes, writtenBytes, usedBytes + sharedBytes());
+    public boolean tryGrow(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
+        return space.tryGrow(reservation, moreBytes, withShared(usedBytes));
     }
 
-    /** Returns how many bytes would have to leave before {@link #tryReserveSpace} would succeed. */
-    public long missingBytes(long neededBytes, long writtenBytes, long usedBytes) {
-        return space.missingBytes(neededBytes, writtenBytes, usedBytes + sharedBytes());
+    /** Returns how many bytes would have to leave before {@link #tryGrow} would succeed. */
+    public long missingBytes(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
+        return space.missingBytes(reservation, moreBytes, withShared(usedBytes));
     }
 
-    /** Gives back what {@link #tryReserveSpace} set aside; what was published of it counts as used. */
-    public void releaseSpace(long bytes) {
-        space.release(bytes);
+    /** Has versions that were written within a reservation count as used, in one step with giving back as much of it. */
+    public void handOver(Reservation reservation, List<PublishedVersion> versions, Runnable makeUsed) {
+        space.handOver(
+                reservation,
+                versions.stream().mapToLong(PublishedVersion::storedBytes).sum(),
+                makeUsed);
     }
 
     /** Removes the rings whose producers have died, and the regions that nobody has any more, and measures the others. */
@@ -250,19 +268,30 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes finished versions visible, each at once and whole: the rename of its folder is the commit. All of them, or none.
+     * Makes finished versions visible, each at once and whole: the rename of its folder is the commit. All of them, or none. The
+     * caller hands them over then; see {@link #handOver}.
      *
+     * @param reservation what they were written within
      * @param nextVersion gives the number of a dataset's next version, by dataset and digest
      */
     public List<PublishedVersion> publish(
-            List<IncomingVersion> incoming, ToLongBiFunction<String, String> nextVersion, long nowEpochMs) {
+            List<IncomingVersion> incoming,
+            Reservation reservation,
+            ToLongBiFunction<String, String> nextVersion,
+            long nowEpochMs) {
         Publication publication = new Publication(posix, layout, () -> newPlace("link"));
         try {
             for (IncomingVersion version : incoming) {
                 long number = nextVersion.applyAsLong(version.dataset(), version.digest());
                 publication.prepare(version, number, nowEpochMs);
             }
-            return names.publish(publication);
+            reservation.freeze();
+            try {
+                return names.publish(publication);
+            } catch (IOException | RuntimeException | Error e) {
+                reservation.thaw();
+                throw e;
+            }
         } catch (IOException e) {
             throw Space.failed("cannot publish", layout.data(), e);
         }

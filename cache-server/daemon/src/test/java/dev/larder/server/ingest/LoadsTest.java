@@ -79,7 +79,7 @@ class LoadsTest {
                 .hasMessageContaining("not enough space");
 
         assertThat(loads.running()).isEmpty();
-        assertThat(made.store().freeBytes(0)).isEqualTo(2 * VERSION_BYTES);
+        assertThat(made.store().freeBytes(() -> 0)).isEqualTo(2 * VERSION_BYTES);
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Reservation;
 import dev.larder.server.store.SegmentWriter;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -114,12 +115,13 @@ public final class PublishedStore implements AutoCloseable {
         ByteBuffer data = ByteBuffer.allocateDirect(length);
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
-        try (IncomingVersion version = store.newIncoming(dataset, provenance)) {
+        try (Reservation reservation = residency.reserve(0, () -> true);
+                IncomingVersion version = store.newIncoming(dataset, provenance)) {
             write(version, header.encode(StoreLayout.DATA_ALIGNMENT), data);
             version.add(
                     new ArrayEntry("a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_ALIGNMENT, length, (int)
                             crc.getValue()));
-            return residency.publish(List.of(version)).get(0);
+            return residency.publish(List.of(version), reservation).get(0);
         }
     }
 

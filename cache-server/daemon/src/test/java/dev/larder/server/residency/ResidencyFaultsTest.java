@@ -45,7 +45,7 @@ class ResidencyFaultsTest {
         PublishedVersion asked = made.publish("a", sourced(0));
         residency.noteAsked(asked); // the clock stands still: it is as if it were asked for again and again
 
-        residency.reserve(2 * VERSION_BYTES, 0, () -> true);
+        residency.reserve(2 * VERSION_BYTES, () -> true);
 
         assertThat(residency.find("a")).isEmpty();
         assertThat(residency.registration("a")).isPresent();
@@ -55,7 +55,7 @@ class ResidencyFaultsTest {
     void aLoadThatNobodyWantsAnyMoreEndsWhileItWaitsForRoom() {
         residency.noteAsked(made.publish("a", sourced(0)));
 
-        assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, 0, () -> false))
+        assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, () -> false))
                 .isInstanceOf(CancellationException.class);
 
         assertThat(residency.find("a")).isPresent();
@@ -66,13 +66,12 @@ class ResidencyFaultsTest {
         residency.noteAsked(made.publish("a", sourced(0)));
         List<Thread> others = new ArrayList<>();
 
-        residency.reserve(2 * VERSION_BYTES, 0, () -> {
+        residency.reserve(2 * VERSION_BYTES, () -> {
             if (others.isEmpty()) {
-                Thread other = new Thread(() -> residency.reserve(1, 0, () -> true));
+                Thread other = new Thread(() -> residency.reserve(1, () -> true).close());
                 others.add(other);
                 other.start();
                 join(other);
-                made.store().releaseSpace(1);
             }
             return true;
         });
@@ -209,7 +208,7 @@ class ResidencyFaultsTest {
         made.publish("a", sourced(0));
         remove(made.layout().dataset("a"));
 
-        residency.reserve(2 * VERSION_BYTES, 0, () -> true);
+        residency.reserve(2 * VERSION_BYTES, () -> true);
 
         assertThat(residency.all()).isEmpty();
         assertThat(residency.registration("a")).isPresent();

@@ -1,42 +1,60 @@
 package dev.larder.server.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class SpaceTest {
     private static final Path SHM = Path.of("/dev/shm");
 
+    private static Reservation reservation(Space space) {
+        return space.newReservation((reservation, moreBytes) -> {
+            throw new AssertionError("nobody asks for more");
+        });
+    }
+
+    /** Sets space aside in a reservation of its own. */
+    private static boolean tryReserve(Space space, long bytes, long usedBytes) {
+        return space.tryGrow(reservation(space), bytes, () -> usedBytes);
+    }
+
     @Test
     void whatFitsExactlyIsTakenAndNotAByteMore() {
         Space space = new Space(SHM, OptionalLong.of(10_000), 0);
 
-        assertThat(space.tryReserve(6_001, 0, 4_000)).isFalse();
-        assertThat(space.tryReserve(6_000, 0, 4_000)).isTrue();
+        assertThat(tryReserve(space, 6_001, 4_000)).isFalse();
+        assertThat(tryReserve(space, 6_000, 4_000)).isTrue();
         assertThat(space.capacityBytes()).isEqualTo(10_000);
     }
 
     @Test
     void aStoreThatIsOverfullHasNothingFree() {
-        assertThat(new Space(SHM, OptionalLong.of(10_000), 0).freeBytes(10_500)).isZero();
+        assertThat(new Space(SHM, OptionalLong.of(10_000), 0).freeBytes(() -> 10_500))
+                .isZero();
     }
 
     @Test
     void loadsSideBySideDoNotCountOnTheSameBytes() {
         Space space = new Space(SHM, OptionalLong.of(10_000), 0);
-        space.tryReserve(7_000, 0, 0);
+        Reservation first = reservation(space);
+        space.tryGrow(first, 7_000, () -> 0);
 
-        assertThat(space.tryReserve(3_001, 0, 0)).isFalse();
-        assertThat(space.tryReserve(3_000, 0, 0)).isTrue();
+        assertThat(tryReserve(space, 3_001, 0)).isFalse();
+        assertThat(tryReserve(space, 3_000, 0)).isTrue();
+        assertThat(space.reservedBytes()).isEqualTo(10_000);
 
-        space.release(7_000);
-        assertThat(space.tryReserve(7_000, 0, 0)).isTrue();
+        first.close();
+        first.close();
+        assertThat(tryReserve(space, 7_000, 0)).isTrue();
     }
 
     @Test
@@ -44,23 +62,41 @@ class SpaceTest {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m")) {
             Space space = new Space(tiny.folder(), OptionalLong.of(1L << 40), 0);
 
-            assertThat(space.tryReserve(2 << 20, 0, 0)).isFalse();
-            assertThat(space.freeBytes(0)).isEqualTo(1 << 20);
+            assertThat(tryReserve(space, 2 << 20, 0)).isFalse();
+            assertThat(space.freeBytes(() -> 0)).isEqualTo(1 << 20);
             assertThat(new Space(tiny.folder(), OptionalLong.empty(), 0).capacityBytes())
                     .isBetween(800_000L, 850_000L);
         }
     }
 
     @Test
-    void whatLiesOnTheMountAlreadyIsNotCountedAgain() {
+    void whatIsSetAsideAndNotYetWrittenIsNotFreeOnTheMount() throws IOException {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m")) {
             Space space = new Space(tiny.folder(), OptionalLong.of(1L << 40), 0);
+            Reservation first = reservation(space);
+            first.writesTo(tiny.folder().resolve("first"));
 
-            assertThat(space.tryReserve(3 << 19, 1 << 18, 0)).isFalse();
-            assertThat(space.tryReserve(3 << 19, 1 << 19, 0)).isTrue();
-            assertThat(new Space(tiny.folder(), OptionalLong.of(1 << 20), 0).missingBytes(3 << 19, 1 << 19, 0))
-                    .as("but the capacity is for all of it")
-                    .isEqualTo(1 << 19);
+            assertThat(space.tryGrow(first, 600 << 10, () -> 0)).isTrue();
+            assertThat(tryReserve(space, 600 << 10, 0)).isFalse();
+            assertThat(space.freeBytes(() -> 0)).isEqualTo(424 << 10);
+
+            Files.write(tiny.folder().resolve("first"), new byte[600 << 10]);
+            assertThat(space.freeBytes(() -> 0)).isEqualTo(424 << 10);
+            assertThat(tryReserve(space, 424 << 10, 0)).isTrue();
+        }
+    }
+
+    @Test
+    void whatWasWrittenBeforeItWasSetAsideIsNotCountedAgain() throws IOException {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=1m")) {
+            Space space = new Space(tiny.folder(), OptionalLong.of(1L << 40), 0);
+            Path folder = Files.createDirectory(tiny.folder().resolve("build"));
+            Files.write(folder.resolve("a"), new byte[768 << 10]);
+            Reservation reservation = reservation(space);
+            reservation.writesTo(folder);
+
+            assertThat(space.missingBytes(reservation, 1025 << 10, () -> 0)).isEqualTo(1 << 10);
+            assertThat(space.tryGrow(reservation, 1 << 20, () -> 0)).isTrue();
         }
     }
 
@@ -68,8 +104,31 @@ class SpaceTest {
     void anOverfullStoreMissesWhatItHoldsTooMuchAsWell() {
         Space space = new Space(SHM, OptionalLong.of(10_000), 0);
 
-        assertThat(space.missingBytes(1_000, 0, 10_500)).isEqualTo(1_500);
-        assertThat(space.tryReserve(0, 0, 10_500)).isTrue();
+        assertThat(space.missingBytes(reservation(space), 1_000, () -> 10_500)).isEqualTo(1_500);
+        assertThat(tryReserve(space, 0, 10_500)).isTrue();
+    }
+
+    @Test
+    void aSizeBeyondAllSumsIsMissingAndANegativeOneIsAMistake() {
+        Space space = new Space(SHM, OptionalLong.of(10_000), 0);
+
+        assertThat(space.missingBytes(reservation(space), Long.MAX_VALUE, () -> 10_500))
+                .isEqualTo(Long.MAX_VALUE);
+        assertThatThrownBy(() -> tryReserve(space, -1, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> reservation(space).grow(-1)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void whatIsPublishedCountsOnceWhileItChangesFromSetAsideToUsed() {
+        Space space = new Space(SHM, OptionalLong.of(10_000), 0);
+        AtomicLong used = new AtomicLong();
+        Reservation reservation = reservation(space);
+        space.tryGrow(reservation, 6_000, used::get);
+
+        space.handOver(reservation, 5_000, () -> used.set(5_000));
+
+        assertThat(reservation.bytes()).isEqualTo(1_000);
+        assertThat(space.missingBytes(reservation, 4_001, used::get)).isEqualTo(1);
     }
 
     @Test
