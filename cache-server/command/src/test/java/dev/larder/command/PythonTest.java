@@ -32,6 +32,12 @@ class PythonTest {
         assertThat(run(new ProcessBuilder(words(python, "test_larder")))).endsWith("OK");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void whatNumpyComputesFromStoredArraysIsOrdinaryAndWhatItOnlyViewsStaysLeased(String python) throws Exception {
+        assertThat(run(new ProcessBuilder(words(python, "test_arrays")))).endsWith("OK");
+    }
+
     @Test
     void lookUpsInAnIndexCostForkedWorkersNoMemory() throws Exception {
         assertThat(run(new ProcessBuilder(words("python3", "test_columns_memory"))))
