@@ -8,6 +8,7 @@ import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LimitedGroup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -82,6 +83,17 @@ final class ServedStore implements AutoCloseable {
     /** Starts a daemon in a process of its own and returns when it is ready. */
     ChildJvm startProcess(String... capacity) {
         ChildJvm child = launchProcess(capacity);
+        child.awaitLine(DaemonProgram.READY);
+        return child;
+    }
+
+    /** Starts a daemon in a control group, and returns when it is ready. */
+    ChildJvm startProcessIn(LimitedGroup group, String... capacity) {
+        ChildJvm child = ChildJvm.start(
+                LimitedDaemonProgram.class,
+                Stream.concat(Stream.of(group.folder().toString(), root().toString()), Arrays.stream(capacity))
+                        .toArray(String[]::new));
+        children.add(child);
         child.awaitLine(DaemonProgram.READY);
         return child;
     }

@@ -3,13 +3,16 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.posix.MemoryGroup;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
  * Knows how much may be put into a store: the capacity asked for, what the mount has free, and what the cgroup's memory limit
@@ -18,13 +21,18 @@ import java.util.function.LongSupplier;
 final class Space {
     private static final int DEFAULT_PERCENT = 80;
 
+    /** What a JVM needs besides its heap: code, classes, stacks, buffers. */
+    private static final long BESIDE_HEAP_BYTES = 128L << 20;
+
+    private static final String RESIDENT = "RssAnon:";
+
     /** More than any store has: what is asked for beyond is missing, and no sum here overflows. */
     private static final long MOST_BYTES = 1L << 60;
 
-    private static final Path CGROUP = Path.of("/sys/fs/cgroup");
-    private static final Path OWN_CGROUP = Path.of("/proc/self/cgroup");
+    private static final Path MACHINE = Path.of("/");
 
     private final Path root;
+    private final Path machine;
     private final long capacityBytes;
     private final Set<Reservation> reservations = new LinkedHashSet<>();
 
@@ -34,7 +42,13 @@ final class Space {
      * @param heldBytes what the store holds already, which counts as free for this
      */
     Space(Path root, OptionalLong capacityBytes, long heldBytes) {
+        this(root, capacityBytes, heldBytes, MACHINE);
+    }
+
+    /** Reads limits of control groups from the files of a machine that begin at {@code machine}. */
+    Space(Path root, OptionalLong capacityBytes, long heldBytes, Path machine) {
         this.root = root;
+        this.machine = machine;
         this.capacityBytes = capacityBytes.orElseGet(() -> (freeBytes() + heldBytes) / 100 * DEFAULT_PERCENT);
     }
 
@@ -138,7 +152,8 @@ final class Space {
     long freeBytes() {
         try {
             long mount = Files.getFileStore(root).getUsableSpace();
-            return Math.min(mount, cgroupFreeBytes().orElse(Long.MAX_VALUE));
+            return Math.min(
+                    mount, MemoryGroup.leastFreeBytes(machine, ownGrowthBytes()).orElse(Long.MAX_VALUE));
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell how much space the store has")
                     .with("store", root)
@@ -148,45 +163,19 @@ final class Space {
         }
     }
 
-    /** Reads the tightest limit of this process's control group and those above it (version 2); empty where there is none. */
-    private static OptionalLong cgroupFreeBytes() {
-        OptionalLong tightest = OptionalLong.empty();
-        try {
-            for (String line : Files.readAllLines(OWN_CGROUP)) {
-                if (line.startsWith("0::/")) {
-                    Path group = CGROUP.resolve(line.substring("0::/".length())).normalize();
-                    for (; group != null && group.startsWith(CGROUP); group = group.getParent()) {
-                        OptionalLong free = freeBytesOf(group);
-                        if (free.isPresent() && free.getAsLong() < tightest.orElse(Long.MAX_VALUE)) {
-                            tightest = free;
-                        }
-                    }
-                }
-            }
-        } catch (IOException | NumberFormatException e) {
-            return tightest; // what cannot be read limits nothing here
+    /**
+     * Returns by how much this process itself may still grow, which is charged to the same group: a store that filled the group to
+     * the last page would have the daemon killed for its next object.
+     */
+    private long ownGrowthBytes() {
+        try (Stream<String> lines = Files.lines(machine.resolve("proc/self/status"))) {
+            long residentBytes = lines.filter(line -> line.startsWith(RESIDENT))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) << 10)
+                    .findFirst()
+                    .orElse(Long.MAX_VALUE);
+            return Math.max(0, Runtime.getRuntime().maxMemory() + BESIDE_HEAP_BYTES - residentBytes);
+        } catch (IOException | UncheckedIOException | NumberFormatException e) {
+            return 0; // a machine that does not say
         }
-        return tightest;
-    }
-
-    /** Returns limit less use, where pages of files on disks count as free: the kernel drops them first. */
-    private static OptionalLong freeBytesOf(Path group) throws IOException {
-        Path max = group.resolve("memory.max");
-        if (!Files.exists(max)) {
-            return OptionalLong.empty();
-        }
-        String limit = Files.readString(max).trim();
-        if (limit.equals("max")) {
-            return OptionalLong.empty();
-        }
-        long used =
-                Long.parseLong(Files.readString(group.resolve("memory.current")).trim());
-        long droppable = 0;
-        for (String line : Files.readAllLines(group.resolve("memory.stat"))) {
-            if (line.startsWith("inactive_file ") || line.startsWith("active_file ")) {
-                droppable += Long.parseLong(line.substring(line.indexOf(' ') + 1));
-            }
-        }
-        return OptionalLong.of(Math.max(0, Long.parseLong(limit) - used + droppable));
     }
 }

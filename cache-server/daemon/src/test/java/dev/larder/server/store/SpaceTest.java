@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SpaceTest {
     private static final Path SHM = Path.of("/dev/shm");
@@ -67,6 +68,27 @@ class SpaceTest {
             assertThat(new Space(tiny.folder(), OptionalLong.empty(), 0).capacityBytes())
                     .isBetween(800_000L, 850_000L);
         }
+    }
+
+    @Test
+    void theControlGroupCountsAsMuchAsTheMountAndKeepsWhatTheDaemonMayStillNeed(@TempDir Path machine)
+            throws IOException {
+        Path group = Files.createDirectories(machine.resolve("sys/fs/cgroup/memory/a"));
+        Path self = Files.createDirectories(machine.resolve("proc/self"));
+        Files.writeString(self.resolve("cgroup"), "4:memory:/a\n");
+        Files.writeString(group.resolve("memory.limit_in_bytes"), "20000\n");
+        Files.writeString(group.resolve("memory.usage_in_bytes"), "5000\n");
+        Space space = new Space(SHM, OptionalLong.of(1L << 40), 0, machine);
+
+        assertThat(tryReserve(space, 15_001, 0)).isFalse();
+        assertThat(tryReserve(space, 15_000, 0)).isTrue();
+        assertThat(new Space(SHM, OptionalLong.empty(), 0, machine).capacityBytes())
+                .isEqualTo(12_000);
+
+        Files.writeString(self.resolve("status"), "VmRSS:\t 9 kB\nRssAnon:\t 8 kB\n");
+        assertThat(new Space(SHM, OptionalLong.of(1L << 40), 0, machine).freeBytes(() -> 0))
+                .as("half of the limit is kept, as the heap of this JVM is larger")
+                .isEqualTo(5_000);
     }
 
     @Test

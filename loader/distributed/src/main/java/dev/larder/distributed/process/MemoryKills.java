@@ -1,9 +1,11 @@
 package dev.larder.distributed.process;
 
+import dev.larder.posix.MemoryGroup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,24 +50,11 @@ record MemoryKills(long inGroup, long onMachine) {
     }
 
     private static long groupCount(Path root) {
-        for (String line : lines(root.resolve("proc/self/cgroup"))) {
-            String[] fields = line.split(":", 3);
-            if (fields.length == 3 && fields[1].isEmpty()) {
-                long count = inFolderOrTop(root.resolve("sys/fs/cgroup"), fields[2], "memory.events");
-                if (count != UNKNOWN) {
-                    return count;
-                }
-            } else if (fields.length == 3 && List.of(fields[1].split(",", -1)).contains("memory")) {
-                return inFolderOrTop(root.resolve("sys/fs/cgroup/memory"), fields[2], "memory.oom_control");
-            }
-        }
-        return UNKNOWN;
-    }
-
-    /** In a container the group's own folder is often what is mounted, and its path leads nowhere. */
-    private static long inFolderOrTop(Path mount, String group, String file) {
-        long count = counter(mount.resolve(group.substring(1)).resolve(file));
-        return count == UNKNOWN ? counter(mount.resolve(file)) : count;
+        return MemoryGroup.own(root).stream()
+                .map(MemoryGroup::kills)
+                .flatMapToLong(OptionalLong::stream)
+                .findFirst()
+                .orElse(UNKNOWN);
     }
 
     private static long counter(Path file) {
