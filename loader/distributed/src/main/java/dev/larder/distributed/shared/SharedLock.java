@@ -28,12 +28,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The kernel keeps the lock ({@link LockDescriptor}), so that no instant of a process's death leaves it taken. Who finds it taken
  * waits behind a gate that one passes at a time, readers and writers alike, so that neither starve; who finds it free and nobody
- * waiting takes it with one system call. A holder that is stopped, not dead, keeps it: the others run into their deadlines, which
- * name its pid. It cannot be taken twice by the same thread, not even for reading. Thread-safe.
+ * waiting takes it with one system call. A process that is stopped, not dead, keeps the lock if it holds it: the others run into
+ * their deadlines, which name its pid. If it only waits, the others pass it after a tenth of a second. The lock cannot be taken twice by the same thread, not even for reading. Thread-safe.
  */
 public final class SharedLock {
     /** How long one sleeps before looking whether the holder has died, of which nobody tells. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** How long who is next may show no sign of life before others take a free lock past it: several looks. */
+    private static final long STALLED_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long PID = ProcessHandle.current().pid();
 
@@ -44,6 +47,7 @@ public final class SharedLock {
     private final Bell lockBell;
     private final Bell gateBell;
     private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
+    private volatile Beat seen;
 
     /** Uses {@link LockDescriptor#LENGTH} bytes, zeros at first, and {@link LockDescriptor#SEATS} seats of a region. */
     SharedLock(Region region, long offset, int seat) {
@@ -53,7 +57,11 @@ public final class SharedLock {
         this.seat = seat;
         this.lockBell = new Bell(memory, offset + LockDescriptor.LOCK_BELL_OFFSET);
         this.gateBell = new Bell(memory, offset + LockDescriptor.GATE_BELL_OFFSET);
+        this.seen = new Beat(beat(), System.nanoTime());
     }
+
+    /** The count of looks of those at the gate, and when it was seen to change. */
+    private record Beat(long count, long atNs) {}
 
     /** Takes the lock together with other readers. Fails with DEADLINE, naming who holds it, and with INTERRUPTED. */
     public Hold readLock(Duration timeout) {
@@ -65,10 +73,13 @@ public final class SharedLock {
         return await(true, timeout);
     }
 
-    /** Takes the lock together with other readers where no writer has it or waits for it; null otherwise. */
+    /**
+     * Takes the lock together with other readers where no writer has it and nobody waits for it; null otherwise. One who waits but
+     * is stopped does not count.
+     */
     public @Nullable Hold tryReadLock() {
         requireFirst();
-        return isAnybodyWaiting() ? null : tryTake(false);
+        return isAnybodyWaiting() && !isNextStalled() ? null : tryTake(false);
     }
 
     /** Takes the lock alone where nobody has it; null otherwise. */
@@ -99,8 +110,18 @@ public final class SharedLock {
                 return hold;
             }
         }
-        if (!passGate(deadline)) {
-            return tryTake(writes); // who has the gate may be stopped, while nobody has the lock
+        while (!region.tryTakeSeat(seat + 1)) {
+            int heard = gateBell.listen();
+            if (region.tryTakeSeat(seat + 1)) {
+                break;
+            }
+            Hold hold = isNextStalled() ? tryTake(writes) : null;
+            if (hold != null) {
+                return hold;
+            }
+            if (!sleep(gateBell, heard, deadline)) {
+                return tryTake(writes);
+            }
         }
         try {
             memory.putLongVolatile(offset + LockDescriptor.WAITER_OFFSET, PID);
@@ -117,21 +138,28 @@ public final class SharedLock {
         return memory.getLongVolatile(offset + LockDescriptor.WAITER_OFFSET) != 0 && region.isSeatTaken(seat + 1);
     }
 
-    private boolean passGate(long deadline) {
-        while (!region.tryTakeSeat(seat + 1)) {
-            int heard = gateBell.listen();
-            if (region.tryTakeSeat(seat + 1)) {
-                return true;
-            }
-            if (!sleep(gateBell, heard, deadline)) {
-                return false;
-            }
+    /**
+     * Tells whether who has the gate has not looked at the lock for a while: it is stopped, say, and must not keep others from a
+     * lock that is free. Asked for the first time, it says no.
+     */
+    private boolean isNextStalled() {
+        long count = beat();
+        long nowNs = System.nanoTime();
+        Beat before = seen;
+        if (before.count() != count) {
+            seen = new Beat(count, nowNs);
+            return false;
         }
-        return true;
+        return nowNs - before.atNs() > STALLED_NS;
+    }
+
+    private long beat() {
+        return memory.getLongVolatile(offset + LockDescriptor.BEAT_OFFSET);
     }
 
     private @Nullable Hold awaitBehindGate(boolean writes, long deadline) {
         while (true) {
+            memory.putLongVolatile(offset + LockDescriptor.BEAT_OFFSET, beat() + 1);
             int heard = lockBell.listen();
             Hold hold = tryTake(writes);
             if (hold != null || !sleep(lockBell, heard, deadline)) {

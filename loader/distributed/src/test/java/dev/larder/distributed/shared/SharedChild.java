@@ -19,10 +19,29 @@ public final class SharedChild {
             switch (arguments[2]) {
                 case "hold-write" -> hold(array.lock().writeLock(PATIENCE));
                 case "hold-read" -> hold(array.lock().readLock(PATIENCE));
+                case "wait-write" -> hold(waitFor(array));
+                case "take-turns" -> takeTurns(array);
                 case "write" -> write(array);
                 case "publish" -> publish(array);
                 default -> throw new IllegalArgumentException(arguments[2]);
             }
+        }
+    }
+
+    private static SharedLock.Hold waitFor(SharedArray array) {
+        System.out.println("ready");
+        return array.lock().writeLock(Duration.ofMinutes(5));
+    }
+
+    /** Takes the lock for reading and for writing, for a moment each, and most of the time waits for it. */
+    private static void takeTurns(SharedArray array) {
+        System.out.println("ready");
+        while (ProcessHandle.current().parent().isPresent()) {
+            try (SharedLock.Hold hold = array.lock().writeLock(Duration.ofMinutes(5))) {
+                makeWhole(array, hold);
+                LockSupport.parkNanos(100_000);
+            }
+            array.lock().readLock(Duration.ofMinutes(5)).close();
         }
     }
 

@@ -1,0 +1,128 @@
+package dev.larder.distributed.shared;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.distributed.region.OwnFolder;
+import dev.larder.distributed.region.Regions;
+import dev.larder.distributed.region.Rounds;
+import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What a process costs others that is stopped, or killed, while it waits for a lock: no more than a moment. */
+@ExtendWith(LeavesNothingBehind.class)
+class StoppedWaitersTest {
+    private static final Duration DEADLINE = Duration.ofSeconds(30);
+    private static final Duration MOMENT = Duration.ofSeconds(1);
+    private static final int CHILDREN = 4;
+
+    private final OwnFolder folder = new OwnFolder();
+    private final Regions regions = folder.regions();
+    private final SharedArray array = SharedArray.openOrCreate(regions, "a", Dtype.parse("<i8"), 8);
+
+    @AfterEach
+    void clearUp() {
+        array.close();
+        regions.close();
+        folder.close();
+    }
+
+    private ChildJvm start(String does) {
+        ChildJvm child = ChildJvm.start(SharedChild.class, folder.path().toString(), "a", does);
+        child.awaitLine("ready");
+        return child;
+    }
+
+    private long word(int offset) {
+        return array.region().memory().getLongVolatile(ArrayDescriptor.LOCK_OFFSET + offset);
+    }
+
+    @Test
+    void aFreeLockIsTakenPastOneThatWasStoppedWaitingForIt() throws Exception {
+        SharedLock.Hold held = array.lock().writeLock(DEADLINE);
+        try (ChildJvm waiter = start("wait-write")) {
+            await().until(() -> word(LockDescriptor.WAITER_OFFSET) == waiter.pid());
+            DyingHoldersTest.signal("STOP", waiter.pid());
+            held.close();
+
+            long startNs = System.nanoTime();
+            array.lock().writeLock(DEADLINE).close();
+            array.lock().readLock(DEADLINE).close();
+            assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(MOMENT);
+            await().atMost(MOMENT).until(() -> {
+                SharedLock.Hold read = array.lock().tryReadLock();
+                if (read != null) {
+                    read.close();
+                }
+                return read != null;
+            });
+
+            DyingHoldersTest.signal("CONT", waiter.pid());
+            assertThat(waiter.awaitLine("ready")).isEqualTo("ready false"); // and it gets its turn
+        }
+    }
+
+    @Test
+    void noFreeLockCostsMoreThanAMomentWhoeverIsStoppedOrKilled() throws Exception {
+        Rounds rounds = new Rounds("stopped waiters");
+        Random random = new Random(rounds.momentNs(1000));
+        List<ChildJvm> children = new ArrayList<>(Collections.nCopies(CHILDREN, null));
+        try {
+            for (int round = 0; round < 3 * rounds.count(); round++) {
+                Set<Long> stopped = new HashSet<>();
+                for (int i = 0; i < CHILDREN; i++) {
+                    ChildJvm child = children.get(i);
+                    if (child == null || !child.isAlive()) {
+                        children.set(i, start("take-turns"));
+                    } else if (random.nextInt(6) == 0) {
+                        child.kill();
+                    } else if (random.nextInt(3) > 0) {
+                        DyingHoldersTest.signal("STOP", child.pid());
+                        stopped.add(child.pid());
+                    }
+                }
+                requireSoonUnlessHeldBy(stopped, random.nextBoolean());
+                for (long pid : stopped) {
+                    DyingHoldersTest.signal("CONT", pid);
+                }
+            }
+        } finally {
+            children.stream().filter(child -> child != null).forEach(ChildJvm::close);
+        }
+    }
+
+    private void requireSoonUnlessHeldBy(Set<Long> stopped, boolean writes) {
+        long startNs = System.nanoTime();
+        try (SharedLock.Hold hold = take(writes)) {
+            assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(MOMENT);
+            if (writes) {
+                SharedChild.makeWhole(array, hold);
+            }
+        } catch (LarderException late) {
+            Set<Long> holders = new HashSet<>();
+            holders.add(word(LockDescriptor.WRITER_OFFSET));
+            LongStream.range(0, LockDescriptor.READERS)
+                    .map(i -> word((int) (LockDescriptor.READERS_OFFSET + i * Long.BYTES)))
+                    .forEach(holders::add);
+            assertThat(holders).as(late.getMessage()).containsAnyElementsOf(stopped);
+        }
+    }
+
+    private SharedLock.Hold take(boolean writes) {
+        Duration limit = MOMENT.multipliedBy(2);
+        return writes ? array.lock().writeLock(limit) : array.lock().readLock(limit);
+    }
+}
