@@ -187,7 +187,7 @@ final class LeftFolder {
         }
     }
 
-    private static Sizes sizes(Path path) throws IOException {
+    private Sizes sizes(Path path) throws IOException {
         if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return new Sizes(0, 0);
         }
@@ -200,7 +200,10 @@ final class LeftFolder {
         }
     }
 
-    private static long length(Path file) {
+    private long length(Path file) {
+        if (file.startsWith(layout.rings())) {
+            return Rings.storedFileBytes(posix, file);
+        }
         try {
             return (long) Files.getAttribute(file, "size", LinkOption.NOFOLLOW_LINKS);
         } catch (IOException gone) {

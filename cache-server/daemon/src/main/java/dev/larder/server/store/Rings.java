@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -59,7 +60,7 @@ final class Rings {
             if (posix.tryLockExclusive(gate)) {
                 long bytes = 0;
                 for (Path ring : entries(layout)) {
-                    bytes += removeIfDead(ring) ? 0 : storedBytes(ring);
+                    bytes += removeIfDead(ring) ? 0 : storedBytes(posix, ring);
                 }
                 liveBytes = bytes;
             }
@@ -123,19 +124,37 @@ final class Rings {
         }
     }
 
-    private static long storedBytes(Path ring) throws IOException {
+    /** Sums what the files of a ring occupy, not their lengths: most of a ring's file is holes. */
+    static long storedBytes(Posix posix, Path ring) throws IOException {
         try (Stream<Path> files = Files.list(ring)) {
-            return files.mapToLong(Rings::length).map(Store::storedBytes).sum();
-        } catch (NoSuchFileException gone) {
+            return files.mapToLong(file -> storedFileBytes(posix, file)).sum();
+        } catch (NoSuchFileException | NotDirectoryException gone) {
             return 0;
         }
     }
 
-    private static long length(Path file) {
+    /** Returns how much of the length of all rings' files is holes, which take no memory. */
+    static long holeBytes(Posix posix, StoreLayout layout) throws IOException {
+        long holes = 0;
+        for (Path ring : entries(layout)) {
+            Path file = ring.resolve(RingDescriptor.RING);
+            holes += Math.max(0, file.toFile().length() - storedFileBytes(posix, file));
+        }
+        return holes;
+    }
+
+    /** Returns what a file occupies; 0 where it cannot be opened. */
+    static long storedFileBytes(Posix posix, Path file) {
+        int descriptor;
         try {
-            return (long) Files.getAttribute(file, "size", LinkOption.NOFOLLOW_LINKS);
-        } catch (IOException gone) {
+            descriptor = posix.openForReading(file);
+        } catch (LarderException gone) {
             return 0;
+        }
+        try {
+            return posix.status(descriptor).storedBytes();
+        } finally {
+            posix.close(descriptor);
         }
     }
 }

@@ -90,7 +90,7 @@ public final class Store implements AutoCloseable {
             }
             StoreLock lock = TakeOver.takeLock(posix, layout);
             try {
-                long heldBytes = TakeOver.prepare(layout, lock.found(), group);
+                long heldBytes = TakeOver.prepare(posix, layout, lock.found(), group);
                 return new Store(posix, layout, group, lock, new Space(layout.root(), capacityBytes, heldBytes));
             } catch (IOException | RuntimeException | Error e) {
                 lock.close();
@@ -514,6 +514,7 @@ public final class Store implements AutoCloseable {
         long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum()
                 + rings.liveBytes()
                 + regions.heldBytes();
+        long holes = Rings.holeBytes(posix, layout);
         regions.close();
         Removal removal = new Removal();
         List<Path> folders = new ArrayList<>(Rings.entries(layout));
@@ -536,7 +537,7 @@ public final class Store implements AutoCloseable {
             lock.close();
         }
         Publication.deleteIfEmpty(layout.root());
-        return new CleanUp(removal.files(), removal.bytes(), held, new ArrayList<>(pids));
+        return new CleanUp(removal.files(), Math.max(0, removal.bytes() - holes), held, new ArrayList<>(pids));
     }
 
     /** Gives the store up after a start that failed: removes it where it holds nothing, else leaves it for the next try. */

@@ -44,7 +44,7 @@ final class TakeOver {
     }
 
     /** Removes what no daemon can adopt, and returns how many bytes remain. */
-    static long prepare(StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
+    static long prepare(Posix posix, StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
         Removal removal = new Removal();
         if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
             removal.remove(layout.data());
@@ -65,7 +65,11 @@ final class TakeOver {
         Rings.makeFolder(layout);
         Modes.share(layout.rings());
         Regions.makeFolder(layout);
-        return byteSize(layout.data()) + byteSize(layout.rings()) + byteSize(layout.regions());
+        long rings = 0;
+        for (Path ring : Rings.entries(layout)) {
+            rings += Rings.storedBytes(posix, ring);
+        }
+        return byteSize(layout.data()) + rings + byteSize(layout.regions());
     }
 
     /** Sums the lengths of all files below a folder, with one look at each. */

@@ -105,6 +105,7 @@ public final class BatchPublisher implements AutoCloseable {
                 isComplete = true;
             }
             awaitSlot(writer);
+            writer.makeRoom(batch);
             writer.write(batch);
             failure = null;
         } catch (LarderException e) {
@@ -117,15 +118,16 @@ public final class BatchPublisher implements AutoCloseable {
         for (BatchArray array : batch.arrays()) {
             RingWriter.requireRank(batch, array);
         }
-        long bytes = settings.slotBytes();
-        if (bytes == 0) {
-            long first = RingWriter.slotBytes(batch);
-            bytes = Math.min(first + first / 4, RingGeometry.SLOT_LIMIT);
-        }
-        long rounded = RingDescriptor.aligned(bytes, RingDescriptor.PAGE_LENGTH);
-        List<RingArray> arrays = RingWriter.arraysOf(batch);
-        RingGeometry geometry = new RingGeometry(arrays, settings.slots(), folder.seats().length, rounded);
-        RingWriter made = new RingWriter(folder.makeRing(geometry), geometry);
+        boolean isFixed = settings.slotBytes() != 0;
+        long first = RingWriter.slotBytes(batch);
+        long limit = isFixed
+                ? RingDescriptor.aligned(settings.slotBytes(), RingDescriptor.PAGE_LENGTH)
+                : RingGeometry.roomFor(first, settings.slots());
+        long reserved = isFixed ? limit : RingWriter.roomy(first, limit);
+        RingGeometry geometry =
+                new RingGeometry(RingWriter.arraysOf(batch), settings.slots(), folder.seats().length, limit);
+        RingMemory memory = folder.makeRing(geometry, reserved);
+        RingWriter made = new RingWriter(memory, geometry, reserved, folder::reserveMore);
         ring = made;
         return made;
     }
@@ -145,21 +147,28 @@ public final class BatchPublisher implements AutoCloseable {
         }
     }
 
-    /** See {@link RingDescriptor}: whoever attaches after the claim begins behind it, all others are seen in the look after it. */
+    /**
+     * See {@link RingDescriptor}: whoever attaches after the claim begins behind it, all others are seen in the look after it. A claim
+     * never passes what a consumer that is known still needs: one that has just taken its seat may be about to read it.
+     */
     private void awaitSlot(RingWriter writer) {
         long batch = writer.published();
         if (batch < granted) {
             return;
         }
         int slots = settings.slots();
-        claimed = Math.max(claimed, batch + Math.max(1, slots / LOOKS_PER_ROUND));
-        writer.claim(claimed);
         Patience patience = patience();
         while (true) {
-            long finished = seats.leastFinished();
-            if (finished > batch - slots) {
-                granted = Math.min(claimed, Math.min(finished, claimed) + slots);
-                return;
+            long known = seats.leastFinished();
+            if (known > batch - slots) {
+                long wanted = batch + Math.max(1, slots / LOOKS_PER_ROUND);
+                claimed = Math.max(claimed, Math.min(wanted, Math.min(known, wanted) + slots));
+                writer.claim(claimed);
+                long finished = seats.leastFinished();
+                if (finished > batch - slots) {
+                    granted = Math.min(claimed, Math.min(finished, claimed) + slots);
+                    return;
+                }
             }
             requireOpen();
             long needed = batch - slots + 1;
@@ -180,14 +189,15 @@ public final class BatchPublisher implements AutoCloseable {
 
     private void giveUp(RingWriter writer, long needed, Patience patience) {
         List<Integer> behind = seats.behind(needed);
-        if (settings.slowConsumer() == SlowConsumer.DROP) {
-            behind.forEach(seat -> drop(writer, seat, "is too slow"));
+        if (settings.slowConsumer() == SlowConsumer.DROP || behind.size() < seats.known()) {
+            behind.forEach(
+                    seat -> drop(writer, seat, seats.isStopped(seat) ? "is stopped by a signal" : "is too slow"));
         } else if (!behind.isEmpty()) {
             throw patience.deadline("consumers do not get on")
                     .with("ring", name())
                     .with("batch", writer.published())
                     .with("consumers", behind.stream().map(seats::describe).collect(Collectors.joining(", ")))
-                    .remedy("end them, or have them dropped with onSlowConsumer(DROP)");
+                    .remedy("look what they do, and end or wake them; or have them dropped with onSlowConsumer(DROP)");
         }
     }
 

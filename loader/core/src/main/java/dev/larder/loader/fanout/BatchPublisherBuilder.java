@@ -30,8 +30,9 @@ public final class BatchPublisherBuilder {
     }
 
     /**
-     * Sets how many bytes a slot has, and so how large a batch may be. Without it a slot has what the first batch needs and a
-     * quarter more.
+     * Sets how many bytes a slot has, and so how large a batch may be; all of it is reserved when the ring is made. Without it
+     * batches may have any length up to 2 GiB: a slot takes the memory of the largest batch that was in it, and a quarter more.
+     * Consumers then map up to 64 GiB of addresses, most of them without memory behind: set it where {@code ulimit -v} is low.
      */
     public BatchPublisherBuilder slotBytes(long bytes) {
         slotBytes = require(bytes, 1, RingGeometry.SLOT_LIMIT, "slot bytes");
@@ -56,13 +57,16 @@ public final class BatchPublisherBuilder {
         return this;
     }
 
-    /** Sets how long a slow consumer is waited for before it is dropped, where it is; 1 s by default. */
+    /** Sets how long a slow consumer is waited for before it is dropped, with {@link SlowConsumer#DROP}; 1 s by default. */
     public BatchPublisherBuilder patience(Duration beforeDropping) {
         patience = requirePositive(beforeDropping, "patience");
         return this;
     }
 
-    /** Sets how long one batch waits for consumers that are slow, or yet to come; 5 min by default. */
+    /**
+     * Sets how long one batch waits for consumers that are yet to come, and with {@link SlowConsumer#BLOCK} for those that are slow;
+     * 5 min by default.
+     */
     public BatchPublisherBuilder timeout(Duration perBatch) {
         timeout = requirePositive(perBatch, "timeout");
         return this;
@@ -97,7 +101,7 @@ public final class BatchPublisherBuilder {
         return new BatchPublisher(posix, RingFolder.claim(posix, store, name, seats), settings);
     }
 
-    /** What a publisher needs to know; {@code slotBytes} is 0 where the first batch decides. */
+    /** What a publisher needs to know; {@code slotBytes} is 0 where slots grow. */
     record Settings(
             int slots, long slotBytes, int consumers, SlowConsumer slowConsumer, Duration patience, Duration timeout) {}
 }

@@ -40,6 +40,7 @@ final class RingFolder implements AutoCloseable {
     private final boolean isShared;
     private final int[] seats;
     private int lock = NONE;
+    private int ring = NONE;
 
     private RingFolder(Posix posix, Path folder, boolean isShared, int seatCount) {
         this.posix = posix;
@@ -168,7 +169,7 @@ final class RingFolder implements AutoCloseable {
             Files.writeString(file, "pid=" + ProcessHandle.current().pid() + "\n");
             for (int seat = 0; seat < seats.length; seat++) {
                 seats[seat] = open(folder.resolve(RingDescriptor.seatFile(seat)), 0600, 0660);
-                reserve(seats[seat], RingDescriptor.PAGE_LENGTH);
+                reservePage(seats[seat]);
             }
             return true;
         } catch (IOException | RuntimeException | Error e) {
@@ -196,18 +197,18 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    /** Makes the ring's file, whole and reserved, and only then lets consumers see it. The caller closes the memory. */
-    RingMemory makeRing(RingGeometry geometry) {
+    /**
+     * Makes the ring's file, with {@code slotBytes} of each slot reserved, and only then lets consumers see it. The caller closes
+     * the memory.
+     */
+    RingMemory makeRing(RingGeometry geometry, long slotBytes) {
         Path draft = folder.resolve("ring.new");
         RingMemory memory = null;
         try {
-            int descriptor = open(draft, 0600, 0640);
-            try {
-                reserve(descriptor, geometry.byteSize());
-                memory = RingMemory.writable(posix, descriptor, geometry.byteSize());
-            } finally {
-                posix.close(descriptor);
-            }
+            closeRing(); // of an attempt that failed
+            ring = open(draft, 0600, 0640);
+            reserveSlots(geometry, slotBytes);
+            memory = RingMemory.writable(posix, ring, geometry.byteSize());
             geometry.writeTo(memory.buffer(0, geometry.slotsOffset()));
             Files.move(draft, folder.resolve(RingDescriptor.RING), StandardCopyOption.ATOMIC_MOVE);
             return memory;
@@ -231,21 +232,47 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    private void reserve(int descriptor, long byteSize) {
+    /** Reserves the header and the start of each slot. The rest of a slot is a hole, which takes no memory. */
+    private void reserveSlots(RingGeometry geometry, long slotBytes) {
         try {
-            posix.reserve(descriptor, 0, byteSize);
+            BulkIo.system().resize(ring, geometry.byteSize());
+            posix.reserve(ring, 0, geometry.slotsOffset());
+            for (int slot = 0; slot < geometry.slots(); slot++) {
+                posix.reserve(ring, geometry.slotOffset(slot), slotBytes);
+            }
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_SPACE) {
                 throw e;
             }
-            BulkIo.system().resize(descriptor, 0);
-            throw Failure.of(ErrorCode.NO_SPACE, "not enough space for a ring")
-                    .with("needed", byteSize)
-                    .with("free", posix.space(folder).freeBytes())
-                    .with("folder", folder)
-                    .cause(e)
-                    .remedy("choose fewer slots(…) or less slotBytes(…), evict datasets, or use a larger mount");
+            BulkIo.system().resize(ring, 0);
+            throw noSpace(geometry.slotsOffset() + geometry.slots() * slotBytes, e);
         }
+    }
+
+    /** Reserves more of the ring's file; fails with NO_SPACE where the mount is full, and then nothing has changed. */
+    void reserveMore(long offset, long byteSize) {
+        try {
+            posix.reserve(ring, offset, byteSize);
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? noSpace(byteSize, e) : e;
+        }
+    }
+
+    private void reservePage(int descriptor) {
+        try {
+            posix.reserve(descriptor, 0, RingDescriptor.PAGE_LENGTH);
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? noSpace(RingDescriptor.PAGE_LENGTH, e) : e;
+        }
+    }
+
+    private LarderException noSpace(long needed, LarderException cause) {
+        return Failure.of(ErrorCode.NO_SPACE, "not enough space for a ring")
+                .with("needed", needed)
+                .with("free", posix.space(folder).freeBytes())
+                .with("folder", folder)
+                .cause(cause)
+                .remedy("choose fewer slots(…) or smaller batches, evict datasets, or use a larger mount");
     }
 
     /** Returns the pages of the seats, which close with this. */
@@ -273,11 +300,19 @@ final class RingFolder implements AutoCloseable {
             posix.close(lock);
             lock = NONE;
         }
+        closeRing();
         for (int seat = 0; seat < seats.length; seat++) {
             if (seats[seat] != NONE) {
                 posix.close(seats[seat]);
                 seats[seat] = NONE;
             }
+        }
+    }
+
+    private void closeRing() {
+        if (ring != NONE) {
+            posix.close(ring);
+            ring = NONE;
         }
     }
 

@@ -23,6 +23,9 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
 
     static final int SLOT_COUNT_LIMIT = 4096;
 
+    /** How much address space slots of any length may take together in each consumer. */
+    private static final long SLOTS_LIMIT = 64L << 30;
+
     private static final long TABLE_LIMIT = 1L << 24;
 
     RingGeometry {
@@ -38,8 +41,18 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         return RingDescriptor.aligned(table, RingDescriptor.PAGE_LENGTH);
     }
 
+    long slotOffset(int slot) {
+        return slotsOffset() + slot * slotByteSize;
+    }
+
     long byteSize() {
-        return slotsOffset() + slots * slotByteSize;
+        return slotOffset(slots);
+    }
+
+    /** Returns how many bytes a slot may have where the length of batches is not known; most of it never takes memory. */
+    static long roomFor(long firstBatchBytes, int slots) {
+        long share = Math.max(SLOTS_LIMIT / slots, 4 * firstBatchBytes);
+        return Math.min(RingDescriptor.aligned(share, RingDescriptor.PAGE_LENGTH), SLOT_LIMIT);
     }
 
     /** Writes everything into the header of a file that nobody can see yet. */

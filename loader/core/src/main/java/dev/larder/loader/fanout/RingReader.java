@@ -32,7 +32,7 @@ final class RingReader implements AutoCloseable {
         this.header = memory.buffer(0, geometry.slotsOffset());
         this.slots = new ByteBuffer[geometry.slots()];
         for (int i = 0; i < slots.length; i++) {
-            slots[i] = memory.buffer(geometry.slotsOffset() + i * geometry.slotByteSize(), geometry.slotByteSize());
+            slots[i] = memory.buffer(geometry.slotOffset(i), geometry.slotByteSize());
         }
     }
 

@@ -10,6 +10,7 @@ import dev.larder.npy.Dtype;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 
 /** Writes batches into the slots of a ring; whether a slot is free is for others to know. For one thread. */
@@ -18,17 +19,56 @@ final class RingWriter implements AutoCloseable {
     private final RingGeometry geometry;
     private final ByteBuffer header;
     private final ByteBuffer[] slots;
+    private final long[] reserved;
+    private final Reservation reservation;
     private long published;
 
-    /** Writes to memory that is closed with this. */
-    RingWriter(RingMemory memory, RingGeometry geometry) {
+    /** Writes to memory that is closed with this, and of which {@code slotBytes} of each slot are reserved. */
+    RingWriter(RingMemory memory, RingGeometry geometry, long slotBytes, Reservation reservation) {
         this.memory = memory;
         this.geometry = geometry;
+        this.reservation = reservation;
+        this.reserved = new long[geometry.slots()];
+        Arrays.fill(reserved, slotBytes);
         this.header = memory.buffer(0, geometry.slotsOffset());
         this.slots = new ByteBuffer[geometry.slots()];
         for (int i = 0; i < slots.length; i++) {
-            slots[i] = memory.buffer(geometry.slotsOffset() + i * geometry.slotByteSize(), geometry.slotByteSize());
+            slots[i] = memory.buffer(geometry.slotOffset(i), geometry.slotByteSize());
         }
+    }
+
+    /** Reserves a stretch of the ring's file, or fails with NO_SPACE. */
+    @FunctionalInterface
+    interface Reservation {
+        void reserve(long offset, long byteSize);
+    }
+
+    /** Returns what is reserved for a batch: a quarter more than it needs, so that the next ones mostly fit as well. */
+    static long roomy(long needed, long limit) {
+        return Math.min(RingDescriptor.aligned(needed + needed / 4, RingDescriptor.PAGE_LENGTH), limit);
+    }
+
+    /** Sees that the next slot has memory for a batch: a write to a hole of a full tmpfs would end the process. */
+    void makeRoom(Batch batch) {
+        int slot = (int) (published % slots.length);
+        long needed = slotBytes(batch);
+        if (needed <= reserved[slot]) {
+            return;
+        }
+        long wanted = roomy(needed, geometry.slotByteSize());
+        try {
+            reserve(slot, wanted);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_SPACE) {
+                throw e;
+            }
+            reserve(slot, RingDescriptor.aligned(needed, RingDescriptor.PAGE_LENGTH));
+        }
+    }
+
+    private void reserve(int slot, long byteSize) {
+        reservation.reserve(geometry.slotOffset(slot) + reserved[slot], byteSize - reserved[slot]);
+        reserved[slot] = byteSize;
     }
 
     /** Returns what a ring for batches such as this one has to be like. */

@@ -8,6 +8,7 @@ import dev.larder.posix.Posix;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -29,10 +30,14 @@ final class Seat implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** Takes a free seat; null where all are taken. The caller closes it. */
-    static @Nullable Seat tryTake(Posix posix, Path folder, int seats) {
-        for (int number = 0; number < seats; number++) {
-            int descriptor = posix.openForWriting(folder.resolve(RingDescriptor.seatFile(number)));
+    /** Takes a free seat of those that a ring's folder has; null where all are taken. The caller closes it. */
+    static @Nullable Seat tryTake(Posix posix, Path folder) {
+        for (int number = 0; number < RingDescriptor.SEAT_LIMIT; number++) {
+            Path file = folder.resolve(RingDescriptor.seatFile(number));
+            if (number > 0 && Files.notExists(file)) {
+                return null;
+            }
+            int descriptor = posix.openForWriting(file);
             boolean taken = false;
             try {
                 taken = posix.tryLockExclusive(descriptor);
@@ -46,6 +51,11 @@ final class Seat implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** Tells whether the page is still that of the ring that the name leads to. */
+    boolean isLinked() {
+        return posix.status(descriptor).isLinked();
     }
 
     int number() {

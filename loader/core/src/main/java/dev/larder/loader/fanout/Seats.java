@@ -3,9 +3,13 @@ package dev.larder.loader.fanout;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -65,6 +69,21 @@ final class Seats {
             }
         }
         return behind;
+    }
+
+    /** Returns how many consumers there were at the last look. */
+    int known() {
+        return (int) Arrays.stream(tickets).filter(ticket -> ticket != 0).count();
+    }
+
+    /** Tells whether a signal has stopped who sits there, as far as this process can see it. */
+    boolean isStopped(int seat) {
+        try {
+            String status = Files.readString(Path.of("/proc/" + pids[seat] + "/stat"));
+            return status.startsWith("T", status.lastIndexOf(')') + 2);
+        } catch (IOException gone) {
+            return false;
+        }
     }
 
     /** Tells whether nobody sits any more where somebody did at the last look: the lock ended with the process. */

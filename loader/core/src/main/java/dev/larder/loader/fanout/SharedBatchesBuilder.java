@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.Names;
+import dev.larder.layout.RingDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.io.IOException;
@@ -51,13 +52,13 @@ public final class SharedBatchesBuilder {
         Patience patience = new Patience("attach", timeout);
         boolean wasFull = false;
         while (true) {
-            RingReader reader = RingReader.tryOpen(posix, folder);
-            if (reader != null) {
-                SharedBatches attached = sit(posix, reader);
+            if (Files.exists(folder.resolve(RingDescriptor.RING))) {
+                Seat seat = takeSeat(posix, folder);
+                SharedBatches attached = seat == null ? null : sit(posix, folder, seat);
                 if (attached != null) {
                     return attached;
                 }
-                wasFull = true;
+                wasFull = seat == null;
             }
             if (patience.isOver()) {
                 throw wasFull ? full(patience) : absent(patience);
@@ -66,32 +67,32 @@ public final class SharedBatchesBuilder {
         }
     }
 
-    /** Null where no seat is free, or the ring came to its end meanwhile. */
-    private @Nullable SharedBatches sit(Posix posix, RingReader reader) {
-        Seat seat = null;
+    /** Maps the ring that a seat belongs to, now that there is one; null where the ring came to its end meanwhile. Owns the seat. */
+    private @Nullable SharedBatches sit(Posix posix, Path folder, Seat seat) {
+        RingReader reader = null;
         SharedBatches attached = null;
         try {
-            seat = takeSeat(posix, reader);
-            if (seat != null) {
+            reader = RingReader.tryOpen(posix, folder);
+            if (reader != null) {
                 long first = begin(reader, seat);
-                if (reader.isLinked()) { // else the files may be of two rings
+                if (reader.isLinked() && seat.isLinked()) { // else the files may be of two rings
                     attached = new SharedBatches(reader, seat, first, atNextEpoch && first > 0, timeout);
                 }
             }
             return attached;
         } finally {
             if (attached == null) {
-                if (seat != null) {
-                    seat.close();
+                seat.close();
+                if (reader != null) {
+                    reader.close();
                 }
-                reader.close();
             }
         }
     }
 
-    private static @Nullable Seat takeSeat(Posix posix, RingReader reader) {
+    private static @Nullable Seat takeSeat(Posix posix, Path folder) {
         try {
-            return Seat.tryTake(posix, reader.folder(), reader.geometry().seats());
+            return Seat.tryTake(posix, folder);
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NOT_FOUND) {
                 return null; // the ring is going

@@ -2,7 +2,11 @@ package dev.larder.loader.fanout;
 
 /** What a {@link BatchPublisher} does about a consumer that lives but does not get on, once all slots hold what it has not read. */
 public enum SlowConsumer {
-    /** Waits for it, and fails with {@code DEADLINE} when the publisher's timeout has passed: every consumer sees every batch. */
+    /**
+     * Waits for it until the publisher's timeout has passed. Then, where other consumers get on, it goes on without the slow one,
+     * says so in the log, and that one's next step fails with {@code REFUSED}; where none gets on, it fails with {@code DEADLINE}.
+     * Nobody misses a batch unsaid.
+     */
     BLOCK,
 
     /** Goes on without it once the publisher's patience is over; its next step fails with {@code REFUSED}. */

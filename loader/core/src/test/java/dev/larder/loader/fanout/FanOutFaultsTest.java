@@ -81,7 +81,7 @@ class FanOutFaultsTest {
 
     @Test
     void aRingThatIsNoneIsRefused() throws IOException {
-        try (BatchPublisher publisher = gallery.publisher().open()) {
+        try (BatchPublisher publisher = gallery.publisher().slotBytes(4096).open()) {
             publisher.publish(gallery.loader.epoch(0).iterator().next());
             Path ring = gallery.ring().resolve(RingDescriptor.RING);
             byte[] sound = Files.readAllBytes(ring);

@@ -2,14 +2,17 @@ package dev.larder.loader.fanout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -142,6 +145,53 @@ class FanOutProcessesTest {
             assertThat(stopped.awaitLine("after")).contains("the producer has dropped this consumer as too slow");
             assertThat(reader.awaitLine("9")).isEqualTo(String.format("94 %08x", gallery.checksum(2)));
         }
+    }
+
+    @Test
+    void aConsumerThatIsStoppedNeverEndsTheOthersThatAProducerWaitsFor() throws Exception {
+        BatchPublisher publisher = gallery.publisher()
+                .slots(3)
+                .consumers(3)
+                .timeout(Duration.ofSeconds(2))
+                .open();
+        try (ChildJvm stopped = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0");
+                ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0");
+                ChildJvm slower = ChildJvm.start(ConsumingProgram.class, gallery.path(), "2000")) {
+            try (publisher) {
+                awaitConsumers(publisher, 3);
+                publisher.publish(gallery.loader.epoch(0));
+                signal(stopped, "STOP");
+                publisher.publish(gallery.loader.epoch(1));
+                signal(stopped, "CONT");
+            }
+            String expected = String.format("95 %08x", checksumWithFirst());
+
+            assertThat(reader.awaitLine("9")).isEqualTo(expected);
+            assertThat(slower.awaitLine("9")).isEqualTo(expected);
+            assertThat(stopped.awaitLine("after")).contains("the producer has dropped this consumer as too slow");
+        }
+    }
+
+    private long checksumWithFirst() {
+        CRC32C sum = new CRC32C();
+        gallery.loader.epoch(9).iterator().next().arrays().forEach(array -> sum.update(array.byteBuffer()));
+        for (long e = 0; e < 2; e++) {
+            gallery.loader.epoch(e).forEach(batch -> batch.arrays().forEach(array -> sum.update(array.byteBuffer())));
+        }
+        return sum.getValue();
+    }
+
+    /** The first batch makes the ring, for which consumers wait; a JVM may take longer to start than the producer waits. */
+    private void awaitConsumers(BatchPublisher publisher, int count) {
+        await().until(() -> {
+            try {
+                publisher.publish(gallery.loader.epoch(9).iterator().next());
+                return true;
+            } catch (LarderException e) {
+                assertThat(e).hasMessageContaining("wanted=" + count);
+                return false;
+            }
+        });
     }
 
     @Test

@@ -9,13 +9,17 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
+import dev.larder.posix.Posix;
 import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -307,5 +311,45 @@ class FanOutTest {
 
             assertThatThrownBy(blocked::join).hasRootCauseInstanceOf(IllegalStateException.class);
         }
+    }
+
+    @Test
+    void aConsumerThatHasJustTakenItsSeatMissesNoBatch() {
+        BatchPublisher publisher =
+                gallery.publisher().slots(3).consumers(1).timeout(SOON).open();
+        try (publisher;
+                Seat seat = Objects.requireNonNull(Seat.tryTake(Posix.system(), gallery.ring()))) {
+            seat.sit(0); // and is held up before it looks where to begin
+
+            assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
+                    .hasMessageContaining("consumers do not get on");
+
+            try (RingReader ring = Objects.requireNonNull(RingReader.tryOpen(Posix.system(), gallery.ring()))) {
+                assertThat(ring.publishedAcquire()).isEqualTo(3);
+                assertThat(ring.oldestAcquire()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void waitingForASeatMapsNothing() throws Exception {
+        try (BatchPublisher publisher = gallery.publisher().seats(1).open();
+                SharedBatches only = attachAfterFirstBatch(publisher)) {
+            long before = addressSpaceKb();
+
+            assertThatThrownBy(() -> gallery.consumer().timeout(SOON).attach())
+                    .hasMessageContaining("no seat of the ring is free");
+
+            assertThat(addressSpaceKb() - before).isLessThan(1 << 20); // a ring takes 16 GiB of addresses
+            assertThat(only.iterator().next().number()).isZero();
+        }
+    }
+
+    private static long addressSpaceKb() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("VmSize:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .findFirst()
+                .orElseThrow();
     }
 }
