@@ -2,12 +2,16 @@
 import collections
 import itertools
 import json
+import os
 import statistics
 import sys
+
+import torch_peer
 
 ROWS = 256
 PICTURES = 50_000
 PICTURE_BATCHES = 196
+AHEAD = {"default": "gathering ahead (default threads)", "0": "one thread"}
 
 Figure = collections.namedtuple("Figure", "median best processor_us alloc")
 
@@ -21,7 +25,7 @@ def read(paths):
             for entry in json.load(file):
                 name = entry["benchmark"].rsplit(".", 2)
                 params = entry.get("params", {})
-                key = ".".join(name[1:]), params.get("shape", ""), params.get("threads", ""), params.get("channels", "")
+                key = ".".join(name[1:]), params.get("shape", params.get("order", "")), params.get("threads", ""), params.get("channels", "")
                 modes[key] = entry["mode"]
                 more = entry["secondaryMetrics"]
                 for fork in entry["primaryMetric"]["rawData"]:
@@ -53,18 +57,36 @@ def epochs(figures, _):
     djl = figures["EpochBenchmark.djlArrayDataset", "", "", ""]
     loaders = {threads: figures["EpochBenchmark.loader", "", threads, ""] for threads in ("default", "0")}
     rows = [("copies alone", bare), ("DJL ArrayDataset", djl)]
-    rows += [(f"loader, threads {threads}", figure) for threads, figure in loaders.items()]
+    rows += [(f"loader, {AHEAD[threads]}", figure) for threads, figure in loaders.items()]
     for name, figure in rows:
         gigabytes = figure.best * ROWS * 3136 / 1e9
         print(f"| {name} | {figure.median:,.0f} | {figure.best:,.0f} | {gigabytes:.2f} | {figure.processor_us:.0f} |")
-    print("\n| threads | of DJL, median | best | processor | wanted | of the copies, median | best | processor | wanted |")
+    torch_rows()
+    print("\n| loader | of DJL, median | best | processor | wanted | of the copies, median | best | processor | wanted |")
     print("|---|---|---|---|---|---|---|---|---|")
     for threads, figure in loaders.items():
         peer = [figure.median / djl.median, figure.best / djl.best, djl.processor_us / figure.processor_us]
         copies = [figure.median / bare.median, figure.best / bare.best, bare.processor_us / figure.processor_us]
+        beside = f"{' | '.join(f'{ratio:.0%}' for ratio in copies)} | ≥ 90 %, {verdict(copies[1] >= 0.9)}"
+        if threads != "0":
+            beside = f"| | {copies[2]:.0%} |"  # several threads against one
+        print(f"| {AHEAD[threads]} | {' | '.join(f'{ratio:.1f}×' for ratio in peer)} | ≥ 10×, {verdict(peer[1] >= 10)} | {beside} |")
+
+
+def torch_rows():
+    """Adds torch's own loader to the table, from the file beside the rounds."""
+    path = os.path.join(os.path.dirname(sys.argv[2]), "torch.json")
+    if not os.path.exists(path):
+        return
+    with open(path) as file:
+        found = json.load(file)
+    if "absent" in found:
+        print(f"| torch.utils.data.DataLoader | absent: {found['absent']} | | | |")
+    for row in found.get("ways", []):
+        rates = row["batchesPerSecond"]
         print(
-            f"| {threads} | {' | '.join(f'{ratio:.1f}×' for ratio in peer)} | ≥ 10×, {verdict(peer[1] >= 10)}"
-            f" | {' | '.join(f'{ratio:.0%}' for ratio in copies)} | ≥ 90 %, {verdict(copies[1] >= 0.9)} |"
+            f"| torch {found['torch']}, {torch_peer.WAYS[row['way']]}, {row['workers']} workers | {statistics.median(rates):,.0f} | {max(rates):,.0f}"
+            f" | {max(rates) * ROWS * 3136 / 1e9:.2f} | {row['processorUs']:.0f} |"
         )
 
 
@@ -97,14 +119,19 @@ def augmented(figures, is_quick):
 def first_batches(figures, is_quick):
     print("\n## Until the first batch, and closing again\n")
     print("| | ms, median | best | KiB allocated | wanted |\n|---|---|---|---|---|")
-    for name, what in (
-        ("fromConnect", "connect, open, build, shuffle, first batch"),
-        ("resume", "resume in the middle of 10⁸ samples"),
-        ("buildAndResume", "the same with a new loader"),
+    for name, order, what in (
+        ("fromConnect", "", "connect, open, build, shuffle, first batch"),
+        ("resume", "permuted", "resume in the middle of 10⁸ samples, permuted(seed)"),
+        ("buildAndResume", "permuted", "the same with a new loader"),
+        ("resume", "shuffle", "resume in the middle of 10⁸ samples, shuffle(seed)"),
+        ("buildAndResume", "shuffle", "the same with a new loader"),
     ):
         if is_quick and name != "fromConnect":
             continue
-        figure = figures[f"FirstBatchBenchmark.{name}", "", "", ""]
+        figure = figures[f"FirstBatchBenchmark.{name}", order, "", ""]
+        if order == "shuffle":  # its order is in memory, and made first
+            print(f"| {what} | {figure.median:,.0f} | {figure.best:,.0f} | {figure.alloc / 1024:,.0f} | |")
+            continue
         reached = figure.best < 20 and (name == "fromConnect" or figure.alloc < 1 << 20)
         wanted = "< 20 ms" + ("" if name == "fromConnect" else ", < 1 MiB")
         print(

@@ -58,6 +58,12 @@ def alive(word):
     return found
 
 
+def default_signals():
+    """Undoes what a script that starts the tests with & or nohup leaves to all its processes: that some signals are ignored."""
+    for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+
+
 class PartsCase(unittest.TestCase):
     def setUp(self):
         self.folder = os.path.join(os.path.realpath(tempfile.mkdtemp()), "with space")
@@ -75,20 +81,26 @@ class PartsCase(unittest.TestCase):
 
     def start(self, words, then):
         names = os.environ | {"ROOT": ROOT, "TMPDIR": self.temporary, "LARDER_BENCH_BUILT": "1", "THEN": then}
-        process = subprocess.Popen(words, env=names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process = subprocess.Popen(words, env=names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   preexec_fn=default_signals)
         self.addCleanup(process.communicate)
         self.addCleanup(self.kill, process)
         return process
 
     def kill(self, process):
+        """Kills it with all that it has started, in whatever group."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        while left := alive("TMPDIR=" + self.temporary):
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
 
     def until(self, condition):
         deadline = time.monotonic() + PATIENCE_S
         while not condition():
             self.assertLess(time.monotonic(), deadline)
-            os.sched_yield()
+            time.sleep(0.01)
 
     def end_when_it_waits(self, process, number, end=os.kill):
         self.until(lambda: os.path.exists(os.path.join(self.temporary, "waits")))

@@ -247,9 +247,9 @@ class FiguresTest(unittest.TestCase):
     def test_ratios_say_how_many_times_better(self):
         found, _ = self.folder.figures()
         expected = {
-            "gather.784": 2.0, "element": 0.5, "index.text": 0.5, "ingest.small": 2.0, "ingest.large": 2.5, "loader.djl": 4.0,
-            "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles": 50.0,
-            "fan-out.784.1": 0.5, "fan-out.3072.4": 0.125, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
+            "gather.784": 2.0, "element": 0.5, "index.text": 0.5, "ingest.small": 2.0, "ingest.large": 2.5, "loader.alone.djl": 2.5,
+            "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles.polled": 5.0, "handles.blocked": 50.0,
+            "fan-out.read.784.1": 0.25, "fan-out.read.3072.4": 0.0625, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
             "day.memory.plain-java": 8.0,
         }
         for key, ratio in expected.items():
@@ -264,9 +264,30 @@ class FiguresTest(unittest.TestCase):
 
     def test_a_spread_is_that_of_repetitions_by_their_middle(self):
         found, _ = self.folder.figures()
-        self.assertAlmostEqual(found["loader.djl"].spread, 0.1)
+        self.assertAlmostEqual(found["loader.alone.djl"].spread, 0.1)
         self.assertAlmostEqual(found["ingest.large"].spread, (3.125 - 2.0) / 2.5)
         self.assertEqual((figures.spread([]), figures.spread([3]), figures.spread([1, 2, 4])), (0, 0, 1.5))
+
+    def test_a_figure_whose_repetitions_differ_widely_is_not_measured_and_readme_does_not_quote_it(self):
+        path = os.path.join(self.folder.path, "ingest", "ingest-advise-268435456.json")
+        row = json.loads(read(path))
+        figure = self.folder.figures()[0]["ingest.large"]
+        self.assertTrue(figure.measured)
+        write(path, json.dumps(row | {"cp": [0.13, 0.5, 0.17]}))
+        figure = self.folder.figures()[0]["ingest.large"]
+        self.assertFalse(figure.measured)
+        if PYTHON:
+            self.assertIn("| not measured |", self.folder.report()[2][""])
+        readme = os.path.join(self.folder.place, "README.md")
+        write(readme, "[report](bench/results/made-up/report.md)")
+        os.makedirs(os.path.join(self.folder.place, "bench", "results", "made-up"))
+        write(os.path.join(self.folder.place, "bench", "results", "made-up", "figures.json"), json.dumps({"figures": [figure.json()]}))
+        self.assertNotIn("load one file", claims.lines(readme)[1])
+
+    def test_a_torch_that_is_absent_is_named_in_its_row(self):
+        write(os.path.join(self.folder.path, "loader", "torch.json"), json.dumps({"absent": "python3 has no torch"}))
+        self.assertIn("| torch.utils.data.DataLoader | absent: python3 has no torch |", tables("loader", os.path.join(self.folder.path, "loader")))
+        self.assertFalse([key for key in self.folder.figures()[0] if "torch" in key])
 
     def test_figures_before_one_that_is_missing_are_kept(self):
         self.folder.keep_lines(1, "growth", "clients.jsonl")

@@ -2,7 +2,10 @@
 
 A figure has a ratio to a peer of the same run, in which more is better, or where it has no peer, a value. Its spread says by how much
 repetitions in the same run differ, its own or the peer's, whichever more: (most - least) / middle; 0 where nothing was repeated.
+A figure whose spread is wide was disturbed, or its peer was: it counts as not measured, and README does not quote it.
+A figure that begins to measure something else gets another key.
 """
+import contextlib
 import dataclasses
 import json
 import os
@@ -15,6 +18,12 @@ import arrays_report
 import fan_out_report
 import handles_report
 import ingest_report
+import torch_peer
+
+RESUMED_ROWS = 100_000_000
+
+
+WIDE = 0.5
 
 
 @dataclasses.dataclass
@@ -31,6 +40,11 @@ class Figure:
     command: str = ""
 
     @property
+    def measured(self):
+        """Whether repetitions agree well enough for a statement."""
+        return self.spread <= WIDE
+
+    @property
     def ratio(self):
         """How many times better than the peer, by rounds in turns where there were such; None where there is no peer."""
         if self.times:
@@ -40,7 +54,7 @@ class Figure:
         return self.peer_value / self.value if self.less_is_better else self.value / self.peer_value
 
     def json(self):
-        return dataclasses.asdict(self) | {"ratio": self.ratio}
+        return dataclasses.asdict(self) | {"ratio": self.ratio, "measured": self.measured}
 
 
 def load(*path):
@@ -135,17 +149,34 @@ def ingest(folder):
 
 def loader(folder):
     table = jmh(os.path.join(folder, "round-1.json"))
-    epoch, djl, bare = (table[key] for key in (("EpochBenchmark.loader", "default"), ("EpochBenchmark.djlArrayDataset",), ("EpochBenchmark.bareGather",)))
-    for key, what, ours, peer, other in (
-        ("loader.djl", "shuffled batches of 256×784 floats", epoch, "DJL ArrayDataset", djl),
-        ("loader.bare", "shuffled batches of 256×784 floats", epoch, "the copies alone", bare),
+    ahead, alone = (table["EpochBenchmark.loader", threads] for threads in ("default", "0"))
+    shape = "shuffled batches of 256×784 floats"
+    for key, peer, other in (
+        ("loader.alone.djl", "DJL ArrayDataset", table["EpochBenchmark.djlArrayDataset",]),
+        ("loader.alone.bare", "the copies alone", table["EpochBenchmark.bareGather",]),
     ):
         yield Figure(
-            key, what, ours["primaryMetric"]["score"], "batches/s", peer=peer, peer_value=other["primaryMetric"]["score"],
-            spread=own_spread(ours, other),
+            key, f"{shape}, one thread", alone["primaryMetric"]["score"], "batches/s", peer=peer, peer_value=other["primaryMetric"]["score"],
+            spread=own_spread(alone, other),
         )
+    with contextlib.suppress(FileNotFoundError):
+        for row in load(folder, "torch.json").get("ways", []):
+            ours, threads = (ahead, "gathering ahead") if row["workers"] else (alone, "one thread")
+            workers = f", {row['workers']} workers" if row["workers"] else ""
+            yield Figure(
+                f"loader.torch.{row['way']}.{row['workers']}", f"{shape}, {threads}", ours["primaryMetric"]["score"], "batches/s",
+                peer=f"{torch_peer.WAYS[row['way']]}{workers}", peer_value=statistics.median(row["batchesPerSecond"]),
+                spread=max(own_spread(ours), spread(row["batchesPerSecond"])),
+            )
     first = table["FirstBatchBenchmark.fromConnect",]
     yield Figure("loader.first", "connect, open, shuffle, first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
+    for order in "shuffle", "permuted":
+        resumed = table.get(("FirstBatchBenchmark.buildAndResume", order))
+        if resumed:
+            yield Figure(
+                f"loader.resume.{order}", f"resume in the middle of {RESUMED_ROWS:,} samples with a new loader, {order}(seed)",
+                resumed["primaryMetric"]["score"], "ms", True, spread=own_spread(resumed),
+            )
 
 
 def growth(folder):
@@ -176,17 +207,19 @@ def collectives(folder):
 
 
 def handles(folder):
-    socket, queue = handles_report.hand_over(lines(folder, "handle-queue.jsonl"))
-    yield Figure("handles", "hand a buffer to another process, p50", queue["handOverP50Ns"], "ns", True,
-                 peer="Unix socket", peer_value=socket["handOverP50Ns"])
+    found = handles_report.hand_over(lines(folder, "handle-queue.jsonl"))
+    for key, peer, name in (("polled", "polling-socket", "a Unix socket that polls, too"), ("blocked", "socket", "a Unix socket that blocks")):
+        yield Figure(f"handles.{key}", "write 4 KiB, hand them to another process, read them there, p50", found["queue"]["handOverP50Ns"], "ns",
+                     True, peer=name, peer_value=found[peer]["handOverP50Ns"],
+                     spread=max(spread(found["queue"]["trials"]), spread(found[peer]["trials"])))
 
 
 def fan_out(folder):
     for row in fan_out_report.rows(os.path.join(folder, "fan-out.jsonl")):
-        if row["array"] != "rows-64" and row["reads"] == "little" and row["consumers"] in (1, 4):
-            readers = "1 process" if row["consumers"] == 1 else f"{row['consumers']} processes"
+        if row["array"] != "rows-64" and row["reads"] == "all" and row["consumers"] in (1, 4):
+            readers = "1 process that reads" if row["consumers"] == 1 else f"{row['consumers']} processes that read"
             yield Figure(
-                f"fan-out.{row['array'].removeprefix('rows-')}.{row['consumers']}", f"publish a batch of {row['bytes']:,} B to {readers}",
+                f"fan-out.read.{row['array'].removeprefix('rows-')}.{row['consumers']}", f"publish a batch of {row['bytes']:,} B to {readers} every byte",
                 row["microseconds"], "µs", True, peer="a plain copy of the same bytes", peer_value=row["copyMicroseconds"],
             )
 

@@ -51,7 +51,8 @@ def heading(machine, seconds, lacks):
     yield (
         "Read the ratios: each is of two figures of this run, taken in turns or one after the other. The machine's own speed is in"
         " neither. Where others used the machine meanwhile, the spread shows it: it is (most - least) / middle of the repetitions in"
-        " this run; a ratio that differs by less between two reports says nothing. `ops/bench --compare OLD NEW` compares two reports."
+        f" this run; a ratio that differs by less between two reports says nothing, and one whose spread is over {100 * figures.WIDE:.0f} % counts"
+        " as not measured. `ops/bench --compare OLD NEW` compares two reports."
         " GB are 10⁹ bytes, GiB 2³⁰.\n"
     )
 
@@ -61,6 +62,8 @@ def summary(found):
     yield "|---|--:|---|--:|--:|--:|---|"
     for figure in found:
         ratio = f"**{figure.ratio:.2f}**" if figure.ratio else ""
+        if not figure.measured:
+            ratio = "not measured"
         peer_value = f"{number(figure.peer_value)} {figure.unit}" if figure.peer else ""
         own_spread = f"{100 * figure.spread:.0f} %" if figure.spread else ""
         yield (

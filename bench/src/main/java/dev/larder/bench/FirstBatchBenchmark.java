@@ -14,6 +14,7 @@ import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -33,6 +34,10 @@ public class FirstBatchBenchmark {
     /** An epoch over 100 million samples that stopped at half of them. */
     @State(Scope.Benchmark)
     public static class Stopped {
+        /** How it is shuffled: by an order in memory, or by a permutation that is calculated row by row. */
+        @Param({"shuffle", "permuted"})
+        public String order;
+
         private Larder larder;
         private Dataset dataset;
         private Loader loader;
@@ -69,7 +74,10 @@ public class FirstBatchBenchmark {
         LoaderBuilder builder() {
             return Loader.over(dataset)
                     .arrays(LONG_ARRAY)
-                    .sampler(Sampler.permuted(BenchStore.SEED))
+                    .sampler(
+                            order.equals("shuffle")
+                                    ? Sampler.random(BenchStore.SEED)
+                                    : Sampler.permuted(BenchStore.SEED))
                     .batch(BenchStore.BATCH);
         }
     }

@@ -19,10 +19,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Hands a buffer to another process and gets another back, again and again, beside the same with 64 bytes over a Unix-domain socket; and
- * hands over an array of a gibibyte. Prints a row of JSON for each.
+ * Writes 4 KiB, hands them to another process, which reads them all and answers with 4 KiB of its own: through queues of handles,
+ * and through a Unix-domain socket that blocks or polls. And hands over an array of a gibibyte. Prints a row of JSON for each.
  */
 final class HandleQueueBenchmark {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -30,6 +31,12 @@ final class HandleQueueBenchmark {
     private static final String BACK = "bench-back";
     private static final long ARRAY_BYTES = 1L << 30;
     private static final int TRIALS = 4;
+
+    /** What a message says that is to change how the socket waits. */
+    private static final long POLL = 3;
+
+    private static final long BLOCK = 4;
+    private static final int MESSAGE_BYTES = 4096;
 
     private HandleQueueBenchmark() {}
 
@@ -64,7 +71,7 @@ final class HandleQueueBenchmark {
         return HandleQueue.builder(regions, name)
                 .capacity(8)
                 .buffers(4)
-                .bufferBytes(4096)
+                .bufferBytes(MESSAGE_BYTES)
                 .openOrCreate(PATIENCE);
     }
 
@@ -97,20 +104,52 @@ final class HandleQueueBenchmark {
         Handle answered = back.newHandle();
         RoundTrip throughQueues = () -> {
             there.claim(asked, PATIENCE);
+            write(asked.buffer(), 1);
             there.put(asked, PATIENCE);
             back.take(answered, PATIENCE);
+            read(answered.buffer(), 2);
             answered.giveBack();
         };
         try (SocketChannel connection = server.accept()) {
-            ByteBuffer message = ByteBuffer.allocateDirect(64);
+            ByteBuffer message = ByteBuffer.allocateDirect(MESSAGE_BYTES);
+            UnsafeBuffer content = new UnsafeBuffer(message);
             RoundTrip throughSocket = () -> {
+                write(content, 1);
                 send(connection, message);
                 receive(connection, message);
+                read(content, 2);
             };
             for (int trial = 0; trial < TRIALS; trial++) {
                 measure("socket", throughSocket, count);
+                poll(connection, content, true);
+                measure("polling-socket", throughSocket, count);
+                poll(connection, content, false);
                 measure("queue", throughQueues, count);
             }
+        }
+    }
+
+    /** Has both ends of the socket poll from now on, or block. */
+    private static void poll(SocketChannel connection, UnsafeBuffer content, boolean polls) throws IOException {
+        write(content, polls ? POLL : BLOCK);
+        send(connection, content.byteBuffer());
+        connection.configureBlocking(!polls);
+        receive(connection, content.byteBuffer());
+    }
+
+    private static void write(UnsafeBuffer buffer, long value) {
+        for (int at = 0; at < MESSAGE_BYTES; at += Long.BYTES) {
+            buffer.putLong(at, value);
+        }
+    }
+
+    private static void read(UnsafeBuffer buffer, long expected) {
+        long sum = 0;
+        for (int at = 0; at < MESSAGE_BYTES; at += Long.BYTES) {
+            sum += buffer.getLong(at);
+        }
+        if (sum != expected * (MESSAGE_BYTES / Long.BYTES)) {
+            throw new IllegalStateException("wrong bytes: sum=" + sum + " expected=" + expected);
         }
     }
 
@@ -167,18 +206,29 @@ final class HandleQueueBenchmark {
                     long before = looks ? residentKiB() : 0;
                     asked.array().getByte(asked.byteSize() - 1);
                     tag = looks ? residentKiB() - before : 0;
+                } else {
+                    read(asked.buffer(), 1);
                 }
                 asked.giveBack();
                 back.claim(answer, PATIENCE);
+                write(answer.buffer(), 2);
                 back.put(answer.tag(tag), PATIENCE);
             }
         }
     }
 
     private static void echo(SocketChannel connection) {
-        ByteBuffer message = ByteBuffer.allocateDirect(64);
+        ByteBuffer message = ByteBuffer.allocateDirect(MESSAGE_BYTES);
+        UnsafeBuffer content = new UnsafeBuffer(message);
         try {
             while (receive(connection, message)) {
+                long wanted = content.getLong(0);
+                if (wanted == POLL || wanted == BLOCK) {
+                    connection.configureBlocking(wanted == BLOCK);
+                } else {
+                    read(content, 1);
+                }
+                write(content, 2);
                 send(connection, message);
             }
         } catch (IOException ended) {
