@@ -92,7 +92,7 @@ def sample(number, size=4):
 
 class BatchesTest(unittest.TestCase):
     def setUp(self):
-        self.store = tempfile.mkdtemp(dir="/dev/shm", prefix="larder-python-")
+        self.store = tempfile.mkdtemp(dir="/dev/shm", prefix="larder-test-" + os.environ.get("LARDER_TEST_RUN", "python") + "-")
         self.addCleanup(shutil.rmtree, self.store)
 
     def attach(self, **options):

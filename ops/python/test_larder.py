@@ -60,7 +60,7 @@ class StoreCase(unittest.TestCase):
     """Has a store of its own."""
 
     def setUp(self):
-        self.store = tempfile.mkdtemp(prefix="larder-python-", dir="/dev/shm")
+        self.store = tempfile.mkdtemp(prefix="larder-test-" + os.environ.get("LARDER_TEST_RUN", "python") + "-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, self.store)
         before = os.environ.get("LARDER_STORE")
         os.environ["LARDER_STORE"] = self.store

@@ -164,7 +164,7 @@ class ArrayViewTest {
             }
         }
         running.set(false);
-        writer.get(10, TimeUnit.SECONDS);
+        writer.get(60, TimeUnit.SECONDS);
     }
 
     @Test

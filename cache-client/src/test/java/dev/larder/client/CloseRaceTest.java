@@ -116,7 +116,7 @@ class CloseRaceTest {
                 if (copies(view, target)) {
                     assertHoldsBigRows(target);
                 }
-                closing.get(10, TimeUnit.SECONDS);
+                closing.get(60, TimeUnit.SECONDS);
             }
         }
     }
@@ -251,7 +251,7 @@ class CloseRaceTest {
         List<Future<?>> futures = new ArrayList<>();
         for (Runnable action : actions) {
             futures.add(threads.submit(() -> {
-                start.await(10, TimeUnit.SECONDS);
+                start.await(60, TimeUnit.SECONDS);
                 action.run();
                 return null;
             }));

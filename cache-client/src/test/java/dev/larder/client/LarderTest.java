@@ -182,7 +182,7 @@ class LarderTest {
         fixture.unlink("one", 1);
         posix.close(descriptor);
 
-        try (Dataset dataset = opening.get(10, TimeUnit.SECONDS)) {
+        try (Dataset dataset = opening.get(60, TimeUnit.SECONDS)) {
             assertThat(dataset.version()).isEqualTo(2);
             assertThat(dataset.array("only").getInt(0)).isEqualTo(8);
         }
@@ -204,7 +204,7 @@ class LarderTest {
             }
         } finally {
             looking.set(false);
-            daemon.get(10, TimeUnit.SECONDS);
+            daemon.get(60, TimeUnit.SECONDS);
         }
     }
 
@@ -224,7 +224,7 @@ class LarderTest {
             }
         } finally {
             looking.set(false);
-            daemon.get(10, TimeUnit.SECONDS);
+            daemon.get(60, TimeUnit.SECONDS);
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.testing.Rounds;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -14,24 +15,23 @@ import org.junit.jupiter.api.Test;
 
 /** An index with the right checksum and wrong numbers: it is refused, and nothing else happens. */
 class HostileIndexTest {
-    private static final long SEED = Long.getLong("larder.fuzz.seed", 5);
-    private static final int ROUNDS = 100_000;
+    private static final Rounds ROUNDS = Rounds.of("spoiled indices", 100_000, 5);
     private static final int[] NUMBERS = {
         Integer.MIN_VALUE, -1, 0, 1, 2, 3, 127, 128, 1 << 20, 1 << 30, Integer.MAX_VALUE
     };
 
-    private final Random random = new Random(SEED);
+    private final Random random = ROUNDS.random();
 
     @Test
     void wrongNumbersAreRefusedWhateverTheyAre() {
         byte[] good = IndexWriter.write(
                 List.of(entry("a", 3, 4), entry("folder/b"), entry("c", 0)), Map.of("pack-0000", 8192L), 3, 0);
         int refused = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < ROUNDS.count(); round++) {
             refused += isRefused(spoil(good.clone())) ? 1 : 0;
         }
-        System.out.println("seed=" + SEED + " rounds=" + ROUNDS + " refused=" + refused);
-        assertThat(refused).isGreaterThan(ROUNDS / 10);
+        System.out.println(ROUNDS + " refused=" + refused);
+        assertThat(refused).isGreaterThan(ROUNDS.count() / 10);
     }
 
     private static ArrayEntry entry(String name, long... shape) {

@@ -2,6 +2,7 @@ package dev.larder.npy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.testing.Rounds;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,12 +36,13 @@ class RandomHeaderTest {
         'a', '\'', '"', '\\', '\n', '\t', 0, 0x7f, 0xa0, 0xe9, 0x3b1, 0x2028, 0xd800, 0xfeff, 0x65e5, 0x1f600, 0x10ffff
     };
 
-    private final long seed = System.nanoTime();
-    private final Random random = new Random(seed);
+    private final Rounds rounds = Rounds.of("random headers", 2_000);
+    private final long seed = rounds.seed();
+    private final Random random = rounds.random();
 
     @Test
     void whatIsWrittenReadsBackTheSame() {
-        for (int i = 0; i < 2_000; i++) {
+        for (int i = 0; i < rounds.count(); i++) {
             Dtype dtype = Dtype.parse(random.nextBoolean() ? simple() : structure(0));
             NpyHeader header = NpyHeader.of(dtype, random.nextBoolean() ? Order.C : Order.F, shape());
 

@@ -49,7 +49,7 @@ class BulkIoTest {
     @Timeout(10)
     void aPipeThatNobodyWritesToIsOpenedAtOnceAndTellsWhatItIs() throws Exception {
         Path pipe = folder.resolve("pipe");
-        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor(10, TimeUnit.SECONDS))
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor(60, TimeUnit.SECONDS))
                 .isTrue();
 
         int descriptor = io.openWithoutWaiting(pipe);

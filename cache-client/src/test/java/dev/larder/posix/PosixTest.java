@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.LockHolder;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
@@ -31,7 +32,7 @@ class PosixTest {
 
     @BeforeEach
     void create() throws IOException {
-        folder = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+        folder = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
         file = Files.write(folder.resolve("größe"), new byte[] {1, 2, 3, 4, 5});
     }
 

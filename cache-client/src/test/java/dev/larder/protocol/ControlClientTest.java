@@ -179,7 +179,7 @@ class ControlClientTest {
             Thread waiter = new Thread(() -> failure.complete(failureOf(
                     () -> ControlClient.at(store).await("x", Duration.ofMinutes(1), step -> waiting.countDown()))));
             waiter.start();
-            assertThat(waiting.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(waiting.await(60, TimeUnit.SECONDS)).isTrue();
             waiter.interrupt();
             waiter.join(10_000);
             assertThat(daemon.received()).hasSize(2);

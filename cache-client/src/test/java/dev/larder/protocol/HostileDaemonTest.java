@@ -9,6 +9,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.FrameMutator;
 import dev.larder.testing.ProtocolSamples;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.nio.ByteBuffer;
@@ -27,8 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A daemon that answers with spoiled frames: a client fails with an error of ours, in time, and keeps nothing. */
 @Timeout(120)
 class HostileDaemonTest {
-    private static final long SEED = Long.getLong("larder.fuzz.seed", 6);
-    private static final int FRAMES = 200_000;
+    private static final Rounds FRAMES = Rounds.of("spoiled answers", 200_000, 6);
     private static final int EXCHANGES = 1_000;
 
     @TempDir(factory = ShortFolder.class)
@@ -36,13 +36,13 @@ class HostileDaemonTest {
 
     private final AtomicInteger hungUp = new AtomicInteger();
     private final FrameMutator mutator =
-            new FrameMutator(SEED, ProtocolSamples.encodeResponses(ProtocolSamples.responses()));
+            new FrameMutator(FRAMES.seed(), ProtocolSamples.encodeResponses(ProtocolSamples.responses()));
 
     @Test
     void decoderRefusesWhatItCannotRead() {
         ResponseCodec codec = new ResponseCodec();
         int read = 0;
-        for (int frame = 0; frame < FRAMES; frame++) {
+        for (int frame = 0; frame < FRAMES.count(); frame++) {
             byte[] bytes = mutator.next();
             byte[] body = Arrays.copyOfRange(bytes, Math.min(4, bytes.length), bytes.length);
             try {
@@ -53,7 +53,7 @@ class HostileDaemonTest {
                 assertThat(refused.code()).isEqualTo(ErrorCode.BAD_INPUT);
             }
         }
-        System.out.println("seed=" + SEED + " frames=" + FRAMES + " read=" + read);
+        System.out.println(FRAMES + " read=" + read);
     }
 
     @Test

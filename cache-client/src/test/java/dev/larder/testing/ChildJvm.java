@@ -51,6 +51,7 @@ public final class ChildJvm implements AutoCloseable {
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:-UsePerfData", // no file in /tmp, which a killed JVM would leave there
                 "-Xmx256m"));
         command.addAll(flags);
         command.addAll(List.of("-cp", classPath, main));

@@ -34,9 +34,8 @@ public final class LeavesNothingBehind
 
     private static final Namespace NAMESPACE = Namespace.create(LeavesNothingBehind.class);
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    private static final String OWN_PREFIX =
-            "larder-test-" + ProcessHandle.current().pid() + "-";
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final String OWN_PREFIX = prefix() + ProcessHandle.current().pid() + "-";
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long RETRY_NANOS = 10_000_000;
 
     /** Threads that the JDK or a library starts once, when it likes. */
@@ -54,6 +53,12 @@ public final class LeavesNothingBehind
             "surefire-",
             "Notification Thread",
             "awaitility");
+
+    /** Returns how names in {@code /dev/shm} begin, by which {@code ops/test} knows what its own run has left there. */
+    public static String prefix() {
+        String run = System.getenv("LARDER_TEST_RUN");
+        return "larder-test-" + (run == null ? "" : run + "-");
+    }
 
     /** Returns a path in {@code /dev/shm} for a store that does not exist yet. */
     public static Path newStore() {

@@ -3,6 +3,7 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.testing.DefaultSignals;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,7 +19,7 @@ import java.util.stream.Collectors;
 
 /** The command in a JVM of its own, with a store of its own unless told otherwise. Closing it kills what still runs. */
 final class CommandProcess implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int KILLED = 137;
 
     private final Path store;
@@ -33,7 +34,7 @@ final class CommandProcess implements AutoCloseable {
             this.err = Files.createTempFile("larder", ".err");
             List<String> words = new ArrayList<>(starter);
             words.addAll(words(store, arguments));
-            this.process = new ProcessBuilder(words)
+            this.process = new ProcessBuilder(DefaultSignals.of(words))
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile())
                     .start();
@@ -100,7 +101,7 @@ final class CommandProcess implements AutoCloseable {
                 .forEach(words::add);
         words.add("-Dlarder.python="
                 + Path.of("../../ops/python").toAbsolutePath().normalize());
-        words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
         words = CommandImage.addTo(words);
         words.add(LarderCommand.class.getName());
         return words;

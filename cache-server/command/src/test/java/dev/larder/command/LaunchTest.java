@@ -3,7 +3,9 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.testing.DefaultSignals;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,8 +31,7 @@ class LaunchTest {
             + " echo pid $$; while :; do wait; done";
 
     private static final Pattern PID = Pattern.compile("pid (\\d+)");
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-    private static final int ROUNDS = Integer.getInteger("larder.soak.rounds", 4);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     @TempDir
     Path folder;
@@ -222,8 +223,8 @@ class LaunchTest {
     @Test
     void aThirdCtrlCEndsACommandWhoseOutputNobodyTakes() throws IOException, InterruptedException {
         Path err = folder.resolve("err");
-        Process process = new ProcessBuilder(
-                        CommandProcess.script(folder).toString(), "launch", "--", "sh", "-c", "echo up >&2; exec yes")
+        Process process = new ProcessBuilder(DefaultSignals.of(List.of(
+                        CommandProcess.script(folder).toString(), "launch", "--", "sh", "-c", "echo up >&2; exec yes")))
                 .redirectError(err.toFile())
                 .start();
         for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
@@ -315,9 +316,9 @@ class LaunchTest {
 
     @Test
     void nothingIsLeftWhicheverProcessIsKilled() throws IOException, InterruptedException {
-        long seed = System.nanoTime();
-        Random random = new Random(seed);
-        for (int round = 0; round < ROUNDS; round++) {
+        Rounds rounds = Rounds.of("killed launches", 4);
+        Random random = rounds.random();
+        for (int round = 0; round < rounds.count(); round++) {
             try (CommandProcess launch = launch(DEAF_FAMILY, "--grace=200ms", "--max-restarts=1")) {
                 List<Long> pids = pids(launch, 6);
                 long victim = random.nextBoolean() ? launch.pid() : pids.get(random.nextInt(pids.size()));
@@ -325,9 +326,7 @@ class LaunchTest {
                 signal(victim, name);
                 launch.signalAfter(random.nextInt(50), random.nextBoolean() ? "KILL" : "TERM");
                 signal(launch.pid(), "CONT");
-                assertThat(launch.exitCode())
-                        .as("seed %d round %d", seed, round)
-                        .isNotZero();
+                assertThat(launch.exitCode()).as("%s round %d", rounds, round).isNotZero();
                 awaitGone(pids(launch.out()), PATIENCE);
             }
         }

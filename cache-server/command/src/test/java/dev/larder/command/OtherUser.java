@@ -47,7 +47,11 @@ final class OtherUser implements AutoCloseable {
     String larder(String... words) throws IOException {
         List<String> line = new ArrayList<>(become);
         line.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m", "-cp", classPath));
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:-UsePerfData",
+                "-cp",
+                classPath));
         line.add(LarderCommand.class.getName());
         line.addAll(List.of(words));
         Process process = new ProcessBuilder(line).redirectErrorStream(true).start();

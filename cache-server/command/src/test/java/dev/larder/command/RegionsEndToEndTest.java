@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Regions as programs use them, of a daemon in a process of its own. */
 @ExtendWith(LeavesNothingBehind.class)
 class RegionsEndToEndTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** Where no other stores are: what other tests have left for a moment is not ours to remove. */
     @TempDir

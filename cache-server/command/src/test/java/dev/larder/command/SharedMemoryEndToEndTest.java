@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Shared arrays and queues as programs use them, with a daemon in a process of its own. */
 @ExtendWith(LeavesNothingBehind.class)
 class SharedMemoryEndToEndTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Dtype FLOAT = Dtype.parse("<f4");
 
     private CommandProcess daemon;

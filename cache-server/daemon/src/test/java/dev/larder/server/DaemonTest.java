@@ -16,6 +16,7 @@ import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.store.CleanUp;
+import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -45,7 +46,7 @@ class DaemonTest {
 
     @BeforeEach
     void start() throws IOException {
-        store = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+        store = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
         daemon = Daemon.start(new DaemonConfig(store, OptionalLong.empty(), 2));
         control = ControlClient.at(store);
     }

@@ -185,7 +185,7 @@ class HugePagesTest {
                 CompletableFuture<?> load = CompletableFuture.runAsync(() -> served.load("d", sources));
                 LockSupport.parkNanos(delayNs);
                 child.kill();
-                load.handle((done, failure) -> done).get(10, TimeUnit.SECONDS);
+                load.handle((done, failure) -> done).get(60, TimeUnit.SECONDS);
 
                 try (Daemon next = served.start(OptionalLong.of(ServedStore.ANY_CAPACITY))) {
                     assertThat(ServedStore.entries(next.layout().incoming())).isEmpty();
@@ -212,7 +212,7 @@ class HugePagesTest {
                 daemon.stop(false);
 
                 assertThat(served.root()).as("seed=" + SEED + " round=" + round).doesNotExist();
-                load.handle((done, failure) -> done).get(10, TimeUnit.SECONDS);
+                load.handle((done, failure) -> done).get(60, TimeUnit.SECONDS);
             }
         }
     }

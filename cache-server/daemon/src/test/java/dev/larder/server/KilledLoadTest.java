@@ -6,10 +6,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Rounds;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon that is killed at some moment of a load: afterwards there is nothing, or the whole version. */
 class KilledLoadTest {
-    private static final int SEED = 20_260_101;
-    private static final int ROUNDS = 14;
     private static final int BYTES = 64 << 20;
     private static final long LONGEST_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(90);
 
@@ -46,20 +44,20 @@ class KilledLoadTest {
 
     @Test
     void nothingOrTheWholeVersionIsThereAfterwards() throws Exception {
-        Random random = new Random(SEED);
+        Rounds rounds = Rounds.of("killed loads", 14, 20_260_101);
         int whole = 0;
-        for (int round = 0; round < ROUNDS; round++) {
-            long delayNs = random.nextLong(LONGEST_DELAY_NS);
+        for (int round = 0; round < rounds.count(); round++) {
+            long delayNs = rounds.random().nextLong(LONGEST_DELAY_NS);
             killWhileLoading(delayNs);
             try {
                 whole += datasetsAfterRestart();
             } catch (AssertionError | LarderException e) {
-                throw new AssertionError("seed=" + SEED + " round=" + round + " delayNs=" + delayNs, e);
+                throw new AssertionError(rounds + " round=" + round + " delayNs=" + delayNs, e);
             }
         }
         assertThat(whole)
                 .as("rounds in which the load was over before the kill")
-                .isLessThan(ROUNDS);
+                .isLessThan(rounds.count());
     }
 
     private void killWhileLoading(long delayNs) throws Exception {
@@ -67,12 +65,12 @@ class KilledLoadTest {
         try (ChildJvm child = served.startProcess()) {
             CompletableFuture<Void> load = CompletableFuture.runAsync(
                     () -> served.control().load(ServedStore.request("d", sources), progress -> underWay.countDown()));
-            assertThat(underWay.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(underWay.await(60, TimeUnit.SECONDS)).isTrue();
             LockSupport.parkNanos(delayNs);
             child.kill();
             load.handle((done, failure) -> failure == null || isLostDaemon(failure.getCause()))
                     .thenAccept(expected -> assertThat(expected).isTrue())
-                    .get(10, TimeUnit.SECONDS);
+                    .get(60, TimeUnit.SECONDS);
         }
     }
 

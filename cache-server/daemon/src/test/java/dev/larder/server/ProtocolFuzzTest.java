@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The long run of the same is in bench. */
 @Timeout(180)
 class ProtocolFuzzTest {
-    private static final long SEED = Long.getLong("larder.fuzz.seed", 4);
+    private static final long SEED = Long.getLong("larder.seed", 4);
     private static final long CAPACITY = 64L << 20;
     private static final int SLACK = 4;
     private static final long HEAP_SLACK_BYTES = 8L << 20;

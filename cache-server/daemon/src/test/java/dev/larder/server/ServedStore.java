@@ -8,6 +8,7 @@ import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.LimitedGroup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -42,7 +43,7 @@ final class ServedStore implements AutoCloseable {
     /** Makes one in {@code /dev/shm}; the folder is there and empty. */
     static ServedStore create() {
         try {
-            return new ServedStore(Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-"));
+            return new ServedStore(Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -97,7 +97,7 @@ class SourceFaultTest {
     @Test
     void aPipeIsRefusedAndNobodyWaitsForIt() throws Exception {
         Path pipe = sources.resolve("pipe.npy");
-        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor(10, TimeUnit.SECONDS))
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor(60, TimeUnit.SECONDS))
                 .isTrue();
 
         assertRefused(pipe, "no regular file");

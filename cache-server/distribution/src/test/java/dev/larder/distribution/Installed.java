@@ -24,6 +24,10 @@ import java.util.stream.Stream;
 record Installed(Path root, Path home, Path path, Path store) implements AutoCloseable {
     private static final Path TARGET = Path.of(System.getProperty("larder.target", "target"));
     private static final long DEADLINE_S = 180;
+
+    /** By this {@code ops/test} knows what its own run has started, and what that left behind. */
+    private static final String RUN = System.getenv().getOrDefault("LARDER_TEST_RUN", "dist");
+
     private static final List<String> TOOLS = List.of(
             "bash cat chmod cksum cut dirname env find flock gzip install kill mkdir mktemp mv nproc readlink rm sed setpriv setsid sh sleep true"
                     .split(" ", -1));
@@ -42,7 +46,8 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
         if (!property.endsWith("java")) {
             link(path, "java");
         }
-        Path store = Path.of("/dev/shm/larder-dist-" + ProcessHandle.current().pid() + "-" + System.nanoTime());
+        Path store = Path.of(
+                "/dev/shm/larder-test-" + RUN + "-" + ProcessHandle.current().pid() + "-" + System.nanoTime());
         Installed installed = new Installed(onlyFolder(folder), home, path, store);
         Files.createDirectory(installed.temporary());
         Files.setPosixFilePermissions(installed.temporary(), PosixFilePermissions.fromString("rwxrwxrwx"));
@@ -68,6 +73,7 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
 
     Map<String, String> environment() {
         return Map.of(
+                "LARDER_TEST_RUN", RUN,
                 "HOME", home.toString(),
                 "PATH", path.toString(),
                 "LARDER_STORE", store.toString(),

@@ -3,6 +3,7 @@ package dev.larder.distributed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,8 @@ class CollectivesModelTest {
     private static final int CHUNK_BYTE_SIZE = 24 * 1024;
     private static final int[] LENGTHS = {0, 1, 3, 31, 1000, 2048, 4097, 6144, 13_000};
     private static final List<ElementType> TYPES = List.of(ElementType.values());
-    private static final long SEED = Long.getLong("larder.test.seed", System.nanoTime());
+    private static final Rounds ROUNDS = Rounds.of("random calls", 300);
+    private static final long SEED = ROUNDS.seed();
 
     @TempDir
     Path folder;
@@ -184,7 +186,7 @@ class CollectivesModelTest {
         try (Gang gang = gang("random", 3)) {
             gang.run(group -> {
                 SplittableRandom random = new SplittableRandom(SEED);
-                for (int i = 0; i < 300; i++) {
+                for (int i = 0; i < ROUNDS.count(); i++) {
                     ElementType type = TYPES.get(random.nextInt(TYPES.size()));
                     int elements = random.nextInt(1 << random.nextInt(1, 14));
                     if (random.nextBoolean()) {

@@ -117,7 +117,7 @@ class GroupFaultsTest {
                 assertThat(messageOf(group::barrier)).isEqualTo(first);
                 assertThat(messageOf(() -> group.barrierAsync().await(SHORT))).isEqualTo(first);
                 assertThat(messageOf(() -> group.subgroup(0, 1))).isEqualTo(first);
-                assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(2));
+                assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(15));
                 return first;
             });
         }

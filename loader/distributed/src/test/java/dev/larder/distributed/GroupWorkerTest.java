@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(LeavesNothingBehind.class)
 class GroupWorkerTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** What a JVM says where the system has no more threads. */
     private static final class Unstartable extends Thread {

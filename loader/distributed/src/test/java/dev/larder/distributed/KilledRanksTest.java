@@ -5,25 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Kills and stops ranks in the middle of random calls. {@code -Dlarder.test.rounds=100} makes it longer, {@code
- * -Dlarder.test.seed=…} repeats what it printed.
+ * Kills and stops ranks in the middle of random calls.
  */
 @ExtendWith(LeavesNothingBehind.class)
 class KilledRanksTest {
-    private static final int ROUNDS = Integer.getInteger("larder.test.rounds", 10);
-    private static final long SEED = Long.getLong("larder.test.seed", System.nanoTime());
-    private static final Duration NOTICE = Duration.ofSeconds(1);
+    private static final Rounds ROUNDS = Rounds.of("killed ranks", 10);
+    private static final Duration NOTICE = Duration.ofSeconds(15); // by the death, not by the deadline of 30 s
     private static final int WORLD_SIZE = 3;
     private static final long LONGEST_RUN_US = 120_000;
 
@@ -47,23 +45,21 @@ class KilledRanksTest {
                 Integer.toString(rank),
                 Integer.toString(WORLD_SIZE),
                 Integer.toString(firstRound),
-                Long.toString(SEED),
+                Long.toString(ROUNDS.seed()),
                 Long.toString(timeout.toMillis()));
     }
 
     @Test
-    void theOthersHearWithinASecondWhoDied() {
-        System.out.println("seed " + SEED);
-        SplittableRandom random = new SplittableRandom(SEED);
+    void theOthersHearWhoDiedLongBeforeTheirDeadline() {
         for (int rank = 0; rank < WORLD_SIZE; rank++) {
             start(rank, 0, Duration.ofSeconds(30));
         }
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < ROUNDS.count(); round++) {
             for (ChildJvm rank : ranks) {
                 rank.awaitLine("joined " + round);
             }
-            LockSupport.parkNanos(1000 * random.nextLong(LONGEST_RUN_US));
-            killAndReplace(random.nextInt(WORLD_SIZE), round);
+            LockSupport.parkNanos(1000 * ROUNDS.random().nextLong(LONGEST_RUN_US));
+            killAndReplace(ROUNDS.random().nextInt(WORLD_SIZE), round);
         }
     }
 
@@ -74,11 +70,8 @@ class KilledRanksTest {
         for (int rank = 0; rank < WORLD_SIZE; rank++) {
             if (rank != victim) {
                 String line = ranks[rank].awaitLine("failed " + round);
-                assertThat(line).as("seed " + SEED).contains("has died: rank=" + victim + " pid=" + pid + " ");
+                assertThat(line).as(ROUNDS.toString()).contains("has died: rank=" + victim + " pid=" + pid + " ");
                 assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(NOTICE);
-                if (ROUNDS > 10) {
-                    System.out.println((System.nanoTime() - startNs) / 1_000_000 + " ms: " + line);
-                }
             }
         }
         start(victim, round + 1, Duration.ofSeconds(30));

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(LeavesNothingBehind.class)
 class ProcessGroupTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int CHUNK_BYTE_SIZE = 64 * 1024;
 
     private final OwnFolder regions = new OwnFolder();

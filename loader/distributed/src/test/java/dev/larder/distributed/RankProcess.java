@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
  */
 final class RankProcess {
     private static final int LONGEST = 600_000;
-    private static final Duration JOIN_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration JOIN_PATIENCE = Duration.ofSeconds(60);
 
     private final SplittableRandom random;
     private final ProcessGroup group;

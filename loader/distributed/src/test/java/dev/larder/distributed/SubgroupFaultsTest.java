@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Ranks that do not come to a subgroup which they have agreed on; the others would wait 5 minutes for them to join. */
 @ExtendWith(LeavesNothingBehind.class)
 class SubgroupFaultsTest {
-    private static final Duration NOTICE = Duration.ofSeconds(2);
+    private static final Duration NOTICE = Duration.ofSeconds(15);
 
     private final OwnFolder regions = new OwnFolder();
 

@@ -136,7 +136,7 @@ class ChronicleCatalogTest {
             Process writer = CatalogWriter.start(file);
             assertThat(writer.inputReader().lines().anyMatch("writing"::equals)).isTrue();
             writer.destroyForcibly();
-            assertThat(writer.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(writer.waitFor(60, TimeUnit.SECONDS)).isTrue();
             long start = System.nanoTime();
 
             try (Catalog catalog = Catalog.open(file, false)) {

@@ -150,7 +150,7 @@ class ControlServerFaultsTest {
             assertThat(raw.receive()).isInstanceOf(Welcome.class);
             raw.send(new Request.Status(), new Request.Status());
             assertThat(problem(raw.receive()).message()).contains("out of turn");
-            assertThat(left.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -225,7 +225,7 @@ class ControlServerFaultsTest {
             for (int i = 0; i < 20; i++) {
                 assertStillServing();
             }
-            assertThat(left.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
             assertThat(deaf.receive()).isInstanceOf(Welcome.class);
         }
         await().until(() -> counters.value(Counter.CONNECTIONS) == 0);

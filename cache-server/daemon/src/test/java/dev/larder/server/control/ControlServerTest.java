@@ -133,10 +133,10 @@ class ControlServerTest {
 
         try (RawClient raw = waiting()) {
             assertThat(raw).isNotNull();
-            assertThat(pending.get(5, TimeUnit.SECONDS).isConnected()).isTrue();
+            assertThat(pending.get(60, TimeUnit.SECONDS).isConnected()).isTrue();
         }
 
-        assertThat(left.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(pending.join().isConnected()).isFalse();
         CountDownLatch late = new CountDownLatch(1);
         pending.join().onDisconnect(late::countDown);
@@ -215,11 +215,11 @@ class ControlServerTest {
         });
         CompletableFuture<LarderException> refused =
                 CompletableFuture.supplyAsync(() -> failureOf(() -> client.verify("x", ProgressListener.NONE)));
-        pending.get(5, TimeUnit.SECONDS);
+        pending.get(60, TimeUnit.SECONDS);
 
         assertThat(client.stop(false, ProgressListener.NONE)).isEqualTo(Done.of(7, 8, "bye"));
 
-        assertThat(refused.get(5, TimeUnit.SECONDS).code()).isEqualTo(ErrorCode.NO_DAEMON);
+        assertThat(refused.get(60, TimeUnit.SECONDS).code()).isEqualTo(ErrorCode.NO_DAEMON);
         assertThat(refused.join()).hasMessageContaining("stopping");
         server.close();
         assertThat(store.resolve("control.sock")).doesNotExist();
@@ -234,7 +234,7 @@ class ControlServerTest {
             awaitUninterruptibly(end);
         });
         try (RawClient raw = waiting()) {
-            assertThat(hanging.await(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(hanging.await(60, TimeUnit.SECONDS)).isTrue();
             long start = System.nanoTime();
             server.close();
 

@@ -12,6 +12,7 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.Store;
+import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -47,7 +48,7 @@ class CopyingTest {
     @BeforeEach
     void open() throws IOException {
         file = Files.write(sources.resolve("file"), new byte[1]);
-        root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+        root = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
         store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40), Optional.empty());
         version = store.newIncoming("d", Provenance.computed(0));
     }
@@ -155,7 +156,7 @@ class CopyingTest {
 
     private static void await(CountDownLatch latch) throws IOException {
         try {
-            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException e) {
             throw new InterruptedIOException();
         }
@@ -163,7 +164,7 @@ class CopyingTest {
 
     private static void await(CyclicBarrier barrier) {
         try {
-            barrier.await(10, TimeUnit.SECONDS);
+            barrier.await(60, TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new AssertionError(e);
         }

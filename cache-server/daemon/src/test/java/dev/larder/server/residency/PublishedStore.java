@@ -15,6 +15,7 @@ import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Reservation;
 import dev.larder.server.store.SegmentWriter;
 import dev.larder.server.store.Store;
+import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -50,7 +51,7 @@ public final class PublishedStore implements AutoCloseable {
     /** Makes one with room for so many versions. */
     public static PublishedStore withRoomFor(int versions) {
         try {
-            Path root = Files.createTempDirectory(Path.of("/dev/shm"), "larder-test-");
+            Path root = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
             return new PublishedStore(root, versions * VERSION_BYTES);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

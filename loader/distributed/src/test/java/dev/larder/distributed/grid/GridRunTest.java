@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @ExtendWith(LeavesNothingBehind.class)
 class GridRunTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @TempDir
     Path folder;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @ExtendWith(LeavesNothingBehind.class)
 class ChildProcessTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @TempDir
     Path folder;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts shells as ranks, and keeps what is heard of them. */
 final class Launches implements LaunchListener {
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Map<Integer, List<String>> lines = new ConcurrentHashMap<>();
     private final List<Integer> ports = new CopyOnWriteArrayList<>();

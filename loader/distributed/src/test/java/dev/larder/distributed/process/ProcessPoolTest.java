@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @ExtendWith(LeavesNothingBehind.class)
 class ProcessPoolTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @TempDir
     Path folder;

@@ -2,6 +2,7 @@ package dev.larder.distributed.process;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.testing.DefaultSignals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -15,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A JVM that started a program. Closing it kills it, and what it says it started. */
 final class Starter implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final Process process;
     private final List<String> said = new CopyOnWriteArrayList<>();
@@ -30,7 +31,7 @@ final class Starter implements AutoCloseable {
 
     /** Starts a JVM that starts a shell with a script. */
     static Starter of(String script) throws IOException {
-        return new Starter(words("sh", "-c", script));
+        return new Starter(DefaultSignals.of(words("sh", "-c", script)));
     }
 
     /** Starts such a JVM as scripts start what follows a {@code &}: with Ctrl-C ignored. */

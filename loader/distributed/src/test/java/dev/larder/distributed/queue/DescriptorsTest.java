@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(LeavesNothingBehind.class)
 class DescriptorsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
     void aHundredArraysAndQueuesNeedNoMoreDescriptorsThanOne() throws IOException {

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.Rounds;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** What the members of a queue do when another is killed, or stopped, at whatever it was doing. */
 @ExtendWith(LeavesNothingBehind.class)
 class DyingMembersTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final int BUFFERS = 4;
 
@@ -126,7 +126,7 @@ class DyingMembersTest {
 
     @Test
     void killedMembersNeitherStopTheOthersNorLoseWhatTheyHadPut() throws ExecutionException, InterruptedException {
-        Rounds rounds = new Rounds("killed members");
+        Rounds rounds = Rounds.of("killed members", 10);
         try (HandleQueue queue = queue().openOrCreate(PATIENCE)) {
             for (int round = 0; round < rounds.count(); round++) {
                 long lostBefore = queue.lost();
@@ -147,7 +147,7 @@ class DyingMembersTest {
 
     @Test
     void withRedeliveryEverythingComesAtLeastOnceWhoeverDies() throws ExecutionException, InterruptedException {
-        Rounds rounds = new Rounds("redelivery");
+        Rounds rounds = Rounds.of("redelivery", 10);
         AtomicLong items = new AtomicLong();
         AtomicBoolean done = new AtomicBoolean();
         try (HandleQueue queue = queue().redeliver().openOrCreate(PATIENCE);

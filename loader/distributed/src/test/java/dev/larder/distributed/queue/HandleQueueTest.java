@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(LeavesNothingBehind.class)
 class HandleQueueTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SHORT = Duration.ofMillis(60);
 
     private final OwnFolder folder = new OwnFolder();

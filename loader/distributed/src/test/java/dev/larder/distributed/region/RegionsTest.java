@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @ExtendWith(LeavesNothingBehind.class)
 class RegionsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final RegionSpec SPEC = new RegionSpec("weights", "test", 8192, SharingStrategy.FILE);
 
     @TempDir

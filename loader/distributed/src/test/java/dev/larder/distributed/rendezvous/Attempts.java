@@ -15,7 +15,7 @@ import java.util.concurrent.CompletionException;
 
 /** Calls to meet that go on side by side, each in a thread of its own. */
 final class Attempts {
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final List<CompletableFuture<Meeting>> calls = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();

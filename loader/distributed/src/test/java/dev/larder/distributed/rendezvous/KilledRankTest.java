@@ -5,13 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -22,8 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Ranks in processes of their own that are killed while they meet. */
 @ExtendWith(LeavesNothingBehind.class)
 class KilledRankTest {
-    private static final int ROUNDS = Integer.getInteger("larder.soak.rounds", 6);
-
     @TempDir
     Path folder;
 
@@ -69,21 +67,20 @@ class KilledRankTest {
 
     @Test
     void whateverIsKilledWhenTheNextJobMeetsAtTheFile() throws InterruptedException {
-        long seed = System.nanoTime();
-        Random random = new Random(seed);
+        Rounds rounds = Rounds.of("killed while they meet", 6);
         Path file = folder.resolve("meet");
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < rounds.count(); round++) {
             try (ChildJvm first = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=0&world_size=2");
                     ChildJvm second = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=1&world_size=2")) {
                 first.awaitLine("going");
-                TimeUnit.MICROSECONDS.sleep(random.nextInt(150_000));
+                TimeUnit.NANOSECONDS.sleep(rounds.momentNs(150));
                 first.kill();
                 second.kill();
             }
             assertThat(new Attempts()
                             .meetAll("file://" + file, 2, Attempts.PATIENCE)
                             .keys())
-                    .as("seed %d round %d", seed, round)
+                    .as("%s round %d", rounds, round)
                     .hasSize(1);
             assertThat(file).doesNotExist();
         }

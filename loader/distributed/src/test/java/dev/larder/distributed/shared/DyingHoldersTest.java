@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.Rounds;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(LeavesNothingBehind.class)
 class DyingHoldersTest {
     private static final Dtype LONG = Dtype.parse("<i8");
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SOON = Duration.ofSeconds(10);
 
     private final OwnFolder folder = new OwnFolder();
@@ -96,7 +96,7 @@ class DyingHoldersTest {
 
     @Test
     void killedWritersNeverKeepTheLockAndNeverHideWhatTheyBroke() {
-        Rounds rounds = new Rounds("killed writers");
+        Rounds rounds = Rounds.of("killed writers", 10);
         try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 64)) {
             for (int round = 0; round < rounds.count(); round++) {
                 try (ChildJvm child = start("write");
@@ -124,7 +124,7 @@ class DyingHoldersTest {
 
     @Test
     void killedPublishersNeverShowHalfAState() {
-        Rounds rounds = new Rounds("killed publishers");
+        Rounds rounds = Rounds.of("killed publishers", 10);
         int size = 20_000;
         SharedArraySpec spec = SharedArraySpec.of("a", LONG, size).withSpare();
         try (SharedArray array = SharedArray.openOrCreate(regions, spec, PATIENCE)) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class SharedArrayTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
     private static final Dtype LONG = Dtype.parse("<i8");
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final OwnFolder folder = new OwnFolder();
     private final Regions regions = folder.regions();

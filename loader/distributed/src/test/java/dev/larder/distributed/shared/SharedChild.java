@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Works on a shared array until it is killed: takes its lock, holds it, or publishes states. */
 public final class SharedChild {
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private SharedChild() {}
 
