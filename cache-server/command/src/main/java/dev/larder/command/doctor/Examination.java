@@ -7,6 +7,7 @@ import java.util.List;
 public final class Examination {
     private static final List<Check> CHECKS = List.of(
             new MountCheck(),
+            new MountNamespaceCheck(),
             new InodesCheck(),
             new HugePagesCheck(),
             new MemoryLimitCheck(),

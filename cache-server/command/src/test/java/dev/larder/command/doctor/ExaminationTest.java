@@ -49,10 +49,22 @@ class ExaminationTest {
     void onAMachineInGoodOrderNothingNeedsHelp() {
         List<Finding> findings = Examination.of(fake.machine());
 
-        assertThat(findings).hasSize(16).allMatch(finding -> finding.severity() == Severity.OK, "is ok");
+        assertThat(findings).hasSize(17).allMatch(finding -> finding.severity() == Severity.OK, "is ok");
         assertThat(findings)
                 .allMatch(finding ->
                         finding.remedy().isEmpty() && !finding.found().isEmpty());
+    }
+
+    @Test
+    void aJobWithASharedMemoryOfItsOwnIsToldThatOthersDoNotSeeIt() {
+        fake.file("/proc/self/mountinfo", FakeMachine.MOUNTS + "60 25 0:39 / /dev/shm rw - tmpfs tmpfs rw\n");
+
+        requireFound("mount-namespace", Severity.WARNING, "mount=/dev/shm", "larder serve --store /run/larder-shm/ada");
+
+        fake.file("/proc/1/mountinfo", FakeMachine.MOUNTS + "61 25 0:39 / /other\\040place rw - tmpfs tmpfs rw\n");
+        requireFound("mount-namespace", Severity.OK, "pid 1 sees", "");
+        fake.without("/proc/1/mountinfo");
+        requireFound("mount-namespace", Severity.OK, "cannot be told", "");
     }
 
     @Test

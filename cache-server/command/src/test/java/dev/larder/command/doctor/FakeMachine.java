@@ -17,6 +17,8 @@ import java.util.Set;
 final class FakeMachine implements Probes {
     static final long GIB = 1L << 30;
 
+    static final String MOUNTS = "22 1 0:20 / / rw - overlay overlay rw\n25 22 0:23 / /dev/shm rw - tmpfs shm rw\n";
+
     private final Path root;
     private final Map<String, String> properties = new HashMap<>(Map.of(
             "java.version", "17.0.15",
@@ -37,6 +39,8 @@ final class FakeMachine implements Probes {
     FakeMachine(Path root) {
         this.root = root;
         file("/proc/self/mounts", "overlay / overlay rw 0 0\nshm /dev/shm tmpfs rw,nosuid,huge=advise 0 0\n");
+        file("/proc/self/mountinfo", MOUNTS);
+        file("/proc/1/mountinfo", MOUNTS);
         file("/proc/self/stat", "42 (java (x) y) S 7 42 42 0\n");
         limits("65536", "65536", "unlimited");
         file("/proc/self/cgroup", "0::/user.slice/app.service\n");
