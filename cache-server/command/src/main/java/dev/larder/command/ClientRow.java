@@ -12,10 +12,12 @@ import java.util.TreeMap;
 /**
  * A process that reads datasets.
  *
+ * @param command its command line
+ * @param program the same as people know it: of a JVM the main class and its arguments
  * @param datasets their names, sorted, each once
  * @param bytes what the versions occupy that it holds
  */
-record ClientRow(long pid, int uid, String user, String command, List<String> datasets, long bytes) {
+record ClientRow(long pid, int uid, String user, String command, String program, List<String> datasets, long bytes) {
     ClientRow {
         datasets = List.copyOf(datasets);
     }
@@ -46,6 +48,7 @@ record ClientRow(long pid, int uid, String user, String command, List<String> da
                 process.uid(),
                 process.user(),
                 process.command(),
+                process.program(),
                 versions.stream().map(HeldVersion::dataset).distinct().sorted().toList(),
                 versions.stream().mapToLong(HeldVersion::storedBytes).sum());
     }
@@ -59,7 +62,7 @@ record ClientRow(long pid, int uid, String user, String command, List<String> da
                     row.user,
                     Units.size(row.bytes),
                     String.join(",", row.datasets),
-                    row.command));
+                    row.program));
         }
         return table.lines();
     }

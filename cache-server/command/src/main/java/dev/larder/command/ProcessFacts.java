@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributeView;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
  * What the kernel tells of a process.
  *
  * @param command its command line in one line, without characters that a terminal would obey
+ * @param program the same as people know it: of a JVM the main class and its arguments
  * @param state the kernel's letter: {@code R} runs, {@code S} sleeps, {@code T} was stopped by a signal
  * @param startTicks when it started; with the pid it names a process for good
  * @param cpuTicks processor time used, in hundredths of a second
@@ -25,6 +27,7 @@ record ProcessFacts(
         int uid,
         String user,
         String command,
+        String program,
         char state,
         long startTicks,
         long cpuTicks,
@@ -49,12 +52,14 @@ record ProcessFacts(
             String stat = Files.readString(folder.resolve("stat"), StandardCharsets.ISO_8859_1);
             String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
             Map<String, String> status = status(folder);
+            List<String> words = words(folder);
             int uid = Integer.parseInt(status.getOrDefault("Uid", "-1").split("\\s+", -1)[0]);
             return Optional.of(new ProcessFacts(
                     pid,
                     uid,
                     user(folder, uid),
-                    command(folder, status.getOrDefault("Name", "?")),
+                    orName(String.join(" ", words), status),
+                    orName(ProgramLine.of(words), status),
                     fields[0].charAt(0),
                     Long.parseLong(fields[START]),
                     Long.parseLong(fields[CPU_USER]) + Long.parseLong(fields[CPU_SYSTEM]),
@@ -91,10 +96,15 @@ record ProcessFacts(
         return owner.equals(uid) ? view.getOwner().getName() : Integer.toString(uid);
     }
 
-    private static String command(Path folder, String name) throws IOException {
-        String words = Files.readString(folder.resolve("cmdline"), StandardCharsets.ISO_8859_1);
-        String line = printable(words.replace('\0', ' ').strip());
-        return line.isEmpty() ? "[" + printable(name) + "]" : line;
+    private static List<String> words(Path folder) throws IOException {
+        String line = Files.readString(folder.resolve("cmdline"), StandardCharsets.ISO_8859_1);
+        return line.isEmpty() ? List.of() : List.of(line.replaceFirst("\0$", "").split("\0", -1));
+    }
+
+    /** A process without a command line is known by its name, as ps shows it. */
+    private static String orName(String line, Map<String, String> status) {
+        String printable = printable(line.strip());
+        return printable.isEmpty() ? "[" + printable(status.getOrDefault("Name", "?")) + "]" : printable;
     }
 
     /** Names and words are bytes, which need not be UTF-8. */

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ProcessFactsTest {
     private static final String STAT = "7 (a (b) c) T 1 7 7 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 12 0 987654 1 2 3";
@@ -40,6 +42,22 @@ class ProcessFactsTest {
     @Test
     void aCommandLineCannotGiveOrdersToTheTerminal() throws IOException {
         assertThat(process(STAT, "x\0\u001b[2J\n\u0007ü\0").command()).isEqualTo("x ?[2J??ü");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/usr/lib/jvm/bin/java|-Xmx1g|-cp|a.jar:b.jar|--add-opens|x/y=Z|my.Trainer|--lr|1, java my.Trainer --lr 1",
+        "java|-XX:+UseZGC|-jar|t.jar|-x, java t.jar -x",
+        "java|--class-path=a.jar|-Da=b|Main, java Main",
+        "java|-m|mod/Main, java mod/Main",
+        "java|-version, java -version",
+        "/usr/bin/python3|-c|x, /usr/bin/python3 -c x"
+    })
+    void aJvmIsKnownByItsMainClassWithoutItsFlags(String words, String program) throws IOException {
+        ProcessFacts process = process(STAT, words.replace('|', '\0') + '\0');
+
+        assertThat(process.program()).isEqualTo(program);
+        assertThat(process.command()).isEqualTo(words.replace('|', ' '));
     }
 
     @Test
