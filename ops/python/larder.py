@@ -116,6 +116,10 @@ def dataset(name, store=None):
 
     Raises `NotFound` if nobody knows it (`load` it, or `wait` for it), `NoStore` where nothing is served.
     """
+    first, _, rest = str(name).partition("/")
+    if rest:
+        raise NotFound(_message("a dataset's name has no array in it", f"use larder.dataset({first!r})[{rest!r}], or"
+                                f" larder.open({name!r})", name=name))
     return Dataset(_newest(_trusted(_location(store)), name))
 
 

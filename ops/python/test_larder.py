@@ -247,6 +247,12 @@ class ErrorsTest(StoreCase):
         self.assertIsInstance(caught.exception, KeyError)
         self.assertIsInstance(caught.exception, larder.LarderError)
 
+    def test_the_name_of_an_array_is_no_name_of_a_dataset(self):
+        self.publish("mnist")
+
+        with self.assertRaisesRegex(larder.NotFound, r"name=mnist/x; use larder.dataset\('mnist'\)\['x'\]"):
+            larder.dataset("mnist/x")
+
     def test_an_unknown_array_is_answered_with_similar_names_and_columns_with_their_method(self):
         self.publish(columns={"scene": make_store.texts_index(["a"])})
         opened = larder.dataset("d")
