@@ -2,6 +2,7 @@ package dev.larder.client;
 
 import dev.larder.layout.ArrayEntry;
 import dev.larder.npy.Dtype;
+import dev.larder.npy.Kind;
 import dev.larder.npy.Order;
 import dev.larder.posix.RawMemory;
 import java.lang.invoke.MethodHandles;
@@ -36,6 +37,7 @@ public final class ArrayView implements AutoCloseable {
     private final ArrayEntry entry;
     private final Dtype dtype;
     private final Elements.Kind kind;
+    private final boolean isInteger;
     private final boolean swapped;
     private final int plainCode;
     private final Mapping mapping;
@@ -62,6 +64,7 @@ public final class ArrayView implements AutoCloseable {
         this.entry = entry;
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = Elements.Kind.of(dtype);
+        this.isInteger = kind != Elements.Kind.OTHER && dtype.kind() != Kind.FLOAT;
         this.swapped = !dtype.isLittleEndian();
         this.plainCode = swapped ? 0 : Elements.plainCode(kind);
         this.mapping = mapping;
@@ -230,6 +233,9 @@ public final class ArrayView implements AutoCloseable {
      * {@code S}, whose bytes are taken as UTF-8. What is no proper text becomes U+FFFD; its bytes are in {@link #row}.
      */
     public String getString(long... index) {
+        if (!Texts.isText(dtype)) {
+            throw Accessors.refusal("getString", entry.name(), dtype);
+        }
         String value = Texts.read(dtype, address(index));
         requireOpen();
         return value;
@@ -240,7 +246,9 @@ public final class ArrayView implements AutoCloseable {
      * beyond what an {@link Instant} can hold is an {@link ArithmeticException}; {@link #getLong} gives the bare count.
      */
     public @Nullable Instant getInstant(long... index) {
-        Dates.requireDates(dtype);
+        if (dtype.kind() != Kind.DATETIME) {
+            throw Accessors.refusal("getInstant", entry.name(), dtype);
+        }
         long count = longAt(address(index));
         return count == Dates.NOT_A_TIME ? null : Dates.instant(dtype, count);
     }
@@ -401,7 +409,7 @@ public final class ArrayView implements AutoCloseable {
     private float floatAt(long address) {
         float value = plainCode == Elements.PLAIN_FLOAT32
                 ? Float.intBitsToFloat(RawMemory.getInt(address))
-                : Elements.toFloat(kind, address, swapped);
+                : isNumber() ? Elements.toFloat(kind, address, swapped) : refuse("getFloat");
         requireOpen();
         return value;
     }
@@ -409,12 +417,15 @@ public final class ArrayView implements AutoCloseable {
     private double doubleAt(long address) {
         double value = plainCode == Elements.PLAIN_FLOAT64
                 ? Double.longBitsToDouble(RawMemory.getLong(address))
-                : Elements.toDouble(kind, address, swapped);
+                : isNumber() ? Elements.toDouble(kind, address, swapped) : refuse("getDouble");
         requireOpen();
         return value;
     }
 
     private double partAt(long address, int offset) {
+        if (!Elements.isComplex(dtype)) {
+            throw Accessors.refusal("getReal", entry.name(), dtype);
+        }
         Elements.Kind part = Elements.partOf(dtype);
         double value = Elements.toDouble(part, address + offset, swapped);
         requireOpen();
@@ -424,13 +435,22 @@ public final class ArrayView implements AutoCloseable {
     private long longAt(long address) {
         long value = plainCode == Elements.PLAIN_INT64
                 ? RawMemory.getLong(address)
-                : Elements.toLong(kind, address, swapped);
+                : isInteger ? Elements.toLong(kind, address, swapped) : refuse("getLong");
         requireOpen();
         if (value < 0 && kind == Elements.Kind.UINT64) {
             throw new ArithmeticException("uint64 above Long.MAX_VALUE: value=" + Long.toUnsignedString(value)
                     + "; Long.parseUnsignedLong arithmetic works on row(…) bytes");
         }
         return value;
+    }
+
+    private boolean isNumber() {
+        return kind != Elements.Kind.OTHER;
+    }
+
+    /** Never returns; its type is for expressions. */
+    private byte refuse(String method) {
+        throw Accessors.refusal(method, entry.name(), dtype);
     }
 
     private int intAt(long address) {

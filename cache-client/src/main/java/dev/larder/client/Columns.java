@@ -11,6 +11,7 @@ import dev.larder.npy.Order;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -41,6 +42,7 @@ final class Columns {
 
     /** Returns the open view of a column, the same one to every caller. */
     <T extends ColumnView> T open(String name, ColumnKind kind, Class<T> type) {
+        Objects.requireNonNull(name, "the column's name is null");
         ColumnView known = views.get(name);
         if (!type.isInstance(known) || !known.isOpen()) {
             requireKind(name, kind);
@@ -109,7 +111,8 @@ final class Columns {
                         found == null ? "no such column" : "column is of another kind")
                 .with("dataset", dataset.name())
                 .with("version", dataset.version())
-                .with("column", name);
+                .with("column", name)
+                .with("store", dataset.store());
         throw found == null
                 ? failure.remedy("it has " + listed())
                 : failure.with("kind", found.word())

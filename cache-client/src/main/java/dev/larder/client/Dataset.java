@@ -19,7 +19,9 @@ import java.util.AbstractList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -131,6 +133,7 @@ public final class Dataset implements AutoCloseable {
 
     /** Returns the view of an array, the same one to every caller until it is closed. */
     public ArrayView array(String array) {
+        Objects.requireNonNull(array, "the array's name is null");
         synchronized (views) {
             requireOpen();
             ArrayView view = views.get(array);
@@ -191,9 +194,18 @@ public final class Dataset implements AutoCloseable {
     private ArrayEntry find(String array) {
         ArrayEntry entry = index.find(array);
         if (entry == null) {
-            throw NearNames.noSuchArray(name, version, array, arrayNames());
+            throw NearNames.noSuchArray(store(), name, version, array, entries());
         }
         return entry;
+    }
+
+    /** Returns the folder of the store that this lies in, for messages. */
+    Path store() {
+        return StoreLayout.storeOf(resources.folder);
+    }
+
+    private List<ArrayEntry> entries() {
+        return IntStream.range(0, index.arrayCount()).mapToObj(index::array).toList();
     }
 
     private ArrayView openView(String array, Runnable onViewClose) {
@@ -241,6 +253,7 @@ public final class Dataset implements AutoCloseable {
 
     /** Returns the file that an array lies in, alone or with others, for other programs to read. */
     public Path file(String array) {
+        Objects.requireNonNull(array, "the array's name is null");
         synchronized (views) {
             requireOpen();
             return resources.folder.resolve(find(array).file());

@@ -1,7 +1,6 @@
 package dev.larder.client;
 
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Kind;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -18,12 +17,6 @@ final class Dates {
     private static final long NANOS = 1_000_000_000;
 
     private Dates() {}
-
-    static void requireDates(Dtype dtype) {
-        if (dtype.kind() != Kind.DATETIME) {
-            throw new UnsupportedOperationException("elements are no dates: dtype=" + dtype);
-        }
-    }
 
     static Instant instant(Dtype dtype, long count) {
         Matcher matcher = UNIT.matcher(dtype.descr());

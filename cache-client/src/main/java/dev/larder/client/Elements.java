@@ -52,11 +52,13 @@ final class Elements {
         };
     }
 
+    /** Tells whether elements are complex numbers of 8 or 16 bytes. */
+    static boolean isComplex(Dtype dtype) {
+        return dtype.kind() == dev.larder.npy.Kind.COMPLEX && dtype.itemSize() <= 2 * Double.BYTES;
+    }
+
     /** Returns what the two halves of a complex number are. */
     static Kind partOf(Dtype dtype) {
-        if (dtype.kind() != dev.larder.npy.Kind.COMPLEX || dtype.itemSize() > 2 * Double.BYTES) {
-            throw new UnsupportedOperationException("elements are no complex numbers of 8 or 16 bytes: dtype=" + dtype);
-        }
         return dtype.itemSize() == 2 * Float.BYTES ? Kind.FLOAT32 : Kind.FLOAT64;
     }
 
@@ -89,12 +91,7 @@ final class Elements {
             case INT32 -> int32(address, swapped);
             case UINT32 -> int32(address, swapped) & 0xffff_ffffL;
             case INT64, UINT64 -> int64(address, swapped);
-            case FLOAT16, FLOAT32, FLOAT64 ->
-                throw new UnsupportedOperationException("a floating-point array is read with getFloat or getDouble");
-            case OTHER ->
-                throw new UnsupportedOperationException(
-                        "elements of this dtype are not single numbers; read them with getReal, getImaginary or getString,"
-                                + " or their bytes with row(…) or byteBuffer(…)");
+            case FLOAT16, FLOAT32, FLOAT64, OTHER -> throw new IllegalArgumentException("kind=" + kind);
         };
     }
 

@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ColumnPart;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,7 @@ public final class IndexColumn implements ColumnView {
 
     /** Returns the row of a text; {@link #ABSENT} where it is no key. */
     public long find(String key) {
+        Objects.requireNonNull(key, "the key is null");
         return texts().find(key);
     }
 
@@ -60,7 +62,7 @@ public final class IndexColumn implements ColumnView {
 
     /** Returns the row of a text; fails with {@link ErrorCode#NOT_FOUND} where it is no key. */
     public long row(String key) {
-        long row = texts().find(key);
+        long row = find(key);
         if (row == ABSENT) {
             throw noSuchKey(key);
         }

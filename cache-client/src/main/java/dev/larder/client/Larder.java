@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -83,6 +84,7 @@ public final class Larder implements AutoCloseable {
 
     /** Connects to the store in this folder. A store that is absent or of another owner is refused. */
     public static Larder connect(Path store) {
+        Objects.requireNonNull(store, "the store is null");
         RuntimeCheck.requireUsableBuffers();
         StoreLayout layout = new StoreLayout(store);
         if (Files.exists(store)) {
@@ -99,6 +101,8 @@ public final class Larder implements AutoCloseable {
 
     /** Connects to the store in this folder, and waits up to {@code timeout} for a daemon to make it. */
     public static Larder connect(Path store, Duration timeout) {
+        Objects.requireNonNull(store, "the store is null");
+        Objects.requireNonNull(timeout, "the timeout is null");
         RuntimeCheck.requireUsableBuffers();
         DaemonWait.awaitStore(new StoreLayout(store), timeout);
         return connect(store);
@@ -118,6 +122,7 @@ public final class Larder implements AutoCloseable {
     public Dataset dataset(String name, Duration timeout) {
         requireOpen();
         Names.requireDataset(name);
+        Objects.requireNonNull(timeout, "the timeout is null");
         long startNs = System.nanoTime();
         long endNs = startNs + DaemonWait.nanos(timeout);
         Dataset dataset = tryOpen(name);
@@ -147,6 +152,7 @@ public final class Larder implements AutoCloseable {
 
     /** Opens the version of a dataset whose {@link Dataset#digest} begins with these hex digits, eight at least. */
     public Dataset datasetWithDigest(String name, String digest) {
+        Objects.requireNonNull(digest, "the digest is null");
         if (!DIGEST.matcher(digest).matches()) {
             throw Failure.of(ErrorCode.USAGE, "not the beginning of a digest")
                     .with("digest", digest)
@@ -173,6 +179,7 @@ public final class Larder implements AutoCloseable {
                     .with("dataset", name)
                     .with(what, wanted)
                     .with("versions", versions(name))
+                    .with("store", store.root())
                     .remedy("a version that was replaced goes with its last reader: open the newest");
         }
         return found;
@@ -233,6 +240,7 @@ public final class Larder implements AutoCloseable {
      * Closing the view ends its lease.
      */
     public ArrayView open(String name) {
+        Objects.requireNonNull(name, "the array's name is null");
         String array = Names.arrayIn(name);
         Dataset dataset = dataset(Names.datasetIn(name));
         try {
@@ -256,6 +264,7 @@ public final class Larder implements AutoCloseable {
      */
     public DatasetBuilder build(String name, long bytes, Retention retention) {
         requireOpen();
+        Names.requireDataset(name);
         Request.Create request = new Request.Create(name, DEFAULT_TIMEOUT, bytes, true, retention);
         return new DatasetBuilder(posix, name, turn(request).orElseThrow());
     }
@@ -284,6 +293,7 @@ public final class Larder implements AutoCloseable {
     public Dataset getOrCreate(String name, Consumer<? super DatasetBuilder> builder, Duration timeout) {
         requireOpen();
         Names.requireDataset(name);
+        Objects.requireNonNull(builder, "the builder is null");
         Dataset resident = tryOpen(name);
         if (resident != null) {
             return resident;
@@ -323,7 +333,13 @@ public final class Larder implements AutoCloseable {
             throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
                     .with("dataset", dataset.name())
                     .with("arrays", names.size())
-                    .remedy("name one as " + dataset.name() + "/" + (names.isEmpty() ? "ARRAY" : names.get(0)));
+                    .with("store", dataset.store())
+                    .remedy(
+                            dataset.columns().isEmpty()
+                                    ? "name one, as " + dataset.name() + "/"
+                                            + (names.isEmpty() ? "ARRAY" : names.get(0))
+                                    : "its columns are opened with Larder.dataset(\"" + dataset.name() + "\"): "
+                                            + dataset.columns());
         }
         return names.get(0);
     }

@@ -11,13 +11,17 @@ final class Texts {
 
     private Texts() {}
 
+    static boolean isText(Dtype dtype) {
+        return dtype.kind() == Kind.BYTES || dtype.kind() == Kind.UNICODE;
+    }
+
     static String read(Dtype dtype, long address) {
         if (dtype.kind() == Kind.BYTES) {
             return utf8(address, dtype.itemSize());
         } else if (dtype.kind() == Kind.UNICODE) {
             return utf32(address, dtype.itemSize() / Integer.BYTES, !dtype.isLittleEndian());
         }
-        throw new UnsupportedOperationException("elements are no texts of fixed length: dtype=" + dtype);
+        throw new IllegalArgumentException("dtype=" + dtype);
     }
 
     private static String utf8(long address, int length) {

@@ -3,6 +3,7 @@ package dev.larder.layout;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,13 +29,15 @@ public final class Names {
         return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
     }
 
-    /** Returns the array in the name of an array in full; null where it is the name of a dataset. */
+    /** Returns the array in the name of an array in full; null where it is the name of a dataset, which may end in a slash. */
     public static @Nullable String arrayIn(String name) {
-        return name.indexOf('/') < 0 ? null : name.substring(name.indexOf('/') + 1);
+        int slash = name.indexOf('/');
+        return slash < 0 || slash == name.length() - 1 ? null : name.substring(slash + 1);
     }
 
     /** Fails with {@link ErrorCode#BAD_INPUT} if no dataset may be called so. */
     public static void requireDataset(String name) {
+        Objects.requireNonNull(name, "the dataset's name is null");
         require("bad dataset name", name, datasetObjection(name));
     }
 
@@ -45,6 +48,7 @@ public final class Names {
 
     /** Fails with {@link ErrorCode#BAD_INPUT} if no array may be called so within its dataset. */
     public static void requireArray(String name) {
+        Objects.requireNonNull(name, "the array's name is null");
         require("bad array name", name, arrayObjection(name));
     }
 

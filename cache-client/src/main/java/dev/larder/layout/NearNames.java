@@ -3,6 +3,7 @@ package dev.larder.layout;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -18,13 +19,26 @@ public final class NearNames {
     /** A name, and by how many edits it differs from another. */
     private record Near(String name, int distance) {}
 
-    /** Returns the refusal of an array that a version has not, with what there is instead. */
-    public static LarderException noSuchArray(String dataset, long version, String array, List<String> arrays) {
-        return Failure.of(ErrorCode.NOT_FOUND, "no such array")
+    /** Returns the refusal of an array that a version does not have, with the arrays and columns that it has. */
+    public static LarderException noSuchArray(
+            Path store, String dataset, long version, String array, List<ArrayEntry> arrays) {
+        List<String> known = arrays.stream()
+                .map(entry -> entry.part().columnName(entry.name()))
+                .distinct()
+                .toList();
+        Failure failure = Failure.of(ErrorCode.NOT_FOUND, "no such array")
                 .with("dataset", dataset)
                 .with("version", version)
                 .with("array", array)
-                .remedy(insteadOf(array, arrays));
+                .with("store", store);
+        for (ArrayEntry entry : arrays) {
+            ColumnKind kind = entry.part().kind();
+            if (kind != null && entry.part().columnName(entry.name()).equals(array)) {
+                return failure.remedy("it is a column: open it with Dataset." + kind.word() + "(\"" + array
+                        + "\"), or name one of its arrays, such as " + entry.name());
+            }
+        }
+        return failure.remedy(insteadOf(array, known));
     }
 
     /** Says what there is instead of a name: all of it, where that is little, else near names, else the first ones. */

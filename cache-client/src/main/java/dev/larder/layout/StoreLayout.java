@@ -110,6 +110,12 @@ public record StoreLayout(Path root) {
         return dataset(dataset).resolve(Long.toString(version));
     }
 
+    /** Returns the store that a version's folder lies in. */
+    public static Path storeOf(Path version) {
+        Path root = version.resolve("../../..").normalize();
+        return root.toString().isEmpty() ? version : root;
+    }
+
     /** Returns the link that names a dataset's newest version. */
     public Path current(String dataset) {
         return dataset(dataset).resolve(CURRENT);

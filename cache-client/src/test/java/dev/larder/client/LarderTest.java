@@ -64,7 +64,10 @@ class LarderTest {
         fixture.publish(
                 "two", Map.of("a", FixtureArray.ints(new int[] {1}, 1), "b", FixtureArray.ints(new int[] {2}, 1)));
 
-        assertFails(() -> larder.open("two"), ErrorCode.NOT_FOUND, "arrays=2; name one as two/a");
+        assertFails(
+                () -> larder.open("two"),
+                ErrorCode.NOT_FOUND,
+                "arrays=2 store=" + fixture.store() + "; name one, as two/a");
         assertThat(isLeased("two")).isFalse();
         try (ArrayView view = larder.open("two/b")) {
             assertThat(view.getInt(0)).isEqualTo(2);

@@ -12,12 +12,12 @@ import picocli.CommandLine.ParentCommand;
         name = "evict",
         description =
                 "Remove a dataset from the store. Refused while somebody reads it, or it is pinned. What came from"
-                        + " files is loaded again when somebody asks for it.")
+                        + " files is loaded again when somebody asks for it; what was computed does not come back.")
 final class Evict implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "A dataset.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset.")
     String name;
 
     @Option(names = "--forget", description = "Forget where it came from as well, so that it does not come back.")
@@ -27,6 +27,7 @@ final class Evict implements Callable<Integer> {
     public Integer call() {
         Done done = forget ? larder.client().forget(name) : larder.client().evict(name);
         larder.out().println("Evicted " + name + ": " + Outcome.freed(done));
+        Outcome.note(done, larder.err());
         return 0;
     }
 }

@@ -177,6 +177,7 @@ final class Requests implements RequestHandler {
         if (residency.registration(dataset).isPresent()) {
             return Failure.of(ErrorCode.NOT_FOUND, "dataset is not in memory now")
                     .with("name", name)
+                    .with("store", store.layout().root())
                     .remedy("larder wait " + dataset + " loads it, as does whoever opens it");
         }
         String array = Names.arrayIn(name);
@@ -184,9 +185,7 @@ final class Requests implements RequestHandler {
         if (array != null && version.isPresent()) {
             return version.get().noSuchArray(array);
         }
-        return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                .with("dataset", dataset)
-                .remedy(residency.nearNames(dataset));
+        return residency.noSuchDataset(dataset);
     }
 
     @Override
@@ -194,9 +193,16 @@ final class Requests implements RequestHandler {
         run(work, reply, () -> {
             daemon.access().requireMayChange(reply.peer(), name, "evict");
             Optional<PublishedVersion> evicted = daemon.evict(name, forget);
-            reply.done(evicted.map(version -> Done.of(version.arrays().size(), version.storedBytes(), ""))
-                    .orElse(Done.NOTHING));
+            reply.done(evicted.map(Requests::evicted).orElse(Done.NOTHING));
         });
+    }
+
+    private static Done evicted(PublishedVersion version) {
+        String warning = version.isSourced()
+                ? ""
+                : "note: " + version.dataset()
+                        + " was computed and has no source: it does not come back unless it is built again";
+        return Done.of(version.arrays().size(), version.storedBytes(), warning);
     }
 
     @Override

@@ -47,7 +47,7 @@ final class Verification {
         }
     }
 
-    /** Prepares to verify the arrays of these versions, or of them only {@code array} unless that is empty. */
+    /** Prepares to verify the arrays of these versions; of them only the array or column {@code array} unless that is empty. */
     Verification(
             Store store,
             List<PublishedVersion> versions,
@@ -57,7 +57,9 @@ final class Verification {
         this.store = store;
         this.targets = versions.stream()
                 .map(version -> version.arrays().stream()
-                        .filter(entry -> array.isEmpty() || entry.name().equals(array))
+                        .filter(entry -> array.isEmpty()
+                                || entry.name().equals(array)
+                                || entry.part().columnName(entry.name()).equals(array))
                         .map(entry -> new Target(version, entry))
                         .toList())
                 .toList();

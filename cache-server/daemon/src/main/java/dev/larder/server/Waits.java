@@ -69,9 +69,7 @@ final class Waits {
             awaitUnknown(wait, timeout);
             return;
         }
-        reply.problem(Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                .with("dataset", wait.dataset())
-                .remedy(residency.nearNames(wait.dataset())));
+        reply.problem(residency.noSuchDataset(wait.dataset()));
     }
 
     /** Answers for what is resident, follows what is loading; false where it is neither. */

@@ -3,6 +3,7 @@ package dev.larder.server.residency;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
 import dev.larder.layout.NearNames;
 import dev.larder.protocol.Retention;
 import dev.larder.server.catalog.Catalog;
@@ -432,10 +433,7 @@ public final class Residency {
 
     /** Returns the current version of a dataset that has to have one. */
     public PublishedVersion require(String dataset) {
-        return find(dataset)
-                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
-                        .with("dataset", dataset)
-                        .remedy(nearNames(dataset)));
+        return find(dataset).orElseThrow(() -> noSuchDataset(dataset));
     }
 
     /** Returns the current version of a dataset. */
@@ -485,11 +483,17 @@ public final class Residency {
         return known;
     }
 
-    /** Says which datasets have a name like this one, as the remedy of an error. */
-    public synchronized String nearNames(String name) {
+    /** Returns the refusal of a dataset that nobody has loaded, with names like it. */
+    public synchronized LarderException noSuchDataset(String name) {
         List<String> near = NearNames.of(name, known());
-        return near.isEmpty()
-                ? "larder ls lists all; larder load " + name + "=PATH loads it"
-                : "did you mean " + String.join(", ", near) + "? larder ls lists all";
+        return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
+                .with("dataset", name)
+                .with("store", store.layout().root())
+                .remedy(
+                        !near.isEmpty()
+                                ? "did you mean " + String.join(", ", near) + "? larder ls lists all"
+                                : Names.datasetObjection(name) != null
+                                        ? "larder ls lists all"
+                                        : "larder ls lists all; larder load " + name + "=PATH loads it");
     }
 }

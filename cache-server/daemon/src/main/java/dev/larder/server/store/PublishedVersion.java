@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.NearNames;
+import dev.larder.layout.StoreLayout;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -58,8 +59,7 @@ public record PublishedVersion(
 
     /** Returns the refusal of an array that it has not. */
     public LarderException noSuchArray(String array) {
-        return NearNames.noSuchArray(
-                dataset, version, array, arrays.stream().map(ArrayEntry::name).toList());
+        return NearNames.noSuchArray(StoreLayout.storeOf(folder), dataset, version, array, arrays);
     }
 
     /** Returns the same, from somewhere else. */
