@@ -130,6 +130,23 @@ class DocumentsTest {
                 .isEqualTo(snippets.size());
     }
 
+    @Test
+    void theTourNamesTheImportsThatItsLinesNeed() throws IOException {
+        List<Block> blocks = blocks(Set.of("java"))
+                .filter(block -> block.document().endsWith("TOUR.md"))
+                .filter(block -> block.said("module").isEmpty())
+                .toList();
+        List<JavaSnippet> snippets = blocks.stream()
+                .map(block -> JavaSnippet.of(block, Surroundings.class.getName()))
+                .toList();
+
+        String imports = String.join(" ", blocks.get(0).text());
+
+        assertThat(imports).startsWith("import dev.larder.client.*;");
+        assertThat(JavaSnippet.compile(snippets, imports, Files.createDirectories(folder.resolve("tour"))))
+                .isEmpty();
+    }
+
     /** Runs snippets in a JVM that is the only rank of its group. */
     private static String runJava(Path classes, List<JavaSnippet> snippets) throws Exception {
         List<String> words =
