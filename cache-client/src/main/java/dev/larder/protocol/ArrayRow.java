@@ -1,5 +1,6 @@
 package dev.larder.protocol;
 
+import dev.larder.layout.ColumnPart;
 import java.util.List;
 import java.util.Locale;
 
@@ -16,6 +17,7 @@ import java.util.Locale;
  * @param offset where data starts in it
  * @param crc32c of the data, 8 hex digits
  * @param source where it came from; empty for what was computed
+ * @param part the part it plays in a column
  */
 public record ArrayRow(
         String name,
@@ -31,8 +33,42 @@ public record ArrayRow(
         String path,
         long offset,
         String crc32c,
-        String source)
+        String source,
+        ColumnPart part)
         implements Response {
+    /** Describes an array that is no part of a column. */
+    public ArrayRow(
+            String name,
+            String dtype,
+            List<Long> shape,
+            char order,
+            long bytes,
+            long version,
+            String digest,
+            State state,
+            boolean pinned,
+            int leases,
+            String path,
+            long offset,
+            String crc32c,
+            String source) {
+        this(
+                name,
+                dtype,
+                shape,
+                order,
+                bytes,
+                version,
+                digest,
+                state,
+                pinned,
+                leases,
+                path,
+                offset,
+                crc32c,
+                source,
+                ColumnPart.NONE);
+    }
 
     /** Copies the shape. */
     public ArrayRow {

@@ -4,6 +4,7 @@ import static dev.larder.protocol.MessageWriter.MESSAGE;
 import static dev.larder.protocol.MessageWriter.cut;
 import static dev.larder.protocol.MessageWriter.whole;
 
+import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.sbe.ArrayRowDecoder;
 import dev.larder.protocol.sbe.ArrayRowEncoder;
 import dev.larder.protocol.sbe.BuildDecoder;
@@ -34,6 +35,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Turns responses into frames and back. Texts for people are cut where the schema's limit is passed, all others refused.
@@ -161,7 +163,8 @@ public final class ResponseCodec {
                 .leases(row.leases())
                 .order(OrderCode.get((byte) row.order()))
                 .state(StateCode.valueOf(row.state().name()))
-                .pinned(row.pinned() ? Flag.YES : Flag.NO);
+                .pinned(row.pinned() ? Flag.YES : Flag.NO)
+                .part(row.part().code());
         ArrayRowEncoder.ShapeEncoder shape = encoder.shapeCount(row.shape().size());
         row.shape().forEach(extent -> shape.next().extent(extent));
         return encoder.name(whole("name", row.name(), NAME))
@@ -256,7 +259,9 @@ public final class ResponseCodec {
 
     private static Response row(MessageReader reader) {
         ArrayRowDecoder decoder = new ArrayRowDecoder();
-        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(ArrayRowDecoder.BLOCK_LENGTH), reader.version());
+        boolean hasPart = reader.version() >= ArrayRowDecoder.partSinceVersion();
+        int leastLength = hasPart ? ArrayRowDecoder.BLOCK_LENGTH : ArrayRowDecoder.partEncodingOffset();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(leastLength), reader.version());
         List<Long> shape = shape(reader, decoder);
         String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
         String dtype = reader.text("dtype", LONG, decoder::limit, decoder::skipDtype);
@@ -278,7 +283,13 @@ public final class ResponseCodec {
                 path,
                 decoder.dataOffset(),
                 crc32c,
-                source);
+                source,
+                hasPart ? part(decoder.part()) : ColumnPart.NONE);
+    }
+
+    /** What belongs to a kind of column that a newer release invented is still an array. */
+    private static ColumnPart part(int code) {
+        return Objects.requireNonNullElse(ColumnPart.of(code), ColumnPart.NONE);
     }
 
     private static List<Long> shape(MessageReader reader, ArrayRowDecoder decoder) {

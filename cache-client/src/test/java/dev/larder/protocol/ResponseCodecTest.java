@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.protocol.sbe.ArrayRowDecoder;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -58,7 +60,8 @@ class ResponseCodecTest {
                 "/s/data/mnist/3/train-images.npy",
                 4096,
                 "0badcafe",
-                "/data/train-images.npy");
+                "/data/train-images.npy",
+                ColumnPart.STRINGS_OFFSETS);
     }
 
     @ParameterizedTest
@@ -115,6 +118,26 @@ class ResponseCodecTest {
         buffer.putShort(0, (short) 12).putShort(6, (short) 1);
 
         assertThat(codec.decode(buffer)).isEqualTo(new Problem(7, "no"));
+    }
+
+    @Test
+    void aRowOfTheFirstMinorIsReadAsPartOfNoColumn() {
+        ArrayRow row = row(List.of(1L), ArrayRow.State.RESIDENT);
+        byte[] message = bytes(body(codec.encode(row)));
+        int part = MessageReader.BODY + ArrayRowDecoder.partEncodingOffset();
+        byte[] older = new byte[message.length - Integer.BYTES];
+        System.arraycopy(message, 0, older, 0, part);
+        System.arraycopy(message, part + Integer.BYTES, older, part, older.length - part);
+        ByteBuffer buffer = ByteBuffer.wrap(older).order(ByteOrder.LITTLE_ENDIAN);
+        buffer.putShort(0, (short) ArrayRowDecoder.partEncodingOffset());
+
+        assertThatThrownBy(() -> codec.decode(buffer)).isInstanceOf(LarderException.class);
+
+        buffer.putShort(6, (short) 0);
+        assertThat(codec.decode(buffer)).isInstanceOfSatisfying(ArrayRow.class, read -> {
+            assertThat(read.part()).isEqualTo(ColumnPart.NONE);
+            assertThat(read.source()).isEqualTo(row.source());
+        });
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.layout.ColumnKind;
 import dev.larder.protocol.ArrayRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,18 +25,15 @@ final class ArrayText {
 
     private ArrayText() {}
 
-    /** Returns a table with one line for each array: the columns one mostly wants, or all. */
-    static List<String> table(List<ArrayRow> rows, boolean all) {
+    /** Returns a table with one line for each array and column: the facts one mostly wants, or all. */
+    static List<String> table(List<ListedRow> rows, boolean all) {
         List<String> headings = new ArrayList<>(BRIEF);
         if (all) {
             headings.addAll(REST);
         }
         Table table = Table.of(headings);
-        for (ArrayRow row : rows) {
-            List<String> cells = new ArrayList<>(
-                    row.dtype().isEmpty() && row.state() == ArrayRow.State.REGISTERED
-                            ? List.of(row.name(), "-", "registered")
-                            : List.of(row.name(), row.dtype(), shape(row.shape())));
+        for (ListedRow row : rows) {
+            List<String> cells = new ArrayList<>(List.of(row.name(), row.type(), row.extent()));
             if (all) {
                 cells.addAll(rest(row));
             }
@@ -44,23 +42,49 @@ final class ArrayText {
         return table.lines();
     }
 
-    /** Returns one line for each fact about an array. */
-    static List<String> facts(ArrayRow row) {
-        return List.of(
-                "name     " + row.name(),
-                "dtype    " + row.dtype(),
-                "shape    " + shape(row.shape()),
-                "order    " + row.order(),
-                "bytes    " + row.bytes() + (row.bytes() < 1024 ? "" : " (" + Units.size(row.bytes()) + ")"),
-                "version  " + row.version(),
-                "digest   " + row.digest(),
-                "state    " + row.state().text(),
-                "pinned   " + yesOrNo(row.pinned()),
-                "leases   " + row.leases(),
-                "path     " + orDash(row.path()),
-                "offset   " + row.offset(),
-                "crc32c   " + orDash(row.crc32c()),
-                "source   " + orDash(row.source()));
+    /** Returns one line for each fact about an array, a column, or a dataset that is not in memory. */
+    static List<String> facts(ListedRow row) {
+        ArrayRow first = row.first();
+        List<String> facts = new ArrayList<>();
+        facts.add("name     " + row.name());
+        if (row.isOnlyKnown()) {
+            facts.add("state    " + row.extent() + ": loaded by whoever opens it first, or by larder wait "
+                    + row.dataset());
+            if (first.version() > 0) {
+                facts.add("bytes    " + bytes(row.bytes()));
+                facts.add("version  " + first.version());
+                facts.add("digest   " + first.digest());
+            }
+            facts.add("source   " + orDash(row.source()));
+            return facts;
+        }
+        if (row.column() == null) {
+            facts.add("dtype    " + row.type());
+            facts.add("shape    " + row.extent());
+            facts.add("order    " + first.order());
+        } else {
+            facts.add("column   " + row.type());
+            facts.add((row.column() == ColumnKind.INDEX ? "keys     " : "rows     ") + row.rows());
+        }
+        facts.add("bytes    " + bytes(row.bytes()));
+        facts.add("version  " + first.version());
+        facts.add("digest   " + orDash(first.digest()));
+        facts.add("state    " + first.state().text());
+        facts.add("pinned   " + yesOrNo(first.pinned()));
+        facts.add("leases   " + first.leases());
+        if (row.column() == null) {
+            facts.add("path     " + orDash(first.path()));
+            facts.add("offset   " + first.offset());
+            facts.add("crc32c   " + orDash(first.crc32c()));
+        } else {
+            facts.add("arrays   " + row.arrays().stream().map(ArrayRow::name).collect(Collectors.joining(" ")));
+        }
+        facts.add("source   " + orDash(row.source()));
+        return facts;
+    }
+
+    private static String bytes(long bytes) {
+        return bytes + (bytes < 1024 ? "" : " (" + Units.size(bytes) + ")");
     }
 
     /** Writes a shape as numpy does, without blanks: {@code (60000,28,28)}, {@code (10,)}, {@code ()}. */
@@ -69,19 +93,21 @@ final class ArrayText {
         return "(" + extents + (shape.size() == 1 ? ",)" : ")");
     }
 
-    private static List<String> rest(ArrayRow row) {
-        String digest = row.digest();
+    private static List<String> rest(ListedRow row) {
+        ArrayRow first = row.first();
+        boolean isOneArray = row.column() == null && !row.isOnlyKnown();
+        String digest = first.digest();
         return List.of(
-                String.valueOf(row.order()),
+                isOneArray ? String.valueOf(first.order()) : "-",
                 Units.size(row.bytes()),
-                String.valueOf(row.version()),
-                row.state().text(),
-                yesOrNo(row.pinned()),
-                String.valueOf(row.leases()),
-                String.valueOf(row.offset()),
-                orDash(row.crc32c()),
+                first.version() == 0 ? "-" : String.valueOf(first.version()),
+                first.state().text(),
+                yesOrNo(first.pinned()),
+                String.valueOf(first.leases()),
+                isOneArray ? String.valueOf(first.offset()) : "-",
+                isOneArray ? orDash(first.crc32c()) : "-",
                 orDash(digest.substring(0, Math.min(DIGEST_DIGITS, digest.length()))),
-                orDash(row.path()),
+                isOneArray ? orDash(first.path()) : "-",
                 orDash(row.source()));
     }
 

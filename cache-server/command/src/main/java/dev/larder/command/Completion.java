@@ -1,5 +1,10 @@
 package dev.larder.command;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
@@ -14,7 +19,17 @@ final class Completion implements Callable<Integer> {
     @Override
     public Integer call() {
         larder.out().print(AutoComplete.bash("larder", larder.spec.root().commandLine()));
+        larder.out().print(names());
         larder.out().flush();
         return 0;
+    }
+
+    /** Returns what completes the names in a store, which picocli cannot know. */
+    private static String names() {
+        try (InputStream script = Completion.class.getResourceAsStream("names.bash")) {
+            return new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param array the array within it; null for all
  */
 record HeldName(String dataset, @Nullable String array) {
-    static HeldName parse(String name) {
+    static HeldName parse(String text) {
+        String name = NameConverter.withoutEnd(text);
         if (name.indexOf('/') < 0) {
             Names.requireDataset(name);
             return new HeldName(name, null);

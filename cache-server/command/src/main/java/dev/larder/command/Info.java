@@ -12,14 +12,17 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "info",
         description = {
-            "Describe an array, or all arrays of a dataset.",
+            "Describe an array or a column, or all of a dataset.",
             "With --json an array is one object, as is a dataset that has exactly one array; other datasets are a list."
         })
 final class Info implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "A dataset, or dataset/array.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            description = "A dataset, dataset/array or dataset/column.")
     String name;
 
     @Option(names = "--json", description = "Print one JSON document.")
@@ -33,7 +36,7 @@ final class Info implements Callable<Integer> {
             return 0;
         }
         String gap = "";
-        for (ArrayRow row : rows) {
+        for (ListedRow row : ListedRow.of(rows)) {
             larder.out().print(gap);
             ArrayText.facts(row).forEach(larder.out()::println);
             gap = System.lineSeparator();

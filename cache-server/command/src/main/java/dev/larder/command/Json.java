@@ -166,6 +166,10 @@ final class Json {
                 .value(row.crc32c())
                 .name("source")
                 .value(row.source())
+                .name("column")
+                .value(row.part().kind() == null ? null : row.part().columnName(row.name()))
+                .name("columnKind")
+                .value(row.part().kind() == null ? null : row.part().kind().word())
                 .endObject();
     }
 

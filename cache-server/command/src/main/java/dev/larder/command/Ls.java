@@ -1,19 +1,40 @@
 package dev.larder.command;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
 import dev.larder.protocol.ArrayRow;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** Lists arrays. */
-@Command(name = "ls", description = "List the arrays of all datasets.")
+/** Lists arrays and columns. */
+@Command(
+        name = "ls",
+        description = {
+            "List arrays and columns, all of them or those that PATTERN names.",
+            "PATTERN is a dataset (mnist), an array or a column (mnist/train-images), or has wildcards (quote them):"
+                    + " larder ls 'mnist/*-labels'. Exit code 4 if nothing matches.",
+            "Without PATTERN a dataset of more than 20 arrays and columns is one line, which ends in a slash."
+        })
 final class Ls implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Option(names = "--all", description = "Show all columns, and versions that only wait for their last reader.")
+    @Parameters(arity = "0..1", paramLabel = "PATTERN", description = "What to list; everything if absent.")
+    @Nullable
+    String pattern;
+
+    @Option(
+            names = "--all",
+            description = "Show all facts, every array and column on its own line, evicted datasets, and versions that"
+                    + " only wait for their last reader.")
     boolean all;
 
     @Option(names = "--json", description = "Print one JSON list, with everything known of each array.")
@@ -21,12 +42,71 @@ final class Ls implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<ArrayRow> rows = larder.client().list("", all);
+        List<ArrayRow> rows = pattern == null ? larder.client().list("", all) : matching(new NamePattern(pattern));
         if (json) {
             larder.out().println(Json.arrays(rows));
         } else {
-            ArrayText.table(rows, all).forEach(larder.out()::println);
+            print(listed(rows));
         }
         return 0;
+    }
+
+    /** Returns columns as such, but for one whose arrays were asked for. */
+    private List<ListedRow> listed(List<ArrayRow> rows) {
+        List<ListedRow> listed = ListedRow.of(rows);
+        return pattern == null || listed.stream().anyMatch(new NamePattern(pattern))
+                ? listed
+                : rows.stream().map(ListedRow::ofArray).toList();
+    }
+
+    private void print(List<ListedRow> rows) {
+        if (pattern != null || all) {
+            ArrayText.table(rows, all).forEach(larder.out()::println);
+            return;
+        }
+        List<ListedRow> few = ListedRow.brief(rows);
+        ArrayText.table(few, false).forEach(larder.out()::println);
+        few.stream()
+                .filter(ListedRow::isWholeDataset)
+                .findFirst()
+                .ifPresent(row -> larder.err()
+                        .println("larder: note: a name that ends in / is a dataset of many arrays; larder ls "
+                                + row.name() + " lists them"));
+    }
+
+    /** Lists also what was evicted: whoever asks for it by name wants to know. */
+    private List<ArrayRow> matching(NamePattern wanted) {
+        List<ArrayRow> known = larder.client().list(wanted.prefix(), true).stream()
+                .filter(row -> all || row.state() != ArrayRow.State.RETIRED)
+                .toList();
+        Set<ArrayRow> chosen = ListedRow.of(known).stream()
+                .filter(wanted)
+                .flatMap(row -> row.arrays().stream())
+                .collect(Collectors.toSet());
+        List<ArrayRow> rows = known.stream().filter(chosen::contains).toList();
+        if (rows.isEmpty()) { // an array that is part of a column has no line of its own
+            rows = known.stream().filter(row -> wanted.matches(row.name())).toList();
+        }
+        if (rows.isEmpty()) {
+            throw nothingMatches(wanted);
+        }
+        return rows;
+    }
+
+    private LarderException nothingMatches(NamePattern wanted) {
+        if (wanted.isName()) {
+            try {
+                larder.client().info(NameConverter.withoutEnd(wanted.text()));
+            } catch (LarderException e) {
+                if (e.code() == ErrorCode.NOT_FOUND) {
+                    return e; // with near names
+                }
+                throw e;
+            }
+        }
+        return Failure.of(ErrorCode.NOT_FOUND, "no array matches")
+                .with("pattern", wanted.text())
+                .with("store", larder.store())
+                .remedy("larder ls lists all");
     }
 }

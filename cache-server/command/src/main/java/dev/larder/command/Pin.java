@@ -15,7 +15,7 @@ final class Pin implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "A dataset.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset.")
     String name;
 
     @Override

@@ -19,7 +19,7 @@ final class Reload implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "A dataset.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset.")
     String name;
 
     @Mixin

@@ -2,24 +2,33 @@ package dev.larder.command;
 
 import com.google.gson.stream.JsonWriter;
 import dev.larder.client.ArrayView;
+import dev.larder.client.Column;
+import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.command.show.Cells;
+import dev.larder.command.show.ColumnRows;
 import dev.larder.command.show.Histogram;
 import dev.larder.command.show.NumpyText;
 import dev.larder.command.show.Picture;
 import dev.larder.command.show.RowRange;
 import dev.larder.command.show.ShowJson;
 import dev.larder.command.show.Statistics;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.ColumnKind;
+import dev.larder.layout.Names;
 import dev.larder.protocol.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -32,9 +41,10 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "show",
         description = {
-            "Show values of an array as numpy prints them, and smallest, largest, mean, standard deviation and a histogram of"
-                    + " all of it. NaN is counted, and left out of the rest; so are infinite values, except that they can be"
-                    + " smallest and largest.",
+            "Show values of an array as numpy prints them, or rows of a column as texts, arrays, keys or files.",
+            "Numbers are followed by the smallest, the largest, mean, standard deviation and a histogram of all of them."
+                    + " NaN is counted, and left out of the rest; so are infinite values, except that they can be"
+                    + " the smallest and the largest.",
             "--png draws [n,h,w] and [n,h,w,3] as a grid of images, [h,w] as a heat map, anything else as a histogram."
         })
 final class Show implements Callable<Integer> {
@@ -46,7 +56,10 @@ final class Show implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "dataset/array, or a dataset with one array.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            description = "dataset/array or dataset/column, or a dataset with only one.")
     String name;
 
     @Option(
@@ -67,17 +80,125 @@ final class Show implements Callable<Integer> {
     @Override
     public Integer call() {
         try (Larder store = Larder.connect(larder.store());
-                ArrayView view = store.open(name)) {
-            Cells cells = new Cells(view);
-            if (png != null) {
-                draw(cells, png);
-            } else if (json) {
-                printJson(view, cells);
+                Dataset dataset = store.dataset(Names.datasetIn(name))) {
+            Column column = column(dataset);
+            if (column != null) {
+                show(dataset, column);
             } else {
-                print(view, cells);
+                show(dataset.array(array(dataset)));
             }
         }
         return 0;
+    }
+
+    /** Returns the column that is meant; null where it is an array. */
+    private @Nullable Column column(Dataset dataset) {
+        List<Column> columns = dataset.columns();
+        String wanted = Names.arrayIn(name);
+        if (wanted != null) {
+            return columns.stream()
+                    .filter(column -> column.name().equals(wanted))
+                    .findFirst()
+                    .orElse(null);
+        }
+        return columns.size() == 1 && isAlone(columns.get(0), dataset) ? columns.get(0) : null;
+    }
+
+    private static boolean isAlone(Column column, Dataset dataset) {
+        return dataset.arrayNames().stream().allMatch(array -> array.startsWith(column.name() + "/"));
+    }
+
+    private String array(Dataset dataset) {
+        String wanted = Names.arrayIn(name);
+        List<String> arrays = dataset.arrayNames();
+        if (wanted == null && arrays.size() != 1) {
+            Stream<String> columns = dataset.columns().stream().map(Column::name);
+            String first = Stream.concat(columns, arrays.stream()).findFirst().orElse("ARRAY");
+            throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
+                    .with("dataset", dataset.name())
+                    .with("arrays", arrays.size())
+                    .with("store", larder.store())
+                    .remedy("name one, as larder show " + dataset.name() + "/" + first + "; larder ls " + dataset.name()
+                            + " lists them");
+        }
+        return wanted == null ? arrays.get(0) : wanted;
+    }
+
+    private void show(ArrayView view) {
+        Cells cells = new Cells(view);
+        if (png != null) {
+            draw(cells, png);
+        } else if (json) {
+            printJson(view, cells);
+        } else {
+            print(view, cells);
+        }
+    }
+
+    private void show(Dataset dataset, Column column) {
+        ColumnRows all = ColumnRows.of(dataset, column);
+        if (png != null) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "only arrays can be drawn")
+                    .with("column", dataset.name() + "/" + column.name())
+                    .with("kind", column.kind().word())
+                    .remedy("larder ls '" + dataset.name() + "/" + column.name()
+                            + "/*' lists the arrays it is made of");
+        }
+        RowRange range = rows == null ? FIRST_ROWS : rows;
+        if (json) {
+            printJson(column, all, range);
+        } else {
+            print(column, all, range);
+        }
+    }
+
+    private void print(Column column, ColumnRows all, RowRange range) {
+        long first = range.first(all.count());
+        long end = range.end(all.count());
+        String what = column.kind() == ColumnKind.INDEX ? "keys" : "rows";
+        String shown = end - first == all.count() ? "" : " shown=" + first + ":" + end;
+        String dtype = all.elements().map(view -> " dtype=" + view.dtype()).orElse("");
+        larder.out()
+                .println(column.name() + " column=" + column.kind().word() + dtype + " " + what + "=" + all.count()
+                        + shown);
+        int width = Long.toString(Math.max(0, end - 1)).length();
+        for (long row = first; row < end; row++) {
+            String indent = String.format("%" + width + "d  ", row);
+            for (String line : all.lines(row)) {
+                larder.out().println(indent + line);
+                indent = " ".repeat(indent.length());
+            }
+        }
+        all.elements().ifPresent(view -> printNumbers(view, new Cells(view)));
+    }
+
+    private void printJson(Column column, ColumnRows all, RowRange range) {
+        long first = range.first(all.count());
+        long end = range.end(all.count());
+        try {
+            JsonWriter document = new JsonWriter(larder.out());
+            document.beginObject().name("name").value(column.name());
+            document.name("column").value(column.kind().word());
+            document.name("rows")
+                    .value(all.count())
+                    .name("firstRow")
+                    .value(first)
+                    .name("values");
+            document.beginArray();
+            for (long row = first; row < end; row++) {
+                all.write(document, row);
+            }
+            document.endArray();
+            if (all.elements().isPresent()) {
+                ArrayView view = all.elements().orElseThrow();
+                document.name("dtype").jsonValue(view.dtype().descrJson());
+                writeNumbers(document, view, new Cells(view));
+            }
+            document.endObject().flush();
+            larder.out().println();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void draw(Cells cells, Path file) {
@@ -98,11 +219,15 @@ final class Show implements Callable<Integer> {
         larder.out()
                 .println(view.name() + " dtype=" + view.dtype() + " shape=" + shape + " order=" + view.order() + shown);
         NumpyText.of(cells, first, end - first).forEach(larder.out()::println);
+        printNumbers(view, cells);
+    }
+
+    private void printNumbers(ArrayView view, Cells cells) {
         if (Statistics.arePossible(cells)) {
             Statistics statistics = measured(view, "summing up", told -> Statistics.of(cells, told));
             print(statistics);
             if (statistics.finiteCount() > 0) {
-                measured(view, "counting", told -> Histogram.of(cells, told))
+                measured(view, "counting", told -> Histogram.of(cells, statistics, told))
                         .lines()
                         .forEach(larder.out()::println);
             }
@@ -132,14 +257,19 @@ final class Show implements Callable<Integer> {
             document.endArray().name("order").value(view.order().name());
             document.name("firstRow").value(first).name("values");
             ShowJson.rows(document, cells, first, range.end(length) - first);
-            if (Statistics.arePossible(cells)) {
-                writeStatistics(document, measured(view, "summing up", told -> Statistics.of(cells, told)));
-                writeHistogram(document, measured(view, "counting", told -> Histogram.of(cells, told)));
-            }
+            writeNumbers(document, view, cells);
             document.endObject().flush();
             larder.out().println();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private void writeNumbers(JsonWriter document, ArrayView view, Cells cells) throws IOException {
+        if (Statistics.arePossible(cells)) {
+            Statistics statistics = measured(view, "summing up", told -> Statistics.of(cells, told));
+            writeStatistics(document, statistics);
+            writeHistogram(document, measured(view, "counting", told -> Histogram.of(cells, statistics, told)));
         }
     }
 

@@ -7,6 +7,7 @@ import dev.larder.protocol.ArrayRow;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -23,16 +24,27 @@ final class ShowPath implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "dataset/array, or a dataset with one array.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            description = "dataset/array, or a dataset with one array.")
     String name;
 
     @Override
     public Integer call() {
         List<ArrayRow> rows = larder.client().info(name);
-        if (rows.size() != 1) {
+        if (rows.size() != 1
+                && rows.get(0).part().columnName(rows.get(0).name()).equals(name)) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "a column has one file for each of its arrays")
+                    .with("column", name)
+                    .with("store", larder.store())
+                    .remedy("name one of its arrays: "
+                            + rows.stream().map(ArrayRow::name).collect(Collectors.joining(", ")));
+        } else if (rows.size() != 1) {
             throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
                     .with("dataset", name)
                     .with("arrays", rows.size())
+                    .with("store", larder.store())
                     .remedy("name one, as " + rows.get(0).name());
         }
         ArrayRow row = rows.get(0);

@@ -11,7 +11,7 @@ final class Unpin implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "A dataset.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset.")
     String name;
 
     @Override

@@ -17,6 +17,7 @@ final class Verify implements Callable<Integer> {
     @Parameters(
             arity = "0..1",
             paramLabel = "NAME",
+            converter = NameConverter.class,
             defaultValue = "",
             description = "A dataset, or dataset/array; everything if absent.")
     String name;

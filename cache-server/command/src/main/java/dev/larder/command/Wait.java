@@ -25,7 +25,7 @@ final class Wait implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(paramLabel = "NAME", description = "A dataset, or dataset/array.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset, or dataset/array.")
     String name;
 
     @Option(

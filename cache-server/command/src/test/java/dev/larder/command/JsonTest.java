@@ -39,8 +39,22 @@ class JsonTest {
 
         assertThat(array.keySet())
                 .containsExactly(
-                        "name", "dtype", "shape", "order", "bytes", "version", "digest", "state", "pinned", "leases",
-                        "path", "offset", "crc32c", "source");
+                        "name",
+                        "dtype",
+                        "shape",
+                        "order",
+                        "bytes",
+                        "version",
+                        "digest",
+                        "state",
+                        "pinned",
+                        "leases",
+                        "path",
+                        "offset",
+                        "crc32c",
+                        "source",
+                        "column",
+                        "columnKind");
     }
 
     @Test
@@ -52,7 +66,8 @@ class JsonTest {
                         "{\"name\":\"mnist/train-images\",\"dtype\":\"<f4\",\"shape\":[60000,28,28],\"order\":\"C\",")
                 .contains(
                         "\"bytes\":188160000,\"version\":3,\"digest\":\"ab12\",\"state\":\"resident\",\"pinned\":true,")
-                .endsWith("\"path\":\"/s/x.npy\",\"offset\":4096,\"crc32c\":\"0047f202\",\"source\":\"/data/x.npy\"}");
+                .endsWith("\"path\":\"/s/x.npy\",\"offset\":4096,\"crc32c\":\"0047f202\","
+                        + "\"source\":\"/data/x.npy\",\"column\":null,\"columnKind\":null}");
     }
 
     @Test

@@ -6,6 +6,9 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.client.ArrayBuilder;
+import dev.larder.client.Larder;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -132,13 +135,21 @@ class RequestsTest {
             assertThat(answer.code()).as(command).isEqualTo(4);
             assertThat(answer.err())
                     .as(command)
-                    .contains("no such array: dataset=mnist version=1 array=imagse; it has images");
+                    .contains("no such array: dataset=mnist version=1 array=imagse store=", "; it has images");
         }
-        for (String command : new String[] {"info", "path", "wait"}) {
-            Answer answer = daemon.ask(command, "mnist/");
-            assertThat(answer.code()).as(command).isNotZero();
-            assertThat(answer.err()).as(command).contains("array=; it has images");
+        assertThat(daemon.ask("path", "mnist//").out()).endsWith("images.npy\n");
+    }
+
+    @Test
+    void evictWarnsWhereADatasetCannotComeBack() throws Exception {
+        try (Larder larder = Larder.connect(daemon.store());
+                ArrayBuilder computed = larder.create("computed", Dtype.parse("<f4"), 3)) {
+            computed.publish();
         }
+        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+
+        assertThat(daemon.ask("evict", "v").err()).isEmpty();
+        assertThat(daemon.ask("evict", "computed").err()).contains("computed was computed and has no source");
     }
 
     @Test

@@ -50,8 +50,9 @@ class TableTest {
 
     @Test
     void aListingShowsNameTypeAndShapeAndOnRequestAll() {
-        assertThat(ArrayText.table(List.of(ROW), false)).containsExactly("NAME  DTYPE  SHAPE", "d/x   <f4    (10,)");
-        assertThat(ArrayText.table(List.of(ROW), true).get(1))
+        assertThat(ArrayText.table(ListedRow.of(List.of(ROW)), false))
+                .containsExactly("NAME  DTYPE  SHAPE", "d/x   <f4    (10,)");
+        assertThat(ArrayText.table(ListedRow.of(List.of(ROW)), true).get(1))
                 .isEqualTo("d/x   <f4    (10,)  F      40 B        1  registered  no           0       0  -"
                         + "       0123456789ab  -     /x.npy");
     }
@@ -65,7 +66,7 @@ class TableTest {
 
     @Test
     void factsAreOneLineEach() {
-        assertThat(ArrayText.facts(ROW))
+        assertThat(ArrayText.facts(ListedRow.ofArray(ROW)))
                 .contains("name     d/x", "shape    (10,)", "bytes    40", "state    registered", "path     -");
     }
 }

@@ -31,7 +31,7 @@ class UsageTest {
         assertThat(Answer.of("statsu", "x=y").err())
                 .isEqualTo("larder: no such command: statsu; did you mean status?; see larder --help\n");
         assertThat(Answer.of("laod", "a=b").err()).contains("no such command: laod; did you mean load?");
-        assertThat(Answer.of("ls", "extra").err()).contains("unmatched argument");
+        assertThat(Answer.of("status", "extra").err()).contains("unmatched argument");
     }
 
     @ParameterizedTest
@@ -39,7 +39,7 @@ class UsageTest {
             strings = {
                 "",
                 "nonsense",
-                "ls extra",
+                "status extra",
                 "load",
                 "load name",
                 "info",

@@ -104,7 +104,8 @@ final class Listing {
                         version.folder().resolve(array.file()).toString(),
                         array.offset(),
                         array.crc32cHex(),
-                        sources.getOrDefault(array.name(), told.getOrDefault(array.name(), ""))));
+                        sources.getOrDefault(array.name(), told.getOrDefault(array.name(), "")),
+                        array.part()));
             }
         }
     }
@@ -127,7 +128,8 @@ final class Listing {
                             "",
                             0,
                             "",
-                            source(array)));
+                            source(array),
+                            array.part()));
                 }
             }
         }

@@ -95,8 +95,18 @@ final class CellTexts {
         return "b" + quoted(new String(cell, 0, length, StandardCharsets.ISO_8859_1), 0x7f);
     }
 
+    /** Writes a text as a Python literal. */
+    static String literal(String text) {
+        return quoted(text, Character.MAX_CODE_POINT);
+    }
+
+    /** Writes bytes as a Python literal, with all zeros. */
+    static String literal(byte[] bytes) {
+        return "b" + quoted(new String(bytes, StandardCharsets.ISO_8859_1), 0x7f);
+    }
+
     private static String unicode(Dtype dtype, byte[] cell) {
-        return quoted(text(dtype, cell), Character.MAX_CODE_POINT);
+        return literal(text(dtype, cell));
     }
 
     /** Returns the text of an element of UTF-32, without the zeros at its end. */

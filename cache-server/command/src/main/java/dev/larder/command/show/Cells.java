@@ -5,8 +5,9 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Objects;
 
-/** The elements of an array, as bytes: by their index, or in the order in which they lie. Used by one thread. */
+/** The elements of an array, as bytes: by their index, or in the order in which they lie. Used by one thread, but for windows. */
 public final class Cells {
     private static final int WINDOW_BYTES = 1 << 20;
 
@@ -14,6 +15,8 @@ public final class Cells {
     private final Dtype dtype;
     private final long[] shape;
     private final long[] strides;
+    private final long base;
+    private final long elementCount;
     private ByteBuffer window = ByteBuffer.allocate(0);
     private long windowOffset;
 
@@ -23,6 +26,19 @@ public final class Cells {
         this.dtype = view.dtype();
         this.shape = view.shape();
         this.strides = strides(shape, view.order(), dtype.itemSize());
+        this.base = 0;
+        this.elementCount = view.elementCount();
+    }
+
+    /** Reads some of the elements of a vector as an array of another shape, in C order. */
+    Cells(ArrayView vector, long firstElement, long... shape) {
+        this.view = vector;
+        this.dtype = vector.dtype();
+        this.shape = shape.clone();
+        this.strides = strides(shape, Order.C, dtype.itemSize());
+        this.base = firstElement * dtype.itemSize();
+        this.elementCount = Arrays.stream(shape).reduce(1, Math::multiplyExact);
+        Objects.checkFromIndexSize(firstElement, elementCount, vector.elementCount());
     }
 
     private static long[] strides(long[] shape, Order order, long itemSize) {
@@ -46,7 +62,7 @@ public final class Cells {
     }
 
     long elementCount() {
-        return view.elementCount();
+        return elementCount;
     }
 
     /** Returns the bytes of one element. */
@@ -68,18 +84,23 @@ public final class Cells {
         if (index.length != shape.length) {
             throw new IllegalArgumentException("index=" + Arrays.toString(index) + " rank=" + shape.length);
         }
-        long offset = 0;
+        long offset = base;
         for (int i = 0; i < index.length; i++) {
             offset += index[i] * strides[i];
         }
         return offset;
     }
 
+    /** Returns how many elements fit into a window. */
+    int windowElements() {
+        return Math.max(1, WINDOW_BYTES / Math.max(1, dtype.itemSize()));
+    }
+
     /** Returns the elements from one on in the order in which they lie: as many as fit, or are left. */
     ByteBuffer elementsFrom(long element) {
         int itemSize = dtype.itemSize();
-        long count = Math.min(Math.max(1, WINDOW_BYTES / itemSize), elementCount() - element);
-        return view.dataBuffer(element * itemSize, (int) (count * itemSize));
+        long count = Math.min(windowElements(), elementCount() - element);
+        return view.dataBuffer(base + element * itemSize, (int) (count * itemSize));
     }
 
     /** Returns a buffer that stands at an offset and ends after a length. */

@@ -18,45 +18,36 @@ import java.util.function.LongConsumer;
 public record Histogram(double[] edges, long[] counts) {
     private static final int MOST_BINS = 16;
     private static final int BAR_WIDTH = 48;
+    private static final int BLOCK = 4096;
 
-    /** Counts all elements between the smallest and the largest finite one, in a second pass over the array. */
-    public static Histogram of(Cells cells, LongConsumer onElements) {
-        double[] range = finiteRange(cells);
-        double[] edges = edges(cells.dtype(), range[0], range[1]);
-        long[] counts = new long[edges.length - 1];
-        for (long element = 0; element < cells.elementCount(); ) {
-            ByteBuffer bytes = cells.elementsFrom(element);
-            int itemSize = cells.dtype().itemSize();
-            int elements = bytes.capacity() / itemSize;
-            for (int i = 0; i < elements; i++) {
-                double value = Numbers.at(cells.dtype(), bytes, i * itemSize);
-                if (value >= edges[0] && value <= edges[edges.length - 1]) {
-                    counts[bin(value, edges)]++;
-                }
-            }
-            element += elements;
-            onElements.accept(elements);
+    /** Counts all elements between the smallest and the largest finite one. */
+    public static Histogram of(Cells cells, Statistics statistics, LongConsumer onElements) {
+        boolean isEmpty = statistics.finiteCount() == 0;
+        double[] edges =
+                edges(cells.dtype(), isEmpty ? 0 : statistics.finiteMin(), isEmpty ? 0 : statistics.finiteMax());
+        Bins bins = new Bins(edges);
+        CodeCounts values = statistics.counts();
+        if (values != null) {
+            values.forEach((bits, value, count) -> bins.add(value, count));
+        } else {
+            Windows.map(cells, onElements, bytes -> ofWindow(cells.dtype(), bytes, edges))
+                    .forEach(bins::add);
         }
-        return new Histogram(edges, counts);
+        return new Histogram(edges, bins.counts);
     }
 
-    private static double[] finiteRange(Cells cells) {
-        double min = Double.POSITIVE_INFINITY;
-        double max = Double.NEGATIVE_INFINITY;
-        for (long element = 0; element < cells.elementCount(); ) {
-            ByteBuffer bytes = cells.elementsFrom(element);
-            int itemSize = cells.dtype().itemSize();
-            int elements = bytes.capacity() / itemSize;
-            for (int i = 0; i < elements; i++) {
-                double value = Numbers.at(cells.dtype(), bytes, i * itemSize);
-                if (Double.isFinite(value)) {
-                    min = Math.min(min, value);
-                    max = Math.max(max, value);
-                }
+    private static Bins ofWindow(Dtype dtype, ByteBuffer bytes, double[] edges) {
+        Bins bins = new Bins(edges);
+        double[] block = new double[BLOCK];
+        int elements = bytes.capacity() / dtype.itemSize();
+        for (int from = 0; from < elements; from += BLOCK) {
+            int length = Math.min(BLOCK, elements - from);
+            Numbers.read(dtype, bytes, from, block, length);
+            for (int i = 0; i < length; i++) {
+                bins.add(block[i], 1);
             }
-            element += elements;
         }
-        return min <= max ? new double[] {min, max} : new double[] {0, 0};
+        return bins;
     }
 
     /** Integers that are few have a bin each; all other ranges are cut evenly. */
@@ -68,16 +59,6 @@ public record Histogram(double[] edges, long[] counts) {
         Arrays.setAll(edges, i -> min + (end / bins - min / bins) * i);
         edges[bins] = end;
         return edges;
-    }
-
-    private static int bin(double value, double[] edges) {
-        int bins = edges.length - 1;
-        double width = edges[bins] / bins - edges[0] / bins;
-        int bin = (int) Math.min(bins - 1, Math.max(0, (value / width) - (edges[0] / width)));
-        if (value < edges[bin]) {
-            return bin - 1;
-        }
-        return bin < bins - 1 && value >= edges[bin + 1] ? bin + 1 : bin;
     }
 
     /** Returns a line with a bar for each bin. */
@@ -94,5 +75,40 @@ public record Histogram(double[] edges, long[] counts) {
                     .stripTrailing());
         }
         return lines;
+    }
+
+    /** The counts so far. */
+    private static final class Bins {
+        private final double[] edges;
+        private final double width;
+        private final double start;
+        private final long[] counts;
+
+        Bins(double[] edges) {
+            int bins = edges.length - 1;
+            this.edges = edges;
+            this.width = edges[bins] / bins - edges[0] / bins;
+            this.start = edges[0] / width;
+            this.counts = new long[bins];
+        }
+
+        void add(double value, long count) {
+            int last = counts.length - 1;
+            if (value >= edges[0] && value <= edges[last + 1]) {
+                int bin = (int) Math.min(last, Math.max(0, value / width - start));
+                if (value < edges[bin]) {
+                    bin--;
+                } else if (bin < last && value >= edges[bin + 1]) {
+                    bin++;
+                }
+                counts[bin] += count;
+            }
+        }
+
+        void add(Bins other) {
+            for (int bin = 0; bin < counts.length; bin++) {
+                counts[bin] += other.counts[bin];
+            }
+        }
     }
 }

@@ -193,7 +193,8 @@ public final class Picture {
     }
 
     private BufferedImage histogram() {
-        long[] counts = Histogram.of(cells, count -> {}).counts();
+        long[] counts = Histogram.of(cells, Statistics.of(cells, count -> {}), count -> {})
+                .counts();
         long most = Math.max(1, Arrays.stream(counts).max().orElse(1));
         BufferedImage image = new BufferedImage(counts.length * BAR_WIDTH, BAR_HEIGHT, BufferedImage.TYPE_INT_RGB);
         for (int x = 0; x < image.getWidth(); x++) {

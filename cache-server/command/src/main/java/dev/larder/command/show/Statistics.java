@@ -6,9 +6,10 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Sums all elements of an array of numbers up, in one pass and in bounded memory.
+ * Sums all elements of an array of numbers up, in one pass, with all processors and the same result for any number of them.
  *
  * <p>Mean and standard deviation (of the population, as numpy's) are those of the finite elements, in double precision whatever
  * the type: each block is summed in two passes, and blocks are combined by the pairwise formula of Chan, Golub and LeVeque (1979).
@@ -23,8 +24,11 @@ public final class Statistics {
     private long count;
     private long nanCount;
     private long infiniteCount;
-    private double min = Double.POSITIVE_INFINITY;
-    private double max = Double.NEGATIVE_INFINITY;
+    private boolean hasInfinite;
+    private boolean hasNegativeInfinite;
+    private double finiteMin = Double.POSITIVE_INFINITY;
+    private double finiteMax = Double.NEGATIVE_INFINITY;
+    private @Nullable CodeCounts counts;
     private long minInteger = Long.MAX_VALUE;
     private long maxInteger = Long.MIN_VALUE;
     private long finiteCount;
@@ -43,54 +47,118 @@ public final class Statistics {
     /**
      * Reads a whole array of numbers.
      *
-     * @param onElements told of every step
+     * @param onElements told of every step, by one thread at a time
      */
     public static Statistics of(Cells cells, LongConsumer onElements) {
-        Statistics statistics = new Statistics(cells.dtype());
+        Statistics all = new Statistics(cells.dtype());
+        if (CodeCounts.arePossible(cells.dtype())) {
+            all.addCounted(CodeCounts.of(cells, onElements));
+        } else {
+            Windows.map(cells, onElements, bytes -> ofWindow(cells.dtype(), bytes))
+                    .forEach(all::add);
+        }
+        return all;
+    }
+
+    private static Statistics ofWindow(Dtype dtype, ByteBuffer bytes) {
+        Statistics statistics = new Statistics(dtype);
         double[] block = new double[BLOCK];
-        for (long element = 0; element < cells.elementCount(); ) {
-            ByteBuffer bytes = cells.elementsFrom(element);
-            int elements = bytes.capacity() / cells.dtype().itemSize();
-            for (int from = 0; from < elements; from += BLOCK) {
-                statistics.add(bytes, from, Math.min(BLOCK, elements - from), block);
+        int elements = bytes.capacity() / dtype.itemSize();
+        for (int from = 0; from < elements; from += BLOCK) {
+            int length = Math.min(BLOCK, elements - from);
+            Numbers.read(dtype, bytes, from, block, length);
+            statistics.add(block, length);
+            if (Numbers.isInteger(dtype)) {
+                statistics.addIntegers(bytes, from, length);
             }
-            element += elements;
-            onElements.accept(elements);
         }
         return statistics;
     }
 
-    private void add(ByteBuffer bytes, int from, int length, double[] block) {
-        int itemSize = dtype.itemSize();
-        boolean isInteger = dtype.kind() != Kind.FLOAT;
-        long flip = dtype.kind() == Kind.UINT ? Long.MIN_VALUE : 0; // makes unsigned numbers compare as signed ones
+    private void addIntegers(ByteBuffer bytes, int from, int length) {
+        for (int i = 0; i < length; i++) {
+            addInteger(Numbers.integerAt(dtype, bytes, (from + i) * dtype.itemSize()));
+        }
+    }
+
+    private void addInteger(long stored) {
+        long integer = dtype.kind() == Kind.UINT ? stored ^ Long.MIN_VALUE : stored; // unsigned ones compare as signed
+        if (integer < minInteger) {
+            minInteger = integer;
+        }
+        if (integer > maxInteger) {
+            maxInteger = integer;
+        }
+    }
+
+    /** Takes a block in, and moves its finite elements to its beginning. */
+    private void add(double[] block, int length) {
         int finite = 0;
         double sum = 0;
         for (int i = 0; i < length; i++) {
-            int position = (from + i) * itemSize;
-            if (isInteger) {
-                long integer = Numbers.integerAt(dtype, bytes, position) ^ flip;
-                minInteger = Math.min(minInteger, integer);
-                maxInteger = Math.max(maxInteger, integer);
-            }
-            double value = Numbers.at(dtype, bytes, position);
-            if (Double.isNaN(value)) {
-                nanCount++;
-                continue;
-            }
-            min = Math.min(min, value);
-            max = Math.max(max, value);
-            if (Double.isInfinite(value)) {
-                infiniteCount++;
-            } else {
+            double value = block[i];
+            if (Math.abs(value) <= Double.MAX_VALUE) {
                 block[finite++] = value;
                 sum += value;
+                if (value < finiteMin) {
+                    finiteMin = value;
+                }
+                if (value > finiteMax) {
+                    finiteMax = value;
+                }
+            } else {
+                addOther(value, 1);
             }
         }
         count += length;
         if (finite > 0) {
             combine(block, finite, sum / finite);
         }
+    }
+
+    private void addOther(double value, long times) {
+        if (Double.isNaN(value)) {
+            nanCount += times;
+        } else {
+            infiniteCount += times;
+            hasInfinite |= value > 0;
+            hasNegativeInfinite |= value < 0;
+        }
+    }
+
+    private void addCounted(CodeCounts values) {
+        counts = values;
+        double[] sum = {0};
+        values.forEach((bits, value, times) -> {
+            count += times;
+            if (dtype.kind() != Kind.FLOAT) {
+                addInteger(Numbers.integerAt(dtype, bits, 0));
+            }
+            if (Double.isFinite(value)) {
+                finiteCount += times;
+                sum[0] += value * times;
+                finiteMin = Math.min(finiteMin, value);
+                finiteMax = Math.max(finiteMax, value);
+            } else {
+                addOther(value, times);
+            }
+        });
+        mean = finiteCount == 0 ? 0 : sum[0] / finiteCount;
+        values.forEach((bits, value, times) ->
+                squares += Double.isFinite(value) ? times * (value - mean) * (value - mean) : 0);
+    }
+
+    private void add(Statistics next) {
+        count += next.count;
+        nanCount += next.nanCount;
+        infiniteCount += next.infiniteCount;
+        hasInfinite |= next.hasInfinite;
+        hasNegativeInfinite |= next.hasNegativeInfinite;
+        minInteger = Math.min(minInteger, next.minInteger);
+        maxInteger = Math.max(maxInteger, next.maxInteger);
+        finiteMin = Math.min(finiteMin, next.finiteMin);
+        finiteMax = Math.max(finiteMax, next.finiteMax);
+        combine(next.finiteCount, next.mean, next.squares);
     }
 
     /** Takes a block in: the squares of its distances from its own mean, and the distance of that from the mean so far. */
@@ -102,11 +170,17 @@ public final class Statistics {
             blockSquares += distance * distance;
             rest += distance;
         }
-        double corrected = blockMean + rest / length;
-        double distance = corrected - mean;
-        long both = finiteCount + length;
-        squares += blockSquares - rest * rest / length + distance * distance * ((double) finiteCount * length / both);
-        mean += distance * length / both;
+        combine(length, blockMean + rest / length, blockSquares - rest * rest / length);
+    }
+
+    private void combine(long otherCount, double otherMean, double otherSquares) {
+        if (otherCount == 0) {
+            return;
+        }
+        double distance = otherMean - mean;
+        long both = finiteCount + otherCount;
+        squares += otherSquares + distance * distance * ((double) finiteCount * otherCount / both);
+        mean += distance * otherCount / both;
         finiteCount = both;
     }
 
@@ -132,12 +206,28 @@ public final class Statistics {
 
     /** Returns the smallest element; NaN where there is none. */
     public double min() {
-        return count == nanCount ? Double.NaN : min;
+        return count == nanCount ? Double.NaN : hasNegativeInfinite ? Double.NEGATIVE_INFINITY : finiteMin;
     }
 
     /** Returns the largest element; NaN where there is none. */
     public double max() {
-        return count == nanCount ? Double.NaN : max;
+        return count == nanCount ? Double.NaN : hasInfinite ? Double.POSITIVE_INFINITY : finiteMax;
+    }
+
+    /** Returns the smallest finite element; positive infinity where there is none. */
+    double finiteMin() {
+        return finiteMin;
+    }
+
+    /** Returns the largest finite element; negative infinity where there is none. */
+    double finiteMax() {
+        return finiteMax;
+    }
+
+    /** Returns how often each value occurs; null for elements of more than two bytes. */
+    @Nullable
+    CodeCounts counts() {
+        return counts;
     }
 
     /** Returns the mean; NaN where there is no finite element. */

@@ -113,7 +113,7 @@ class ControlServerFaultsTest {
         try (RawClient raw = client().send(new Request.Hello(7, 2, 1, "7.2"))) {
             Problem problem = problem(raw.receive());
             assertThat(problem.rawCode()).isEqualTo(ErrorCode.REFUSED.number());
-            assertThat(problem.message()).contains("clientProtocol=7.2", "daemonProtocol=1.0", "kill ");
+            assertThat(problem.message()).contains("clientProtocol=7.2", "daemonProtocol=1." + Protocol.MINOR, "kill ");
             assertThat(raw.receive()).isNull();
         }
         assertThat(errors.entries()).isEmpty();

@@ -1,0 +1,167 @@
+package dev.larder.command.show;
+
+import com.google.gson.stream.JsonWriter;
+import dev.larder.client.ArrayView;
+import dev.larder.client.BytesColumn;
+import dev.larder.client.Column;
+import dev.larder.client.Dataset;
+import dev.larder.client.IndexColumn;
+import dev.larder.client.RaggedColumn;
+import dev.larder.client.StringsColumn;
+import dev.larder.layout.ColumnKind;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import org.agrona.DirectBuffer;
+
+/** Shows the rows of a column as what they are: texts, arrays, files, keys. */
+public sealed interface ColumnRows {
+    /** How many characters of a text are shown on a line. */
+    int MOST_CHARACTERS = 200;
+
+    /** How many bytes of a file are shown. */
+    int MOST_BYTES = 16;
+
+    /** Returns the rows of a column; those of an index are its keys, in the order in which they were added. */
+    static ColumnRows of(Dataset dataset, Column column) {
+        return switch (column.kind()) {
+            case STRINGS -> new Strings(dataset.strings(column.name()));
+            case RAGGED -> new Ragged(dataset.ragged(column.name()));
+            case INDEX -> new Keys(dataset.index(column.name()));
+            case BYTES ->
+                new Files(
+                        dataset.bytes(column.name()),
+                        dataset.columns().contains(new Column(column.name() + "/names", ColumnKind.STRINGS)));
+        };
+    }
+
+    /** Returns how many rows there are. */
+    long count();
+
+    /** Returns the lines that show one row. */
+    List<String> lines(long row);
+
+    /** Writes one row as one value. */
+    void write(JsonWriter json, long row) throws IOException;
+
+    /** Returns the elements of all rows, where they are elements of one array. */
+    default Optional<ArrayView> elements() {
+        return Optional.empty();
+    }
+
+    /** Texts, as Python writes them. */
+    record Strings(StringsColumn column) implements ColumnRows {
+        @Override
+        public long count() {
+            return column.rows();
+        }
+
+        @Override
+        public List<String> lines(long row) {
+            String text = column.get(row);
+            int length = Math.min(MOST_CHARACTERS, text.codePointCount(0, text.length()));
+            int end = text.offsetByCodePoints(0, length);
+            String rest = end == text.length() ? "" : "... (" + column.byteSize(row) + " bytes)";
+            return List.of(CellTexts.literal(text.substring(0, end)) + rest);
+        }
+
+        @Override
+        public void write(JsonWriter json, long row) throws IOException {
+            json.value(column.get(row));
+        }
+    }
+
+    /** Arrays, as numpy prints them, below their shapes. */
+    record Ragged(RaggedColumn column) implements ColumnRows {
+        @Override
+        public long count() {
+            return column.rows();
+        }
+
+        @Override
+        public List<String> lines(long row) {
+            Cells cells = cells(row);
+            long[] shape = cells.shape();
+            String head = "shape=" + Arrays.toString(shape);
+            String values = String.join("\n", NumpyText.of(cells, 0, shape.length == 0 ? 1 : shape[0]));
+            return (head + "\n" + values).lines().toList();
+        }
+
+        @Override
+        public void write(JsonWriter json, long row) throws IOException {
+            Cells cells = cells(row);
+            long[] shape = cells.shape();
+            ShowJson.rows(json, cells, 0, shape.length == 0 ? 1 : shape[0]);
+        }
+
+        private Cells cells(long row) {
+            return new Cells(column.values(), column.firstElement(row), column.shape(row));
+        }
+
+        @Override
+        public Optional<ArrayView> elements() {
+            return Optional.of(column.values());
+        }
+    }
+
+    /** Keys, each with the row that it leads to. */
+    record Keys(IndexColumn column) implements ColumnRows {
+        @Override
+        public long count() {
+            return column.size();
+        }
+
+        @Override
+        public List<String> lines(long row) {
+            String key = column.hasIntegerKeys() ? column.key(row) : CellTexts.literal(column.key(row));
+            return List.of(key + " -> " + column.rowOfKey(row));
+        }
+
+        @Override
+        public void write(JsonWriter json, long row) throws IOException {
+            json.beginObject().name("key");
+            if (column.hasIntegerKeys()) {
+                json.value(column.integerKey(row));
+            } else {
+                json.value(column.key(row));
+            }
+            json.name("row").value(column.rowOfKey(row)).endObject();
+        }
+    }
+
+    /** Whole files: their first bytes, as Python writes them or in hex, their lengths, and their names if they have any. */
+    record Files(BytesColumn column, boolean isNamed) implements ColumnRows {
+        @Override
+        public long count() {
+            return column.rows();
+        }
+
+        @Override
+        public List<String> lines(long row) {
+            byte[] beginning = beginning(row);
+            String name = isNamed ? CellTexts.literal(column.name(row)) + " " : "";
+            String rest = beginning.length < column.byteSize(row) ? "..." : "";
+            return List.of(name + "bytes=" + column.byteSize(row) + " " + CellTexts.literal(beginning) + rest);
+        }
+
+        @Override
+        public void write(JsonWriter json, long row) throws IOException {
+            json.beginObject();
+            if (isNamed) {
+                json.name("name").value(column.name(row));
+            }
+            json.name("bytes").value(column.byteSize(row));
+            json.name("beginning").value(HexFormat.of().formatHex(beginning(row)));
+            json.endObject();
+        }
+
+        private byte[] beginning(long row) {
+            DirectBuffer window = column.row(row);
+            byte[] bytes = new byte[Math.min(MOST_BYTES, window.capacity())];
+            window.getBytes(0, bytes);
+            return bytes;
+        }
+    }
+}

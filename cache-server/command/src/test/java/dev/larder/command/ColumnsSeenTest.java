@@ -1,0 +1,194 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Lists, describes and shows columns of every kind. */
+class ColumnsSeenTest {
+    @TempDir
+    static Path folder;
+
+    private static CommandProcess daemon;
+
+    @BeforeAll
+    static void serve() throws IOException {
+        Path lines = Files.writeString(folder.resolve("line.txt"), "gr\u00f6\u00dfe\nit's\nlast\n");
+        Path files = Files.createDirectory(folder.resolve("files"));
+        Files.write(files.resolve("a.bin"), new byte[] {1, 2, 'c', (byte) 0xff});
+        Files.write(files.resolve("b.bin"), new byte[100]);
+        Path rows = Files.createDirectory(folder.resolve("rows"));
+        Samples.vector(rows, "r0", 3);
+        Samples.vector(rows, "r1", 2);
+        daemon = CommandProcess.serve();
+        assertThat(daemon.ask("load", "text=" + lines, "--as", "strings").code())
+                .isZero();
+        assertThat(daemon.ask("load", "keys=" + lines, "--as", "index").code()).isZero();
+        assertThat(daemon.ask("load", "pics=" + files, "--as", "bytes").code()).isZero();
+        assertThat(daemon.ask("load", "rag=" + rows, "--as", "ragged").code()).isZero();
+        Samples.vector(folder, "v", 7);
+        assertThat(daemon.ask("load", "plain=" + folder.resolve("v.npy")).code())
+                .isZero();
+    }
+
+    @AfterAll
+    static void stop() {
+        if (daemon != null) {
+            daemon.close();
+        }
+    }
+
+    private static JsonArray list(String... words) {
+        return JsonParser.parseString(daemon.ask(words).out()).getAsJsonArray();
+    }
+
+    @Test
+    void aColumnIsOneLineAndTheJsonListsItsArraysAndNamesIt() {
+        assertThat(daemon.ask("ls").lines())
+                .contains(
+                        "text/line   strings     3 rows",
+                        "keys/line   index       3 keys",
+                        "pics/files  bytes       2 rows")
+                .contains("rag/data    ragged |u1  2 rows", "plain/v     |u1         (7,)");
+
+        JsonArray arrays = list("ls", "text", "--json");
+
+        assertThat(arrays).hasSize(2);
+        assertThat(arrays.get(0).getAsJsonObject().get("column").getAsString()).isEqualTo("text/line");
+        assertThat(arrays.get(0).getAsJsonObject().get("columnKind").getAsString())
+                .isEqualTo("strings");
+        assertThat(list("ls", "plain", "--json")
+                        .get(0)
+                        .getAsJsonObject()
+                        .get("column")
+                        .isJsonNull())
+                .isTrue();
+    }
+
+    @Test
+    void aPatternNarrowsAndWhatMatchesNothingIsRefusedWithNearNames() {
+        assertThat(daemon.ask("ls", "text").lines())
+                .containsExactly("NAME       DTYPE    SHAPE", "text/line  strings  3 rows");
+        assertThat(daemon.ask("ls", "plain/").lines()).hasSize(2);
+        assertThat(daemon.ask("ls", "*/line").lines()).hasSize(3);
+        assertThat(daemon.ask("ls", "text/line/*").lines()).hasSize(3).contains("text/line/offsets  <i8    (4,)");
+
+        Answer unknown = daemon.ask("ls", "plan");
+        Answer nothing = daemon.ask("ls", "x*", "--json");
+
+        assertThat(daemon.ask("ls", "").err()).endsWith("; larder ls lists all\n");
+        assertThat(unknown.code()).isEqualTo(4);
+        assertThat(unknown.err()).contains("no such dataset: dataset=plan store=", "did you mean plain?");
+        assertThat(nothing.code()).isEqualTo(4);
+        assertThat(nothing.out()).isEmpty();
+        assertThat(nothing.err()).contains("no array matches: pattern=x* store=");
+    }
+
+    @Test
+    void infoDescribesAColumnAsOneThing() {
+        assertThat(daemon.ask("info", "text").lines())
+                .contains(
+                        "name     text/line",
+                        "column   strings",
+                        "rows     3",
+                        "arrays   text/line/bytes text/line/offsets");
+        assertThat(daemon.ask("info", "text/line/bytes").lines()).contains("dtype    |u1");
+        assertThat(list("info", "text/line", "--json")).hasSize(2);
+    }
+
+    @Test
+    void whatIsOnlyRegisteredHasNoShape() {
+        daemon.ask("register", "cold=" + folder.resolve("v.npy"));
+
+        assertThat(daemon.ask("info", "cold").lines())
+                .hasSize(3)
+                .contains("state    registered: loaded by whoever opens it first, or by larder wait cold");
+    }
+
+    @Test
+    void rowsAreShownAsWhatTheyAre() {
+        assertThat(daemon.ask("show", "text").lines())
+                .containsExactly("line column=strings rows=3", "0  'gr\u00f6\u00dfe'", "1  \"it's\"", "2  'last'");
+        assertThat(daemon.ask("show", "text/line", "--rows", "1").lines())
+                .containsExactly("line column=strings rows=3 shown=1:2", "1  \"it's\"");
+        assertThat(daemon.ask("show", "keys").lines()).contains("2  'last' -> 2");
+        assertThat(daemon.ask("show", "pics/files").lines())
+                .contains("0  'a.bin' bytes=4 b'\\x01\\x02c\\xff'")
+                .anyMatch(line -> line.startsWith("1  'b.bin' bytes=100 b'") && line.endsWith("'..."));
+        assertThat(daemon.ask("show", "rag/data").lines())
+                .startsWith(
+                        "data column=ragged dtype=|u1 rows=2", "0  shape=[3]", "   [0 1 2]", "1  shape=[2]", "   [0 1]")
+                .anyMatch(line -> line.startsWith("min=0 max=2 mean=0.8"));
+    }
+
+    @Test
+    void rowsAreShownAsJson() {
+        assertThat(JsonParser.parseString(daemon.ask("show", "text", "--json").out())
+                        .getAsJsonObject()
+                        .get("values"))
+                .hasToString("[\"gr\u00f6\u00dfe\",\"it's\",\"last\"]");
+        assertThat(daemon.ask("show", "rag/data", "--json").out())
+                .contains("\"values\":[[0,1,2],[0,1]]", "\"mean\":0.8");
+        assertThat(daemon.ask("show", "keys", "--json").out()).contains("{\"key\":\"last\",\"row\":2}");
+    }
+
+    @Test
+    void aColumnHasNoFileOfItsOwnAndNoPicture() {
+        Answer path = daemon.ask("path", "text/line");
+
+        assertThat(path.code()).isEqualTo(4);
+        assertThat(path.err())
+                .contains("a column has one file for each of its arrays", "text/line/bytes, text/line/offsets");
+        assertThat(daemon.ask("show", "text", "--png", folder.resolve("x.png").toString())
+                        .code())
+                .isEqualTo(6);
+        assertThat(daemon.ask("verify", "text/line").out()).contains("files=2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "larder info p, pics plain",
+        "larder show pics/, pics/file pics/files/names pics/files",
+        "larder run --hold te, text",
+        "larder show --rows , ''",
+        "larder load te, ''",
+        "larder --store /nowhere info p, ''",
+        "larder inf, info"
+    })
+    void namesAreCompletedFromTheStore(String line, String completions) throws Exception {
+        String script = daemon.ask("completion").out().replace("compopt ", ": ") + """
+                read -ra COMP_WORDS <<<"$1"
+                [[ $1 != *' ' ]] || COMP_WORDS+=('')
+                COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$1
+                _larder_with_names
+                echo "${COMPREPLY[*]}"
+                """;
+        Path file = Files.writeString(folder.resolve("completion.bash"), script);
+
+        ProcessBuilder bash = new ProcessBuilder("bash", file.toString(), line.replace("--rows", "--rows "));
+        bash.environment().put("LARDER_STORE", daemon.store().toString());
+        Process process = bash.redirectErrorStream(true).start();
+
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .isEqualTo(completions + "\n");
+    }
+
+    @Test
+    void aSlashAtTheEndOfANameIsOfNoConsequence() {
+        assertThat(daemon.ask("pin", "plain/").code()).isZero();
+        assertThat(daemon.ask("path", "plain/").out()).endsWith("v.npy\n");
+        assertThat(daemon.ask("info", "plain/v/").lines()).contains("pinned   yes");
+        assertThat(daemon.ask("unpin", "plain/").code()).isZero();
+    }
+}
