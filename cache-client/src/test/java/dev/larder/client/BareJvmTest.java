@@ -8,6 +8,7 @@ import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.io.File;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -122,7 +123,8 @@ class BareJvmTest {
     }
 
     private static Path classesOf(Class<?> type) {
-        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath());
+        return Path.of(URI.create(
+                type.getProtectionDomain().getCodeSource().getLocation().toString()));
     }
 
     private static Path jar(String name) {

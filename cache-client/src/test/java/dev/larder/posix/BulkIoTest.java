@@ -46,7 +46,7 @@ class BulkIoTest {
     }
 
     @Test
-    @Timeout(10)
+    @Timeout(300)
     void aPipeThatNobodyWritesToIsOpenedAtOnceAndTellsWhatItIs() throws Exception {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor(60, TimeUnit.SECONDS))

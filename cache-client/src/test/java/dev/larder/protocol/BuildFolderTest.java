@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Gets the turn to build in folders that are of no use. */
-@Timeout(30)
+@Timeout(300)
 class BuildFolderTest {
     private static final Welcome WELCOME = new Welcome(Protocol.MAJOR, 3, 1, 42, Duration.ZERO, "test");
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(30)
+@Timeout(300)
 class ControlClientTest {
     private static final Welcome WELCOME = new Welcome(Protocol.MAJOR, 3, 1, 42, Duration.ZERO, "test");
     private static final Duration SHORT = Duration.ofMillis(300);

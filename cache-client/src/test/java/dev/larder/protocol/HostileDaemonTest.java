@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon that answers with spoiled frames: a client fails with an error of ours, in time, and keeps nothing. */
-@Timeout(120)
+@Timeout(300)
 class HostileDaemonTest {
     private static final Rounds FRAMES = Rounds.of("spoiled answers", 200_000, 6);
     private static final int EXCHANGES = 1_000;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each machine is made up by its environment, so each command is a process of its own. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(LeavesNothingBehind.class)
 class DevicesTest {
     private static final Duration LONG = Duration.ofSeconds(30);

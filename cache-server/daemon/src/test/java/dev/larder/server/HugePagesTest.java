@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loads on mounts with and without huge pages: the ways to copy differ, what comes of it does not. */
-@Timeout(120)
+@Timeout(300)
 class HugePagesTest {
     private static final int SEED = 20_260_101;
     private static final int MIB = 1 << 20;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Every kind of source through a daemon, read back by stock numpy. */
-@Timeout(120)
+@Timeout(300)
 class KindsLoadTest {
     private static final String MAKE = """
             import gzip, json, os, struct, sys

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stores that are replaced, filled or damaged by others, under a daemon or between two. */
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(LeavesNothingBehind.class)
 class LostStoreTest {
     @TempDir

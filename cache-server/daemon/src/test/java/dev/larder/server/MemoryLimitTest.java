@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Daemons in a real control group that limits their memory to less than the mount has. */
-@Timeout(120)
+@Timeout(300)
 class MemoryLimitTest {
     private static final long MIB = 1L << 20;
     private static final long LIMIT = 700 * MIB;

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What may lie in a store that no daemon has put there. */
-@Timeout(60)
+@Timeout(300)
 class PlantedFilesTest {
     private ServedStore served;
 

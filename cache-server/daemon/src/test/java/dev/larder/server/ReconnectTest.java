@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients whose daemon is killed under them. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(LeavesNothingBehind.class)
 class ReconnectTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Sources that misbehave while a daemon reads them. */
-@Timeout(60)
+@Timeout(300)
 class SourceFaultTest {
     private static final int LARGE = 256 << 20;
 

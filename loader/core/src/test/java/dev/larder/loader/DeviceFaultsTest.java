@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(300)
 class DeviceFaultsTest {
     private static final int ROWS = 200;
     private static final int ROW_BYTES = 1000;

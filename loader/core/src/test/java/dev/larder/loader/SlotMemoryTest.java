@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Memory of slots that is not Java's own: taken when a loader is built, given back when its threads have left. */
-@Timeout(30)
+@Timeout(300)
 class SlotMemoryTest {
     private final Books books = new Books();
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Copies of data that does as it likes. */
-@Timeout(30)
+@Timeout(300)
 class CopyingTest {
     private static final int SEED = 20_260_101;
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Builds that begin, are refused or given up. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(LeavesNothingBehind.class)
 class LoadsTest {
     private static final Publisher ADA = Publisher.member(4101, "ada");

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Versions that are asked for, pinned, removed or damaged just while something else is done with them. */
-@Timeout(60)
+@Timeout(300)
 @ExtendWith(LeavesNothingBehind.class)
 class ResidencyFaultsTest {
     private static final Provenance COMPUTED = Provenance.computed(0);

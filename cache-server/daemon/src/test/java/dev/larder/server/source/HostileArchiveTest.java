@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Archives, tables and raw files that must not be loaded: each is refused by the scan, in words. */
-@Timeout(60)
+@Timeout(300)
 class HostileArchiveTest {
     private static final String ZIPS = """
             import io, struct, sys, zipfile

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Folders of very many files. */
-@Timeout(60)
+@Timeout(300)
 class ScanTest {
     private static final int FILES = 1500;
 

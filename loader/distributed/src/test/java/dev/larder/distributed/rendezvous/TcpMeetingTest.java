@@ -72,7 +72,7 @@ class TcpMeetingTest {
 
     @Test
     void aRankAloneMeetsNobody() {
-        assertThat(new Attempts().meet(seat(0, 1), SHORT).meeting(0).worldSize())
+        assertThat(new Attempts().meet(seat(0, 1), Attempts.PATIENCE).meeting(0).worldSize())
                 .isEqualTo(1);
     }
 
@@ -93,7 +93,7 @@ class TcpMeetingTest {
     @Test
     void aRankWhoseOwnTimeIsUpKnowsWhichAreMissing() {
         Attempts attempts =
-                new Attempts().meet(seat(0, 4), Duration.ofSeconds(2)).meet(seat(1, 4), Duration.ofMillis(900));
+                new Attempts().meet(seat(0, 4), Duration.ofSeconds(5)).meet(seat(1, 4), Duration.ofSeconds(3));
 
         assertThat(attempts.failure(1)).hasMessageContaining("missing=2-3 ");
         assertThat(attempts.failure(0)).hasMessageContaining("missing=1-3 ");

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(120)
+@Timeout(300)
 class DeviceLoaderOnOpenClTest {
     private final Pictures pictures = new Pictures();
     private final DeviceInfo first = new OpenClProvider().devices().get(0);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-@Timeout(60)
+@Timeout(300)
 @ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
 class OpenClDeviceTest {
     private final cl_device_id device = OpenClDevices.list().get(0).device();

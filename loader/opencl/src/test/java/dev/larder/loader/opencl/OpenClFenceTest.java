@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-@Timeout(60)
+@Timeout(300)
 @ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
 class OpenClFenceTest {
     private static final Duration SHORT = Duration.ofMillis(50);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
+@Timeout(300)
 @ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
 class OpenClMemoryTest {
     @ParameterizedTest

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What only shows in a process that has not called OpenCL before. */
-@Timeout(120)
+@Timeout(300)
 @ExtendWith(LeavesNothingBehind.class)
 class OpenClProcessTest {
     private static final String NOT_FOUND = "NOT_FOUND cannot load OpenCL: library=libOpenCL.so.1 reason=";
