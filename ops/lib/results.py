@@ -15,11 +15,14 @@ import xml.etree.ElementTree
 
 NOT_SEARCHED = {".git", ".larder", "node_modules"}
 TEST_CLASS = re.compile(r"(Test.*|.*Test|.*Tests|.*TestCase)\.java")
-NO_TESTS_INSIDE = re.compile(r"^(public )?(abstract class|interface|@interface|enum|record) ", re.MULTILINE)
+# A class without tests of its own, or one that JUnit may leave out as a whole, of which Surefire writes nothing.
+NO_TESTS_INSIDE = re.compile(r"^(public )?(abstract class|interface|@interface|enum|record) |^@(Enabled|Disabled)", re.MULTILINE)
 PYTHON_FAILURE = re.compile(r"^(?:FAIL|ERROR): (\S+ \([\w.]+\))", re.MULTILINE)
 LINT_FAILURE = re.compile(r"^FAILED +(\S.*)$", re.MULTILINE)
 COMPILE_ERROR = re.compile(r"^\[ERROR\] (?:.*/)?(\w+\.java:\[\d+,\d+\] .*)$", re.MULTILINE)
-GOAL = re.compile(r"^\[ERROR\] (?:Failed to execute goal|Could not|The build could not)\s*(\S*).*?(?:on project (\S+?))?: (.*)$", re.MULTILINE)
+GOAL = re.compile(r"^\[ERROR\] (?:Failed to execute goal|Could not|The build could not)\s*(\S*).*?(?:on project (\S+?))?: ?(.*)$", re.MULTILINE)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+FORK_DIED = re.compile(r"^\[ERROR\] (?:ExecutionException )?(The forked VM terminated .*)$", re.MULTILINE)
 GOALS_OF_TESTS = ("There are test failures", "There was a timeout or other error in the fork", "ExecutionException")
 MOST_REASONS = 12
 MOST_CLASSES = 5
@@ -108,12 +111,13 @@ def not_reported(results, root):
 def reasons(log):
     """Returns why a step failed, as far as its log says so in lines that are known; [] where failed tests are the reason."""
     found, only_tests = [], False
+    log = COLOUR.sub("", log)
     for goal, project, why in GOAL.findall(log):
-        if why.startswith(GOALS_OF_TESTS):
+        if "surefire" in goal and (not why.strip() or why.startswith(GOALS_OF_TESTS)):
             only_tests = True
         elif not COMPILE_ERROR.search(log) or "Compilation failure" not in why:
             found.append(f"{project or 'Maven'}: {goal.split(':')[0] if goal.count(':') < 2 else goal.split(':')[1]}: {why}")
-    found += COMPILE_ERROR.findall(log) + LINT_FAILURE.findall(log) + PYTHON_FAILURE.findall(log)
+    found += FORK_DIED.findall(log) + COMPILE_ERROR.findall(log) + LINT_FAILURE.findall(log) + PYTHON_FAILURE.findall(log)
     found = list(dict.fromkeys(line[:300] for line in found))
     if not found and not only_tests:
         said = [line for line in log.splitlines() if line.strip()]

@@ -23,6 +23,11 @@ NOT_COMPILED = """[ERROR] COMPILATION ERROR :
 """
 TESTS_FAILED = """[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.6.1:test (default-test) on project larder-x: There are test failures.
 """
+FORK_DIED = """[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.6.1:test (default-test) on project larder-x: 
+[ERROR] 
+[ERROR] See /x/target/surefire-reports for the individual test results.
+[ERROR] The forked VM terminated without properly saying goodbye. VM crash or System.exit called?
+"""
 NOT_FORMATTED = """[ERROR] Failed to execute goal com.diffplug.spotless:spotless-maven-plugin:3.11.0:check (format) on project larder-x: The following files had format violations:
 """
 
@@ -79,6 +84,11 @@ class ResultsTest(unittest.TestCase):
     def test_a_gate_that_refuses_is_named_with_its_module(self):
         self.step(1, "tests", NOT_FORMATTED)
         self.assertIn("FAILED: tests: larder-x: spotless-maven-plugin: The following files had format violations:", self.ended()[1])
+
+    def test_a_jvm_that_died_is_a_reason_and_failed_tests_are_one_without_it(self):
+        self.step(1, "tests", FORK_DIED)
+        self.assertIn("FAILED: tests: The forked VM terminated without properly saying goodbye. VM crash or System.exit called?", self.ended()[1])
+        self.assertEqual(results.reasons(FORK_DIED[:FORK_DIED.index("[ERROR] The forked")]), [])
 
     def test_a_report_that_was_cut_short_is_a_failure(self):
         self.write("m/target/surefire-reports/TEST-a.OneTest.xml", REPORT[:200])
