@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnKind;
 import dev.larder.layout.ColumnPart;
@@ -23,7 +24,6 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /**
  * One leased version of a dataset: all its arrays come from that version, and none of it is evicted before this is closed.
@@ -400,7 +400,7 @@ public final class Dataset implements AutoCloseable {
 
         /** Finds the logger only now: that may take longer than to open a dataset. */
         private void warn() {
-            LoggerFactory.getLogger(Dataset.class)
+            Logs.of(Dataset.class)
                     .warn(
                             "dataset was never closed: dataset={}; close it, best with try-with-resources",
                             name,

@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import dev.larder.error.Logs;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
 import java.lang.ref.Cleaner;
@@ -7,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Brings the batches of a {@link Loader} to a device, ahead of a consumer.
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * dataset.
  */
 public final class DeviceLoader implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(DeviceLoader.class);
+    private static final Logger LOG = Logs.of(DeviceLoader.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final Loader host;

@@ -4,6 +4,7 @@ import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
@@ -16,11 +17,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Says how a {@link DeviceLoader} uses its devices. */
 public final class DeviceLoaderBuilder {
-    private static final Logger LOG = LoggerFactory.getLogger(DeviceLoaderBuilder.class);
+    private static final Logger LOG = Logs.of(DeviceLoaderBuilder.class);
 
     /** Pages of the host are shared in pieces that a buffer of Java can hold. */
     private static final long MAX_SHARED_BYTES = 1 << 30;

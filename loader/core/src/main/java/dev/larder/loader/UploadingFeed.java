@@ -2,6 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.Fence;
@@ -12,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Hands out batches that were uploaded to devices, and owns all that they need. */
 final class UploadingFeed implements DeviceFeed {
@@ -22,7 +22,7 @@ final class UploadingFeed implements DeviceFeed {
     /** What could not be waited for: a device may still use its memory, so it must not be collected. */
     private static final Set<UploadingFeed> LEFT_ALONE = ConcurrentHashMap.newKeySet();
 
-    private static final Logger LOG = LoggerFactory.getLogger(UploadingFeed.class);
+    private static final Logger LOG = Logs.of(UploadingFeed.class);
 
     private final Loader host;
     private final Source source;

@@ -1,12 +1,12 @@
 package dev.larder.loader.cuda;
 
+import dev.larder.error.Logs;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Allocates memory whose pages stay where they are, so that a copy to any CUDA device of this process runs at the speed of the
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * to close but the memory. From any thread.
  */
 public final class PageLocking implements HostAllocator {
-    private static final Logger LOG = LoggerFactory.getLogger(PageLocking.class);
+    private static final Logger LOG = Logs.of(PageLocking.class);
 
     /** Drivers fail at very long ranges, and let other calls wait while they lock one. */
     static final long MAX_CHUNK_BYTES = 1L << 30;

@@ -3,6 +3,7 @@ package dev.larder.loader.device;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -12,7 +13,6 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Chooses one of the devices of this machine. Immutable: every method returns another choice.
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * {@code $LOCAL_RANK}, which deals out the devices of the best kind in turn, then the first one of the best kind.
  */
 public final class DeviceChoice implements Device {
-    private static final Logger LOG = LoggerFactory.getLogger(DeviceChoice.class);
+    private static final Logger LOG = Logs.of(DeviceChoice.class);
     private static final List<String> KINDS = List.of("gpu", "accelerator", "cpu");
 
     private final @Nullable String backend;

@@ -4,6 +4,7 @@ import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.loader.Batch;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Publishes the batches of a loader, so that any number of processes of this machine train on what one has gathered and
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * the same dtypes; their shapes may differ. No daemon is needed while the store exists. One thread publishes; any may close.
  */
 public final class BatchPublisher implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(BatchPublisher.class);
+    private static final Logger LOG = Logs.of(BatchPublisher.class);
 
     /** How many looks at the consumers there are for every time around the ring. */
     private static final int LOOKS_PER_ROUND = 4;

@@ -3,6 +3,7 @@ package dev.larder.loader.fanout;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.BulkIo;
@@ -21,14 +22,13 @@ import java.time.Duration;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The folder of a ring as its producer has it: made when a name is claimed, removed when it is given up. The lock of the folder
  * around it keeps two producers, and the daemon's cleaning, from making and removing at the same time.
  */
 final class RingFolder implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(RingFolder.class);
+    private static final Logger LOG = Logs.of(RingFolder.class);
     private static final Duration PROBES_PASS = Duration.ofMillis(500);
     private static final Duration GATE_OPENS = Duration.ofSeconds(10);
     private static final int ATTEMPTS = 20;

@@ -3,6 +3,7 @@ package dev.larder.loader.fanout;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.Logs;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.layout.StoreLayout;
 import java.lang.ref.Cleaner;
@@ -15,7 +16,6 @@ import java.util.NoSuchElementException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The batches that a {@link BatchPublisher} of another process publishes, read where they lie: nothing is gathered, transformed
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * dropped this consumer as too slow, and with {@code DEADLINE} where no batch comes in time. One thread loops; any may close.
  */
 public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(SharedBatches.class);
+    private static final Logger LOG = Logs.of(SharedBatches.class);
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final Attachment attachment;

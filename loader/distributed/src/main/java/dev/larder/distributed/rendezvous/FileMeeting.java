@@ -3,13 +3,13 @@ package dev.larder.distributed.rendezvous;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One rank of a meeting by file. The first that comes begins the meeting, every rank takes its slot, the one that sees all slots
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * leaving.
  */
 final class FileMeeting {
-    private static final Logger LOG = LoggerFactory.getLogger(FileMeeting.class);
+    private static final Logger LOG = Logs.of(FileMeeting.class);
     private static final long FIRST_PAUSE_MS = 2;
     private static final long LONGEST_PAUSE_MS = 50;
     private static final int FAREWELL_TRIES = 20;

@@ -1,6 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceKernel;
@@ -15,11 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** An OpenCL device, with three queues in order. */
 final class OpenClBackend implements DeviceBackend {
-    private static final Logger LOG = LoggerFactory.getLogger(OpenClBackend.class);
+    private static final Logger LOG = Logs.of(OpenClBackend.class);
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(10);
     private static final int MOST_HOST_BYTES = Integer.MAX_VALUE - 2 * HostMemory.ALIGNMENT;
 

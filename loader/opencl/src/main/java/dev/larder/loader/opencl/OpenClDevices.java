@@ -3,6 +3,7 @@ package dev.larder.loader.opencl;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.loader.device.DeviceInfo;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,11 +13,10 @@ import org.jocl.Sizeof;
 import org.jocl.cl_device_id;
 import org.jocl.cl_platform_id;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Lists the devices that the drivers of this machine have. */
 final class OpenClDevices {
-    private static final Logger LOG = LoggerFactory.getLogger(OpenClDevices.class);
+    private static final Logger LOG = Logs.of(OpenClDevices.class);
     private static final long EXACT_FLOATS = CL.CL_FP_DENORM | CL.CL_FP_ROUND_TO_NEAREST;
 
     static final String BACKEND = "opencl";

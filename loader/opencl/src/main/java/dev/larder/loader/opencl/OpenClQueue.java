@@ -3,6 +3,7 @@ package dev.larder.loader.opencl;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
@@ -21,11 +22,10 @@ import org.jocl.cl_event;
 import org.jocl.cl_mem;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A command queue, of which this owns one reference. */
 final class OpenClQueue implements DeviceQueue, AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(OpenClQueue.class);
+    private static final Logger LOG = Logs.of(OpenClQueue.class);
 
     /** Buffers that a device may still write into although nobody waits for it any more. */
     private static final Queue<ByteBuffer> ABANDONED = new ConcurrentLinkedQueue<>();
@@ -222,18 +222,25 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         finish(session.options().patience());
     }
 
-    /** Maps all of a buffer into memory of the host, and waits until that is done. */
+    /**
+     * Maps all of a buffer into memory of the host, and waits until that is done: with a deadline, which a mapping that blocks would
+     * not have.
+     */
     synchronized ByteBuffer map(cl_mem buffer, long byteSize) {
         int[] code = new int[1];
         ByteBuffer[] map = new ByteBuffer[1];
+        cl_event event = new cl_event();
         long flags = CL.CL_MAP_READ | CL.CL_MAP_WRITE;
         int thrown = Jocl.code(() -> {
-            map[0] = CL.clEnqueueMapBuffer(queue, buffer, true, flags, 0, byteSize, 0, null, null, code);
+            map[0] = CL.clEnqueueMapBuffer(
+                    queue, buffer, false, flags, 0, byteSize, waits.count(), waits.events(), event, code);
             return code[0];
         });
         if (thrown != CL.CL_SUCCESS || map[0] == null) {
             throw session.health().failed("clEnqueueMapBuffer", thrown).exception();
         }
+        given(event.getNativePointer(), event);
+        finish(session.options().patience());
         return map[0];
     }
 

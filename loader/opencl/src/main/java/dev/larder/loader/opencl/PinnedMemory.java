@@ -3,17 +3,17 @@ package dev.larder.loader.opencl;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
 import dev.larder.loader.device.HostMemory;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jocl.CL;
 import org.jocl.cl_mem;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Memory of the host that the driver allocated, mapped from the beginning to the end. */
 final class PinnedMemory implements HostMemory {
-    private static final Logger LOG = LoggerFactory.getLogger(PinnedMemory.class);
+    private static final Logger LOG = Logs.of(PinnedMemory.class);
 
     private final Session session;
     private final cl_mem buffer;

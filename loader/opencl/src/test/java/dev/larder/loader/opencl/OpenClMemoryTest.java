@@ -18,9 +18,12 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jocl.CL;
+import org.jocl.cl_mem;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -72,6 +75,28 @@ class OpenClMemoryTest {
             assertThat(backend.info().maxAllocationBytes()).isEqualTo(500);
 
             requireNoSpace(() -> backend.allocateDevice(501), "needed=501", "maxAllocation=500");
+        }
+    }
+
+    @Test
+    void mappingMemoryOfADeviceThatHangsEndsAtItsDeadline() {
+        OpenClOptions options = OpenClOptions.DEFAULT.patience(Duration.ofMillis(200));
+        try (DeviceBackend backend = Rig.openBackend(options);
+                Gate hangs = new Gate(backend)) {
+            Session session = ((OpenClQueue) backend.uploads()).session();
+            cl_mem buffer = OpenClMemory.create(session, CL.CL_MEM_READ_WRITE | CL.CL_MEM_ALLOC_HOST_PTR, 4096, null);
+            try (OpenClQueue queue = session.createQueue(false)) {
+                hangs.before(queue);
+
+                assertThatThrownBy(() -> queue.map(buffer, 4096))
+                        .isInstanceOfSatisfying(
+                                LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
+                        .hasMessageContaining("device did not get there in time");
+
+                hangs.open();
+                assertThat(queue.drain(Rig.SOON)).isTrue();
+            }
+            CL.clReleaseMemObject(buffer);
         }
     }
 
