@@ -5,6 +5,7 @@ import dev.larder.loader.transform.SampleKernel;
 import dev.larder.loader.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Order;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Function;
@@ -43,7 +44,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
         SampleKernel kernel = kernel(array, field);
         return kernel == null
                 ? onHost.open(array, field, lookup, place)
-                : new DeviceReader(array, field.name(), kernel, seed, lookup, place);
+                : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);
     }
 
     private @Nullable SampleKernel kernel(ArrayView array, Field field) {
@@ -62,7 +63,8 @@ final class DeviceFields implements FieldOpener.RowsForm {
         if (kernel == null || (kernel.needsDoubles() && !doubles) || (kernel.computes() && !exactFloats)) {
             return null;
         }
-        Optional<SampleKernel.Rows> resident = residence.apply(array);
+        boolean inPieces = array.order() == Order.F && array.rank() > 1; // kernels gather rows that lie in one piece
+        Optional<SampleKernel.Rows> resident = inPieces ? Optional.empty() : residence.apply(array);
         if (resident.isPresent()) {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }

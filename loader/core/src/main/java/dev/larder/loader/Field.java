@@ -1,5 +1,6 @@
 package dev.larder.loader;
 
+import dev.larder.loader.sample.Philox;
 import dev.larder.loader.transform.Transform;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, equally long; obj_feat.mask says what is padding
  * Field.packed("tokens")                                     // ragged rows back to back; tokens.offsets says where each begins
  * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
+ * Field.rows("masks").transform(crop).together("crop")       // the same random crop as all fields of this group
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
  * }</pre>
  */
@@ -37,6 +39,7 @@ public final class Field {
     private final double filler;
     private final @Nullable Lookup lookup;
     private final @Nullable Transform transform;
+    private final String group;
 
     private Field(Draft draft) {
         this.column = draft.column;
@@ -48,6 +51,7 @@ public final class Field {
         this.filler = draft.filler;
         this.lookup = draft.lookup;
         this.transform = draft.transform;
+        this.group = draft.group;
     }
 
     private static Field of(String column, Form form) {
@@ -145,6 +149,18 @@ public final class Field {
         return with(draft -> draft.transform = newTransform);
     }
 
+    /**
+     * Has the random steps of this field's transform draw the same numbers as those of all fields with this group's name: the crop
+     * of an image and that of its mask. By default each field draws for itself, by its name in batches, so that two views of one
+     * array differ. Fields of a group draw alike step by step: their random steps must stand at the same places of the transforms.
+     */
+    public Field together(String newGroup) {
+        if (newGroup.isEmpty()) {
+            throw new IllegalArgumentException("a group needs a name: field=" + name);
+        }
+        return with(draft -> draft.group = newGroup);
+    }
+
     private void requirePadded(String what) {
         if (form != Form.PADDED) {
             throw new IllegalStateException(what + " is for padded fields: field=" + name);
@@ -195,6 +211,11 @@ public final class Field {
         return transform;
     }
 
+    /** Returns what random steps draw from, by the loader's seed. */
+    long transformSeed(long seed) {
+        return Philox.seedFor(seed, group.isEmpty() ? "field " + name : "group " + group);
+    }
+
     @Override
     public String toString() {
         return "Field{" + name + " " + form + "}";
@@ -215,6 +236,8 @@ public final class Field {
         @Nullable
         Transform transform;
 
+        String group = "";
+
         Draft(String column, Form form) {
             this.column = column;
             this.form = form;
@@ -230,6 +253,7 @@ public final class Field {
             this.filler = field.filler;
             this.lookup = field.lookup;
             this.transform = field.transform;
+            this.group = field.group;
         }
     }
 }

@@ -4,7 +4,6 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.npy.Order;
 import org.jspecify.annotations.Nullable;
 
 /** Opens what fields name, and sees that all have a row for each sample. */
@@ -30,7 +29,7 @@ final class FieldOpener {
         static RowsForm finished(long seed) {
             return (array, field, lookup, place) -> field.transform() == null
                     ? new RowsReader(array, field.name(), lookup, place)
-                    : new TransformedReader(array, field, seed, lookup, place);
+                    : new TransformedReader(array, field, field.transformSeed(seed), lookup, place);
         }
     }
 
@@ -76,9 +75,6 @@ final class FieldOpener {
     private ArrayView withRows(ArrayView array) {
         if (array.rank() == 0) {
             throw unfit(array, "a 0-d array has no rows; leave it out of arrays(…)");
-        }
-        if (array.rank() > 1 && array.order() == Order.F) {
-            throw unfit(array, "rows of a Fortran-ordered array are not contiguous; save it in C order");
         }
         return array;
     }

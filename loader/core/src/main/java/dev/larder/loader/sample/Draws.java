@@ -12,6 +12,7 @@ final class Draws {
     static final int BUCKET = -16;
     static final int BATCHES = -18;
     static final int WINDOWS = -20;
+    static final int USER = -22;
 
     private Draws() {}
 }

@@ -1,5 +1,7 @@
 package dev.larder.loader.sample;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * Draws random numbers that depend on where they are used and on nothing else: Philox4x32-10, the counter-based generator of
  * Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011).
@@ -17,6 +19,9 @@ public final class Philox {
     /** Spreads the upper half of an epoch's number over the key. */
     private static final long EPOCH_SPREAD = 0x9e37_79b9_7f4a_7c15L;
 
+    private static final long FNV_BASIS = 0xcbf2_9ce4_8422_2325L;
+    private static final long FNV_PRIME = 0x100_0000_01b3L;
+
     private Philox() {}
 
     /**
@@ -30,6 +35,19 @@ public final class Philox {
     public static long bits(long seed, long epoch, long position, int draw) {
         long key = seed + (epoch >>> 32) * EPOCH_SPREAD;
         return block(position, (epoch << 32) | (draw >>> 1), key, (draw & 1) != 0);
+    }
+
+    /**
+     * Returns a seed of its own for one of several users of a seed, by its name: what they draw has nothing in common.
+     *
+     * <p>It is {@code bits(seed, 0, FNV-1a of the name's UTF-8, -22)}, on any machine and for ever.
+     */
+    public static long seedFor(long seed, String user) {
+        long hash = FNV_BASIS;
+        for (byte unit : user.getBytes(StandardCharsets.UTF_8)) {
+            hash = (hash ^ (unit & 0xff)) * FNV_PRIME;
+        }
+        return bits(seed, 0, hash, Draws.USER);
     }
 
     /** Returns a number of 0 to below 1 from random bits: a multiple of 2⁻⁵³. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
+import dev.larder.loader.Batch;
 import dev.larder.loader.DeviceArray;
 import dev.larder.loader.DeviceBatch;
 import dev.larder.loader.DeviceLoader;
@@ -13,6 +14,7 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.ChildJvm;
 import java.nio.ByteBuffer;
@@ -81,6 +83,29 @@ class DeviceLoaderOnOpenClTest {
         try (Loader host = fields.build();
                 DeviceLoader loader = fields.device(device()).mode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(DeviceMode.class)
+    void fieldsDrawApartUnlessTheyDrawTogetherAsOnTheHost(DeviceMode mode) {
+        Transform crop = Transforms.randomCrop(10, 10, 3).randomFlip(0.5f);
+        LoaderBuilder fields = Loader.over(pictures.dataset)
+                .fields(
+                        Field.rows("images").as("view1").transform(crop),
+                        Field.rows("images").as("view2").transform(crop),
+                        Field.rows("images").as("image").transform(crop).together("pair"),
+                        Field.rows("images").as("mask").transform(crop).together("pair"))
+                .shuffle(5)
+                .batch(25);
+        try (Loader host = fields.build();
+                DeviceLoader loader = fields.device(device()).mode(mode).build()) {
+            assertThat(Pictures.sum(loader.epoch(1))).isEqualTo(Pictures.sum(host.epoch(1)));
+            Batch batch = host.epoch(1).iterator().next();
+            assertThat(batch.array("view1").byteBuffer())
+                    .isNotEqualTo(batch.array("view2").byteBuffer());
+            assertThat(batch.array("image").byteBuffer())
+                    .isEqualTo(batch.array("mask").byteBuffer());
         }
     }
 

@@ -1,0 +1,52 @@
+package dev.larder.client;
+
+import dev.larder.posix.RawMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies rows of an array in Fortran order, as C order has them: element by element, since neighbours in a row lie a column apart.
+ * Bounds are checked by the caller.
+ */
+final class StridedRows {
+    private final ViewGeometry geometry;
+    private final int last;
+    private final int itemSize;
+
+    StridedRows(ViewGeometry geometry, int itemSize) {
+        this.geometry = geometry;
+        this.last = geometry.rank() - 1;
+        this.itemSize = itemSize;
+    }
+
+    /** Copies the row whose first element is at an address; the target is as in {@link RawMemory#copy}. */
+    void copy(long address, byte @Nullable [] target, long targetOffset) {
+        copy(address, 1, target, targetOffset);
+    }
+
+    /** Copies one index of the dimensions before this one, and returns where in the target it ends. */
+    private long copy(long address, int dimension, byte @Nullable [] target, long targetOffset) {
+        long stride = geometry.stride(dimension);
+        long size = geometry.size(dimension);
+        long from = address;
+        long to = targetOffset;
+        for (long i = 0; i < size; i++, from += stride) {
+            if (dimension == last) {
+                copyElement(from, target, to);
+                to += itemSize;
+            } else {
+                to = copy(from, dimension + 1, target, to);
+            }
+        }
+        return to;
+    }
+
+    private void copyElement(long address, byte @Nullable [] target, long targetOffset) {
+        switch (itemSize) {
+            case Byte.BYTES -> RawMemory.putByte(target, targetOffset, RawMemory.getByte(address));
+            case Short.BYTES -> RawMemory.putShort(target, targetOffset, RawMemory.getShort(address));
+            case Integer.BYTES -> RawMemory.putInt(target, targetOffset, RawMemory.getInt(address));
+            case Long.BYTES -> RawMemory.putLong(target, targetOffset, RawMemory.getLong(address));
+            default -> RawMemory.copy(address, target, targetOffset, itemSize);
+        }
+    }
+}
