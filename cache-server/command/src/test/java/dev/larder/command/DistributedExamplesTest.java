@@ -84,16 +84,17 @@ class DistributedExamplesTest {
             together += number(four, "rank " + rank + " epoch 1 loss (.*)") / 4;
         }
         assertThat(together).isCloseTo(alone, within(1e-4));
-        String parameters = "ranks . accuracy .* parameters (.*)";
+        String parameters = "ranks . accuracy .* parameters (.*) tested 10000";
         assertThat(number(four, parameters)).isCloseTo(number(one, parameters), within(1e-4));
-        assertThat(number(four, "ranks 4 accuracy (.*) parameters .*")).isGreaterThan(0.78);
+        assertThat(number(four, "ranks 4 accuracy (.*) parameters .* tested 10000"))
+                .isGreaterThan(0.78);
     }
 
     @Test
     void parametersThatNobodyLocksConverge() throws IOException {
         List<String> lines = launch(4, HogwildTrainer.class, "--steps", "150");
 
-        assertThat(number(lines, "ranks 4 accuracy (.*)")).isGreaterThan(0.76);
+        assertThat(number(lines, "ranks 4 accuracy (.*) tested 10000")).isGreaterThan(0.76);
     }
 
     @Test

@@ -11,6 +11,7 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.sample.Shard;
 import java.util.Random;
 import java.util.Set;
 
@@ -50,8 +51,8 @@ public final class DataParallelTrainer {
                 ProcessGroup group = ProcessGroups.init(regions);
                 Dataset dataset = larder.dataset(options.text("dataset", "fashion"))) {
             int batch = options.number("batch", 64) / group.worldSize();
-            try (Loader train = loader(dataset, "train", batch, group);
-                    Loader test = loader(dataset, "t10k", batch, group)) {
+            try (Loader train = training(dataset, batch, group);
+                    Loader test = evaluation(dataset, batch, group)) {
                 train(
                         group,
                         train,
@@ -61,13 +62,22 @@ public final class DataParallelTrainer {
         }
     }
 
-    private Loader loader(Dataset dataset, String part, int batch, ProcessGroup group) {
+    private Loader training(Dataset dataset, int batch, ProcessGroup group) {
         return Loader.over(dataset)
-                .arrays(part + "-images", part + "-labels")
+                .arrays("train-images", "train-labels")
                 .shuffle(options.number("seed", 42))
                 .shard(group.rank(), group.worldSize())
                 .batch(batch)
                 .dropLast(true)
+                .build();
+    }
+
+    /** Gives each test sample to one rank, once, however many ranks there are. */
+    private static Loader evaluation(Dataset dataset, int batch, ProcessGroup group) {
+        return Loader.over(dataset)
+                .arrays("t10k-images", "t10k-labels")
+                .shard(Shard.of(group.rank(), group.worldSize()).exact())
+                .batch(batch)
                 .build();
     }
 
@@ -87,11 +97,11 @@ public final class DataParallelTrainer {
             }
             Lines.print("rank %d epoch %d loss %.6f", group.rank(), epoch, loss / seen);
         }
-        double accuracy = learner.test(test.epoch(0));
+        long[] tested = learner.test(test.epoch(0));
         if (group.rank() == 0) {
             Lines.print(
-                    "ranks %d accuracy %.4f parameters %.6f",
-                    group.worldSize(), accuracy, learner.lengthOfParameters());
+                    "ranks %d accuracy %.4f parameters %.6f tested %d",
+                    group.worldSize(), (double) tested[0] / tested[1], learner.lengthOfParameters(), tested[1]);
         }
     }
 
@@ -136,8 +146,8 @@ public final class DataParallelTrainer {
             return gradient.of(parameters, images, labels, batch.size());
         }
 
-        /** Returns which part of what all ranks have seen was put into the right class. */
-        double test(Epoch epoch) {
+        /** Returns how many samples all ranks have put into the right class, and how many they have seen. */
+        long[] test(Epoch epoch) {
             long[] counts = new long[2];
             for (Batch batch : epoch) {
                 slope(batch);
@@ -145,7 +155,7 @@ public final class DataParallelTrainer {
                 counts[1] += batch.size();
             }
             group.allReduce(Span.of(counts), ReduceOp.SUM);
-            return (double) counts[0] / counts[1];
+            return counts;
         }
 
         /** Returns what two runs can be compared by. */

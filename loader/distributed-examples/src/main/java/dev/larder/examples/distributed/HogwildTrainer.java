@@ -11,6 +11,7 @@ import dev.larder.distributed.shared.SharedArray;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.sample.Shard;
 import dev.larder.npy.Dtype;
 import java.util.Set;
 
@@ -50,8 +51,13 @@ public final class HogwildTrainer {
             Options options, ProcessGroup group, Dataset dataset, SoftmaxGradient gradient, SharedArray parameters) {
         int batch = options.number("batch", 32);
         Work work = new Work(gradient, parameters, batch);
-        try (Loader train = loader(options, dataset, "train", batch, group);
-                Loader test = loader(options, dataset, "t10k", batch, group)) {
+        try (Loader train = loader(options, dataset, "train", batch, Shard.of(group.rank(), group.worldSize()));
+                Loader test = loader(
+                        options,
+                        dataset,
+                        "t10k",
+                        batch,
+                        Shard.of(group.rank(), group.worldSize()).exact())) {
             group.barrier();
             int steps = options.number("steps", Integer.MAX_VALUE);
             for (int epoch = 0; epoch < options.number("epochs", 1); epoch++) {
@@ -71,16 +77,18 @@ public final class HogwildTrainer {
             }
             group.allReduce(Span.of(counts), ReduceOp.SUM);
             if (group.rank() == 0) {
-                Lines.print("ranks %d accuracy %.4f", group.worldSize(), (double) counts[0] / counts[1]);
+                Lines.print(
+                        "ranks %d accuracy %.4f tested %d",
+                        group.worldSize(), (double) counts[0] / counts[1], counts[1]);
             }
         }
     }
 
-    private static Loader loader(Options options, Dataset dataset, String part, int batch, ProcessGroup group) {
+    private static Loader loader(Options options, Dataset dataset, String part, int batch, Shard shard) {
         return Loader.over(dataset)
                 .arrays(part + "-images", part + "-labels")
                 .shuffle(options.number("seed", 42))
-                .shard(group.rank(), group.worldSize())
+                .shard(shard)
                 .batch(batch)
                 .build();
     }
