@@ -65,7 +65,7 @@ public final class Batch implements AutoCloseable {
      */
     public LoaderState stateAfter() {
         Slot current = slot();
-        return states.after(current.plan(), current.batch);
+        return states.after(current.plan(), current.consumed);
     }
 
     /** Returns which row of the arrays a sample is. */

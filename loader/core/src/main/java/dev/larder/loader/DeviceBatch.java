@@ -30,7 +30,7 @@ public final class DeviceBatch implements AutoCloseable {
 
     /** What a batch is, wherever it lies. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Facts(Plan plan, long number, int size, int validSize, long[] rows) {}
+    record Facts(Plan plan, long number, int size, int validSize, long consumed, long[] rows) {}
 
     DeviceBatch(DeviceFeed feed, States states, Facts facts, List<DevicePart.Draft> parts, Object source) {
         this.feed = feed;
@@ -66,7 +66,7 @@ public final class DeviceBatch implements AutoCloseable {
 
     /** Returns how far training has come when it has consumed this batch; see {@link Batch#stateAfter}. */
     public LoaderState stateAfter() {
-        return states.after(facts().plan(), facts.number());
+        return states.after(facts().plan(), facts.consumed());
     }
 
     /** Returns which row of the dataset a sample is. */

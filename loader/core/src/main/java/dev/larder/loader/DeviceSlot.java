@@ -22,6 +22,7 @@ final class DeviceSlot implements AutoCloseable {
 
     int size;
     int valid;
+    long consumed;
     long number;
     private @Nullable Plan plan;
     private @Nullable Flight flight;
@@ -36,7 +37,7 @@ final class DeviceSlot implements AutoCloseable {
 
     /** Returns what the batch is, for as long as the slot has it. */
     DeviceBatch.Facts facts() {
-        return new DeviceBatch.Facts(plan(), number, size, valid, rows);
+        return new DeviceBatch.Facts(plan(), number, size, valid, consumed, rows);
     }
 
     /** Gives the devices a batch, which must be kept until its bytes are uploaded; returns how many bytes that are. */
@@ -45,6 +46,7 @@ final class DeviceSlot implements AutoCloseable {
         number = filled.batch;
         size = filled.size;
         valid = filled.valid;
+        consumed = filled.consumed;
         rows = rows.length >= size ? rows : new long[size];
         System.arraycopy(filled.rows, 0, rows, 0, size);
         int share = (int) Plan.ceilDiv(size, parts.size());

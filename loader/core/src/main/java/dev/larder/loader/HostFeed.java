@@ -46,8 +46,8 @@ final class HostFeed implements DeviceFeed {
         }
         closeBatches(false);
         Batch batch = running.next();
-        DeviceBatch.Facts facts =
-                new DeviceBatch.Facts(plan, batch.number(), batch.size(), batch.validSize(), batch.slot().rows);
+        DeviceBatch.Facts facts = new DeviceBatch.Facts(
+                plan, batch.number(), batch.size(), batch.validSize(), batch.slot().consumed, batch.slot().rows);
         List<DeviceArray.Draft> arrays =
                 batch.arrays().stream().map(array -> draft(batch, array)).toList();
         DeviceBatch lent = new DeviceBatch(

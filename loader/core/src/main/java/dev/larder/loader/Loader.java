@@ -3,13 +3,15 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.error.Logs;
+import dev.larder.loader.sample.Sampler;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gathers batches from the arrays of a dataset, ahead of a consumer, into memory that is used again and again.
@@ -37,6 +39,9 @@ public final class Loader implements AutoCloseable {
     /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
     private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
 
+    /** How often it looks whether a thread is done with an order: planning a batch takes some microseconds. */
+    private static final long LOOK_NANOS = 20_000;
+
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final Source source;
@@ -47,6 +52,7 @@ public final class Loader implements AutoCloseable {
     private final Ring ring;
     private final GatherThreads threads;
     private final Cleaner.Cleanable leakGuard;
+    private volatile boolean warnedOfNone;
 
     Loader(Source source, Epochs epochs, States states, LoaderBuilder.Means means) {
         this.source = source;
@@ -113,14 +119,27 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Begins an epoch: threads start to fill batches at once. The epoch before ends, and its batches are closed, but for those
-     * kept. Epochs may be visited in any order, and again.
+     * Begins an epoch: threads start to fill batches at once. The epoch before ends first, and its batches are closed, but for
+     * those kept. Epochs may be visited in any order, and again.
+     *
+     * <p>The sampler lays down the whole order before the first batch is gathered; the order of the epoch before is given up by
+     * then. {@link Sampler#permuted} lays down none.
      */
     public Epoch epoch(long number) {
         if (number < 0) {
             throw new IllegalArgumentException("epochs count from 0: epoch=" + number);
         }
-        return begin(number, () -> epochs.whole(source.rows(), number));
+        Epoch epoch = begin(number, () -> epochs.whole(source.rows(), number));
+        if (epoch.batches() == 0 && !warnedOfNone) {
+            warnedOfNone = true;
+            Logs.of(Loader.class)
+                    .warn(
+                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or leave dropLast out",
+                            this,
+                            number,
+                            source.rows());
+        }
+        return epoch;
     }
 
     /**
@@ -136,6 +155,8 @@ public final class Loader implements AutoCloseable {
 
     private Epoch begin(long number, Supplier<Plan> planner) {
         source.dataset().requireSourcesUnchanged();
+        ring.endRunning();
+        awaitNothingPlanned();
         Plan plan;
         try {
             plan = planner.get();
@@ -148,6 +169,14 @@ public final class Loader implements AutoCloseable {
         }
         ring.start(plan);
         return new Epoch(this, ring, plan, means.progress());
+    }
+
+    /** Waits for a thread that may have the order of the ended epoch in hand, but not for one that hangs in a user's sampler. */
+    private void awaitNothingPlanned() {
+        long endNanos = System.nanoTime() + HELD_UP_TIMEOUT.toNanos();
+        while (ring.isPlanningEnded() && System.nanoTime() < endNanos) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
     }
 
     /** Returns what was done and where the time went, since the loader was built. From any thread, at any time. */
@@ -202,7 +231,7 @@ public final class Loader implements AutoCloseable {
 
         /** Finds the logger only now: that may take longer than to build a loader. */
         private void warn() {
-            LoggerFactory.getLogger(Loader.class)
+            Logs.of(Loader.class)
                     .warn(
                             "loader was never closed: loader={}; close it, best with try-with-resources",
                             loader,

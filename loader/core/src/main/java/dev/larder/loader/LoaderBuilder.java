@@ -99,7 +99,10 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Sets what random transforms draw from. */
+    /**
+     * Sets what random transforms draw from: (seed, epoch, place in the epoch, step, field). Two fields draw apart unless they are
+     * declared to draw together ({@link Field#together}). Two loaders with one seed and one name for a field draw alike.
+     */
     public LoaderBuilder seed(long newSeed) {
         seed = newSeed;
         return this;
@@ -122,7 +125,10 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Leaves out the last batch of an epoch where it would be shorter than the others. */
+    /**
+     * Leaves out the last batch of an epoch where it would be shorter than the others. A resumed epoch has all that was left of the
+     * one that was stopped, so its last batch may be shorter all the same, with another batch size or number of ranks.
+     */
     public LoaderBuilder dropLast(boolean drop) {
         dropLast = drop;
         return this;

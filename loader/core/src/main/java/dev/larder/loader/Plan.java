@@ -1,6 +1,7 @@
 package dev.larder.loader;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says which samples each batch of one rank holds, in one epoch or what is left of it. One object per epoch begun: its identity
@@ -27,11 +28,19 @@ abstract class Plan {
     /** Returns how many samples all batches of this rank have together. */
     abstract long samples();
 
-    /** Lays down rows and positions of a batch in its slot. */
+    /** Lays down rows and positions of a batch in its slot, and how far training has come after it. */
     abstract void lay(Slot slot);
 
-    /** Returns how many samples of the epoch all ranks together have consumed after a batch. */
-    abstract long consumedAfter(long batch);
+    /** Gives up the order, which may take much memory: the epoch has ended. What batches that are still open ask for stays known. */
+    abstract void release();
+
+    /** Returns an order that has not been given up. */
+    final <T> T requireOrder(@Nullable T order) {
+        if (order == null) {
+            throw new IllegalStateException("epoch has ended: epoch=" + epoch);
+        }
+        return order;
+    }
 
     /** Returns how many samples of the epoch all ranks together visit, those that fill up the last turn included. */
     abstract long length();

@@ -105,6 +105,22 @@ final class Ring {
         wakeGatherers(free.size());
     }
 
+    /** Ends the plan that runs, if any. */
+    synchronized void endRunning() {
+        requireOpen();
+        end();
+    }
+
+    /** Tells whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
+    synchronized boolean isPlanningEnded() {
+        for (Slot slot : slots) {
+            if (slot.abandoned && slot.busy > 0 && !slot.planned) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. */
     synchronized void end(Plan ending) {
         if (plan == ending) {
@@ -113,6 +129,9 @@ final class Ring {
     }
 
     private void end() {
+        if (plan != null) {
+            plan.release();
+        }
         plan = null;
         nextBatch = 0;
         endBatch = 0;

@@ -2,10 +2,11 @@ package dev.larder.loader;
 
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Shard;
+import org.jspecify.annotations.Nullable;
 
 /** Deals out samples one by one, as PyTorch's {@code DistributedSampler} does, and makes batches of what a rank got. */
 final class SamplePlan extends Plan {
-    private final SampleOrder order;
+    private volatile @Nullable SampleOrder order;
     private final Shard shard;
     private final int batchSize;
     private final long orderLength;
@@ -71,6 +72,7 @@ final class SamplePlan extends Plan {
 
     @Override
     void lay(Slot slot) {
+        SampleOrder visited = requireOrder(order);
         long first = slot.batch * batchSize;
         int size = (int) Math.max(0, Math.min(batchSize, samples - first));
         slot.resize(size);
@@ -78,15 +80,20 @@ final class SamplePlan extends Plan {
             long position = start + shard.unit(first + i);
             slot.laid = i;
             slot.positions[i] = position;
-            slot.rows[i] = order.row(position < orderLength ? position : position % orderLength);
+            slot.rows[i] = visited.row(position < orderLength ? position : position % orderLength);
             slot.valid += position < Math.min(orderLength, length) ? 1 : 0;
         }
+        slot.consumed = consumedAfter(slot.batch);
+    }
+
+    private long consumedAfter(long batch) {
+        long turns = Math.min(shard.turns(length - start), (batch + 1) * batchSize);
+        return Math.min(length, start + Math.multiplyExact(turns, shard.world()));
     }
 
     @Override
-    long consumedAfter(long batch) {
-        long turns = Math.min(shard.turns(length - start), (batch + 1) * batchSize);
-        return Math.min(length, start + Math.multiplyExact(turns, shard.world()));
+    void release() {
+        order = null;
     }
 
     @Override

@@ -41,6 +41,9 @@ final class Slot {
     /** How many samples there are that do not stand for one from the start of the epoch. */
     int valid;
 
+    /** How many samples of the epoch all ranks together have consumed after this batch. */
+    long consumed;
+
     /** Rows from here on are nobody's task yet. */
     int unclaimed;
 
@@ -104,6 +107,7 @@ final class Slot {
         this.batch = newBatch;
         this.size = 0;
         this.valid = 0;
+        this.consumed = 0;
         this.unclaimed = 0;
         this.busy = 1;
         this.badCount = 0;

@@ -6,19 +6,13 @@ import dev.larder.error.Failure;
 
 /** Makes and checks the states of one loader. */
 record States(Dataset dataset, String sampler, long seed, boolean inOrder) {
-    LoaderState after(Plan plan, long batch) {
+    /** Makes the state after a batch, with which all ranks together have consumed so many samples. */
+    LoaderState after(Plan plan, long consumed) {
         if (!inOrder) {
             throw new IllegalStateException(
                     "batches come in any order, so none says how far training has come; leave inAnyOrder() out");
         }
-        return new LoaderState(
-                dataset.name(),
-                dataset.digest(),
-                sampler,
-                seed,
-                plan.epoch(),
-                plan.consumedAfter(batch),
-                plan.length());
+        return new LoaderState(dataset.name(), dataset.digest(), sampler, seed, plan.epoch(), consumed, plan.length());
     }
 
     /** Fails unless a state was saved over the same data, with the same order. */

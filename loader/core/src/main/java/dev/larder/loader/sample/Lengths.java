@@ -1,7 +1,9 @@
 package dev.larder.loader.sample;
 
 import dev.larder.client.ArrayView;
+import dev.larder.client.BytesColumn;
 import dev.larder.client.RaggedColumn;
+import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import java.util.Objects;
@@ -38,6 +40,16 @@ public final class Lengths {
                     .remedy("choose a column of one dimension or more");
         }
         return read(column.rows(), row -> column.dimension(row, 0));
+    }
+
+    /** Takes how many bytes of UTF-8 each text has; the column is not needed any more then. */
+    public static Lengths of(StringsColumn column) {
+        return read(column.rows(), column::byteSize);
+    }
+
+    /** Takes how many bytes each file has; the column is not needed any more then. */
+    public static Lengths of(BytesColumn column) {
+        return read(column.rows(), column::byteSize);
     }
 
     private static Lengths read(long rows, LongUnaryOperator length) {

@@ -35,7 +35,8 @@ public interface Sampler {
      *
      * <p>Epoch {@code e} has the order of {@code torch.manual_seed(seed + e); torch.randperm(rows)}: that of a
      * {@code DistributedSampler} with this seed after {@code set_epoch(e)}. As there, the order depends on the low 32
-     * bits of the sum alone. An order takes 4 bytes a row while its epoch lasts.
+     * bits of the sum alone. An order takes 4 bytes a row of heap, in one array, from the beginning of its epoch to
+     * that of the next; a loader has one order at a time.
      */
     static Sampler random(long seed) {
         return new NamedSampler("random(seed=" + seed + ")", (rows, epoch) -> RandomOrder.of(rows, seed + epoch));
@@ -64,7 +65,8 @@ public interface Sampler {
 
     /**
      * Draws rows without replacement: each next one as likely as its weight says, in proportion to the weights of those not drawn
-     * yet. An order takes 4 bytes a sample while its epoch lasts, and is laid down before its first row can be asked for.
+     * yet. An order takes 4 bytes a sample while its epoch lasts, and up to 24 bytes a row more while it is laid down, before its
+     * first row can be asked for.
      *
      * @param weights one for each row: finite, at least 0, and as many of them above 0 as samples are drawn; copied
      * @param samples how many are drawn in an epoch
@@ -79,8 +81,8 @@ public interface Sampler {
      *
      * <p>Of a class that has the part {@code p} of all rows, the first {@code m} samples have {@code p · m} rows, by at most
      * {@code 1 + p · (classes - 2)} more or less: for two classes, one sample. Where in this the samples of a class come is random,
-     * so that what one of several ranks sees is not skewed. An order takes 4 bytes a row while its epoch lasts, and is laid down
-     * before its first row can be asked for.
+     * so that what one of several ranks sees is not skewed. An order takes 4 bytes a row while its epoch lasts, and 16 bytes a row
+     * more while it is laid down, before its first row can be asked for.
      */
     static Sampler stratified(Labels labels, long seed) {
         return new StratifiedSampler(labels, seed);

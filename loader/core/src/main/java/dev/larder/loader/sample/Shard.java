@@ -47,7 +47,10 @@ public record Shard(int rank, int world, Tail tail) {
         return new Shard(rank, world, Tail.DROP);
     }
 
-    /** Returns the same rank, of ranks that together visit every unit once: for evaluation. */
+    /**
+     * Returns the same rank, of ranks that together visit every unit once: for evaluation. All ranks have equally many batches, so
+     * that they can calculate together; where units run out, some ranks have a last batch of size 0.
+     */
     public Shard exact() {
         return new Shard(rank, world, Tail.EXACT);
     }

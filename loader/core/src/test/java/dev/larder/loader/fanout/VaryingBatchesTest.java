@@ -114,6 +114,19 @@ class VaryingBatchesTest {
                                         .batchSizes(32, 16, 4)
                                         .shuffle(seed))),
                 way(
+                        "texts by length",
+                        (data, seed) -> fields(data, Field.texts("texts"))
+                                .batches(TokenBudget.of(Lengths.of(data.strings("texts")))
+                                        .maxTokens(4000)
+                                        .shuffle(seed))),
+                way(
+                        "files by length",
+                        (data, seed) -> fields(data, Field.files("files"))
+                                .batches(Buckets.of(Lengths.of(data.bytes("files")))
+                                        .bounds(40, 200)
+                                        .batchSizes(32, 16, 4)
+                                        .shuffle(seed))),
+                way(
                         "token budget",
                         (data, seed) -> fields(data, Field.packed("words"))
                                 .batches(TokenBudget.of(Lengths.of(data.ragged("words")))

@@ -1,0 +1,95 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.testing.ChildJvm;
+import dev.larder.testing.FixtureArray;
+import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.StoreFixture;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The order of an epoch takes 4 bytes a row, and there is one at a time, whoever still holds the epochs before. */
+@ExtendWith(LeavesNothingBehind.class)
+class OrderMemoryTest {
+    private static final int ROWS = 8_000_000;
+    private static final String HEAP = "-Xmx60m"; // 32 MB for one order, no room for two
+    private static final int EPOCHS = 3;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"samples", "batches"})
+    void everyEpochBeginsInAHeapThatHasRoomForOneOrder(String kind) {
+        try (StoreFixture store = StoreFixture.create()) {
+            store.publish("many", Map.of("x", FixtureArray.bytes(new byte[ROWS], ROWS)));
+            List<String> flags = new ArrayList<>(ChildJvm.libraryFlags());
+            flags.addAll(List.of(HEAP, "-XX:+UseG1GC"));
+            try (ChildJvm child = ChildJvm.start(
+                    System.getProperty("java.class.path"),
+                    flags,
+                    Trainer.class.getName(),
+                    store.store().toString(),
+                    kind)) {
+                assertThat(child.awaitExit()).as(child::errors).isZero();
+            }
+        }
+    }
+
+    @Test
+    void aBatchThatIsKeptSaysHowFarTrainingHasComeAfterItsEpochEnded() {
+        try (Shelf shelf = Shelf.ofSamples(97, 4);
+                Loader loader = Loader.over(shelf.dataset)
+                        .batches(BatchSampler.of(Sampler.random(1), 10, false))
+                        .build()) {
+            Epoch first = loader.epoch(0);
+            Batch kept = first.iterator().next().keep();
+            LoaderState before = kept.stateAfter();
+            loader.epoch(1);
+
+            assertThat(kept.stateAfter()).isEqualTo(before);
+            assertThat(first.samples()).isEqualTo(97);
+            assertThat(first.batches()).isEqualTo(10);
+        }
+    }
+
+    /** Reads the beginning of some epochs, and holds on to the epochs and to a batch of each. */
+    static final class Trainer {
+        private Trainer() {}
+
+        /** Takes the store, and what is dealt out. */
+        public static void main(String[] arguments) {
+            try (Larder larder = Larder.connect(Path.of(arguments[0]));
+                    Dataset dataset = larder.dataset("many");
+                    Loader loader = loader(dataset, arguments[1])) {
+                List<Object> held = new ArrayList<>();
+                for (long e = 0; e < EPOCHS; e++) {
+                    Epoch epoch = loader.epoch(e);
+                    Iterator<Batch> batches = epoch.iterator();
+                    held.add(batches.next().keep());
+                    batches.next();
+                    held.add(epoch);
+                    held.add(batches);
+                }
+                System.out.println("read " + held.size());
+            }
+        }
+
+        private static Loader loader(Dataset dataset, String kind) {
+            LoaderBuilder builder = Loader.over(dataset).arrays("x").threads(2).depth(8);
+            return kind.equals("samples")
+                    ? builder.shuffle(1).batch(256).build()
+                    : builder.batches(BatchSampler.of(Sampler.random(1), 256, false))
+                            .build();
+        }
+    }
+}
