@@ -5,11 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.Rounds;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Rounds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -77,7 +77,7 @@ class StoppedWaitersTest {
 
     @Test
     void noFreeLockCostsMoreThanAMomentWhoeverIsStoppedOrKilled() throws Exception {
-        Rounds rounds = new Rounds("stopped waiters");
+        Rounds rounds = Rounds.of("stopped waiters", 10);
         Random random = new Random(rounds.momentNs(1000));
         List<ChildJvm> children = new ArrayList<>(Collections.nCopies(CHILDREN, null));
         try {
