@@ -1307,15 +1307,14 @@ def _write_arrays(folder, made, command=None):
     if not arrays:
         raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
     for name, array in arrays.items():
+        _require_sharable(name, array)
+    if not made_for_us and command is not None:
+        _ask_made(f"room {sum(array.nbytes + _LONGEST_HEADER for array in arrays.values())}", command)
+    for name, array in arrays.items():
         levels = name.split("/")
-        if any(level in ("", ".", "..") for level in levels):
-            raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
-        if array.dtype.hasobject:
-            raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
-                                       "strings (dtype S or U), or several arrays in a dict", array=name))
         file = os.path.join(folder, *levels) + ".npy"
         if made_for_us:
-            _have_made(name, array, command)
+            _ask_made(f"file {name} {array.nbytes + _LONGEST_HEADER}", command)
             with os.fdopen(os.open(file, os.O_WRONLY | os.O_NOFOLLOW), "wb") as stream:
                 np.save(stream, array, allow_pickle=False)
         else:
@@ -1329,8 +1328,16 @@ class _CommandEnded(Exception):
     pass
 
 
-def _have_made(name, array, command):
-    command.stdin.write(f"file {name} {array.nbytes + _LONGEST_HEADER}\n")
+def _require_sharable(name, array):
+    if any(level in ("", ".", "..") for level in name.split("/")):
+        raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
+    if array.dtype.hasobject:
+        raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
+                                   "strings (dtype S or U), or several arrays in a dict", array=name))
+
+
+def _ask_made(line, command):
+    command.stdin.write(line + "\n")
     command.stdin.flush()
     if command.stdout.readline() != "made\n":
         raise _CommandEnded()

@@ -574,7 +574,13 @@ with open(os.path.join(store, "building-" + what), "w") as lock:
         sys.exit()
     folder = tempfile.mkdtemp(dir=store)
     print("build", folder, flush=True)
-    if sys.stdin.readline() == "publish\\n":
+    line = sys.stdin.readline()
+    if line.startswith("room "):
+        if int(line[5:]) > 1 << 40:
+            sys.exit("larder: not enough space: needed=" + line[5:].strip() + "; evict datasets")
+        print("made", flush=True)
+        line = sys.stdin.readline()
+    if line == "publish\\n":
         files = [os.path.join(top, file) for top, _, names in os.walk(folder) for file in names]
         arrays = {{os.path.relpath(file, folder)[:-4]: np.load(file) for file in files}}
         make_store.write_version(store, what, arrays)
@@ -632,6 +638,13 @@ class CacheTest(StoreCase):
         for made, reason in ({"a": object()}, "Python objects"), ({"../a": 1}, "bad array name"), ({}, "nothing to cache"):
             with self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache("c", lambda made=made: made)
+        self.assertEqual(larder.datasets(), [])
+
+    def test_room_is_made_before_anything_is_written(self):
+        huge = np.lib.stride_tricks.as_strided(np.zeros(1), (1 << 40,), (0,))  # 8 TiB that take 8 bytes
+
+        with self.assertRaisesRegex(larder.CommandFailed, "^not enough space: needed=879609"):
+            larder.cache("c", lambda: {"small": 1, "huge": huge})
         self.assertEqual(larder.datasets(), [])
 
     def test_a_failure_of_the_command_has_its_message_and_code(self):

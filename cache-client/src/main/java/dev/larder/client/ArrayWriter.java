@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import dev.larder.posix.Posix;
@@ -30,9 +31,11 @@ public final class ArrayWriter {
     private final String name;
     private final NpyHeader header;
     private final long dataOffset;
+    private final long storedBytes;
     private final FileChannel channel;
 
-    private ArrayWriter(String name, NpyHeader header, long dataOffset, FileChannel channel) {
+    private ArrayWriter(String name, NpyHeader header, long dataOffset, long storedBytes, FileChannel channel) {
+        this.storedBytes = storedBytes;
         this.name = name;
         this.header = header;
         this.dataOffset = dataOffset;
@@ -41,7 +44,7 @@ public final class ArrayWriter {
 
     /** Returns how long the file of such an array is. */
     static long fileBytes(NpyHeader header) {
-        return header.encode(StoreLayout.DATA_ALIGNMENT).remaining() + header.byteSize();
+        return ByteSums.add(header.encode(StoreLayout.DATA_ALIGNMENT).remaining(), header.byteSize());
     }
 
     /** Starts to write a file, which is made here unless it is there. */
@@ -51,9 +54,9 @@ public final class ArrayWriter {
         Path file = folder.resolve(name + ".npy"); // its name; where it is stored, the daemon decides
         try {
             createFolders(folder, file);
-            reserve(posix, file, dataOffset + header.byteSize());
+            long storedBytes = reserve(posix, file, fileBytes(header));
             FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
-            ArrayWriter writer = new ArrayWriter(name, header, dataOffset, channel);
+            ArrayWriter writer = new ArrayWriter(name, header, dataOffset, storedBytes, channel);
             writer.writeAt(0, head);
             return writer;
         } catch (NoSuchFileException e) {
@@ -87,12 +90,14 @@ public final class ArrayWriter {
                 .remedy("build the dataset again when a daemon serves the store");
     }
 
-    private static void reserve(Posix posix, Path file, long byteSize) {
+    /** Returns what the file occupies then. */
+    private static long reserve(Posix posix, Path file, long byteSize) {
         int descriptor = posix.openOrCreate(file, WRITABLE);
         try {
             for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
                 posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
             }
+            return posix.status(descriptor).storedBytes();
         } finally {
             posix.close(descriptor);
         }
@@ -104,6 +109,11 @@ public final class ArrayWriter {
                 .with("reason", cause)
                 .cause(cause)
                 .remedy("see whether the daemon still runs: larder status");
+    }
+
+    /** Returns what its file occupies, which is more than its length where pages are huge. */
+    long storedBytes() {
+        return storedBytes;
     }
 
     /** Returns the array's name within its dataset. */

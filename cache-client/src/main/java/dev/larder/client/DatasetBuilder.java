@@ -42,11 +42,17 @@ public final class DatasetBuilder implements AutoCloseable {
     private final Map<String, ArrayWriter> writers = new LinkedHashMap<>();
     private final Map<String, ColumnPart> parts = new HashMap<>();
     private final boolean isOurs;
+    private final BuildRoom room;
     private final Set<String> made = new HashSet<>();
     private boolean open = true;
 
-    /** Takes the turn over. */
-    DatasetBuilder(Posix posix, String dataset, BuildTurn turn) {
+    /**
+     * Takes the turn over.
+     *
+     * @param grantedBytes how much space was set aside with it
+     */
+    DatasetBuilder(Posix posix, String dataset, BuildTurn turn, long grantedBytes) {
+        this.room = new BuildRoom(turn::makeRoom, grantedBytes);
         this.posix = posix;
         this.dataset = dataset;
         this.turn = turn;
@@ -91,7 +97,12 @@ public final class DatasetBuilder implements AutoCloseable {
         if (!isOurs && !made.contains(array)) {
             announce(Map.of(array, header), Map.of());
         }
+        long fileBytes = ArrayWriter.fileBytes(header);
+        if (isOurs) { // else the daemon has made room with the file
+            room.take(fileBytes);
+        }
         ArrayWriter writer = ArrayWriter.create(posix, folder, array, header);
+        room.note(fileBytes, writer.storedBytes());
         writers.put(array, writer);
         return writer;
     }

@@ -7,6 +7,8 @@ import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.BuildTurn;
 import dev.larder.protocol.ControlClient;
@@ -251,7 +253,10 @@ public final class Larder implements AutoCloseable {
         }
     }
 
-    /** Starts a new version of a dataset, and waits while somebody else builds or loads one. The caller closes it. */
+    /**
+     * Starts a new version of a dataset, and waits while somebody else builds or loads one. Space is asked for with each array that is
+     * added. The caller closes it.
+     */
     public DatasetBuilder build(String name) {
         return build(name, 0, Retention.NORMAL);
     }
@@ -266,12 +271,13 @@ public final class Larder implements AutoCloseable {
         requireOpen();
         Names.requireDataset(name);
         Request.Create request = new Request.Create(name, DEFAULT_TIMEOUT, bytes, true, retention);
-        return new DatasetBuilder(posix, name, turn(request).orElseThrow());
+        return new DatasetBuilder(posix, name, turn(request).orElseThrow(), bytes);
     }
 
     /** Starts a dataset of one array, to be filled and published. The caller closes it. */
     public ArrayBuilder create(String name, Dtype dtype, long... shape) {
-        DatasetBuilder dataset = build(name);
+        long bytes = ArrayWriter.fileBytes(NpyHeader.of(dtype, Order.C, shape));
+        DatasetBuilder dataset = build(name, bytes, Retention.NORMAL);
         try {
             return new ArrayBuilder(dataset, dataset.array(ONLY_ARRAY, dtype, shape));
         } catch (RuntimeException | Error e) {
@@ -300,7 +306,7 @@ public final class Larder implements AutoCloseable {
         }
         Optional<BuildTurn> turn = turn(new Request.Create(name, timeout, 0, false));
         if (turn.isPresent()) {
-            try (DatasetBuilder dataset = new DatasetBuilder(posix, name, turn.get())) {
+            try (DatasetBuilder dataset = new DatasetBuilder(posix, name, turn.get(), 0)) {
                 builder.accept(dataset);
                 dataset.publish();
             }

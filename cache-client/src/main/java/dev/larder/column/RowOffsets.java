@@ -1,5 +1,6 @@
 package dev.larder.column;
 
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.ColumnPart;
 import java.util.List;
 
@@ -24,7 +25,7 @@ public final class RowOffsets extends ColumnBuilder {
         if (elements < 0) {
             throw new IllegalArgumentException("elements=" + elements);
         }
-        end = Math.addExact(end, elements);
+        end = ByteSums.add(end, elements);
         offsets.appendLong(end);
     }
 

@@ -85,6 +85,16 @@ public final class BuildTurn implements AutoCloseable {
         }
     }
 
+    /**
+     * Has the daemon set space aside before it is written; what may leave for it does.
+     *
+     * @param bytes how much the build takes in all, with what was asked for before
+     * @throws LarderException NO_SPACE with all numbers
+     */
+    public void makeRoom(long bytes) {
+        client.makeRoom(new Request.MakeRoom(build.token(), bytes));
+    }
+
     /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */
     public Done publish(Map<String, ColumnPart> parts, ProgressListener listener) {
         try {

@@ -106,6 +106,10 @@ public final class ControlClient {
         exchange(request, ProgressListener.NONE);
     }
 
+    void makeRoom(Request.MakeRoom request) {
+        exchange(request, ProgressListener.NONE);
+    }
+
     /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
     public List<ArrayRow> list(String prefix, boolean includeRetired) {
         return answers(new Request.ListArrays(prefix, includeRetired), ArrayRow.class);

@@ -8,6 +8,7 @@ public sealed interface Request
                 PublishRequest,
                 NewFilesRequest,
                 Request.Create,
+                Request.MakeRoom,
                 Request.Hello,
                 Request.Wait,
                 Request.ListArrays,
@@ -56,6 +57,14 @@ public sealed interface Request
             return new Create(name, timeLeft, bytes, evenIfResident, retention);
         }
     }
+
+    /**
+     * Asks for space for a build before it is written; what may leave for it does.
+     *
+     * @param token from {@link Build}
+     * @param bytes how much it takes in all, with what was asked for before
+     */
+    record MakeRoom(long token, long bytes) implements Request {}
 
     /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
     record ListArrays(String prefix, boolean includeRetired) implements Request {}

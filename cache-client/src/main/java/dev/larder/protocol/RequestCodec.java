@@ -25,6 +25,8 @@ import dev.larder.protocol.sbe.ListRegionsDecoder;
 import dev.larder.protocol.sbe.LoadDecoder;
 import dev.larder.protocol.sbe.LoadEncoder;
 import dev.larder.protocol.sbe.LongTextDecoder;
+import dev.larder.protocol.sbe.MakeRoomDecoder;
+import dev.larder.protocol.sbe.MakeRoomEncoder;
 import dev.larder.protocol.sbe.NameTextDecoder;
 import dev.larder.protocol.sbe.NewFilesDecoder;
 import dev.larder.protocol.sbe.PathTextDecoder;
@@ -84,6 +86,7 @@ public final class RequestCodec {
             case PinDecoder.TEMPLATE_ID -> pin(reader);
             case ErrorsDecoder.TEMPLATE_ID -> new Request.Errors();
             case NewFilesDecoder.TEMPLATE_ID -> NewFilesCodec.decode(reader);
+            case MakeRoomDecoder.TEMPLATE_ID -> makeRoom(reader);
             case CreateRegionDecoder.TEMPLATE_ID -> RegionCodec.create(reader);
             case ListRegionsDecoder.TEMPLATE_ID -> RegionCodec.list(reader);
             case RemoveRegionDecoder.TEMPLATE_ID -> RegionCodec.remove(reader);
@@ -103,14 +106,9 @@ public final class RequestCodec {
         } else if (request instanceof RegionRequest region) {
             return RegionCodec.encode(region, writer);
         } else if (request instanceof Request.Create create) {
-            CreateEncoder encoder = new CreateEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
-            return encoder.timeoutMs(create.timeout().toMillis())
-                    .bytes(create.bytes())
-                    .evenIfResident(flag(create.evenIfResident()))
-                    .pinned(flag(create.retention().pinned()))
-                    .ttlMs(create.retention().ttl().toMillis())
-                    .name(name(create.name()))
-                    .limit();
+            return encodeCreate(create);
+        } else if (request instanceof Request.MakeRoom room) {
+            return encodeRoom(room);
         } else if (request instanceof Request.Wait wait) {
             WaitEncoder encoder = new WaitEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.timeoutMs(wait.timeout().toMillis())
@@ -149,6 +147,25 @@ public final class RequestCodec {
         }
         return new StatusEncoder()
                 .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .limit();
+    }
+
+    private int encodeCreate(Request.Create create) {
+        CreateEncoder encoder = new CreateEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+        return encoder.timeoutMs(create.timeout().toMillis())
+                .bytes(create.bytes())
+                .evenIfResident(flag(create.evenIfResident()))
+                .pinned(flag(create.retention().pinned()))
+                .ttlMs(create.retention().ttl().toMillis())
+                .name(name(create.name()))
+                .limit();
+    }
+
+    private int encodeRoom(Request.MakeRoom room) {
+        return new MakeRoomEncoder()
+                .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .token(room.token())
+                .bytes(room.bytes())
                 .limit();
     }
 
@@ -218,6 +235,15 @@ public final class RequestCodec {
         Retention retention = retention(reader, decoder.pinned(), decoder.ttlMs());
         String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
         return new Request.Create(name, timeout, bytes, evenIfResident, retention);
+    }
+
+    private static Request makeRoom(MessageReader reader) {
+        MakeRoomDecoder decoder = new MakeRoomDecoder();
+        decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(MakeRoomDecoder.BLOCK_LENGTH), reader.version());
+        if (decoder.bytes() < 0) {
+            throw reader.malformed("bytes", decoder.bytes());
+        }
+        return new Request.MakeRoom(decoder.token(), decoder.bytes());
     }
 
     private static Retention retention(MessageReader reader, Flag pinned, long ttlMs) {

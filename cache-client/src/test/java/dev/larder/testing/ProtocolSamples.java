@@ -56,6 +56,7 @@ public final class ProtocolSamples {
                 new PublishRequest(
                         1, Map.of("a/values", ColumnPart.RAGGED_VALUES, "a/offsets", ColumnPart.RAGGED_OFFSETS)),
                 new NewFilesRequest(1, List.of(new NewFilesRequest.NewFile("a/values", 8192, "/source"))),
+                new Request.MakeRoom(1, 8192),
                 new Request.Create("fuzz-built", WAIT, 4096, true),
                 new Request.Create("fuzz", WAIT, 0, false, new Retention(false, Duration.ofSeconds(2))),
                 new Request.Wait("fuzz/x", WAIT),

@@ -33,13 +33,15 @@ import picocli.CommandLine.ParentCommand;
                     + " one an array, close them, and give the line 'publish' on standard input; 'published' answers it."
                     + " A line 'part ARRAY PART' before it names a part of a column (ops/docs/FORMAT.md). In the store of"
                     + " another user FOLDER takes no new files: a line 'file ARRAY BYTES' has ARRAY.npy made for you to"
-                    + " write, and is answered by 'made'. Standard input"
+                    + " write, and is answered by 'made'. In your own store a line 'room BYTES' has room made for so"
+                    + " much in all before you write it, evicting what may leave, and is answered by 'made'. Standard input"
                     + " that ends without 'publish' gives the build up, and the next program has its turn."
         })
 final class Create implements Callable<Integer> {
     private static final String PUBLISH = "publish";
     private static final String PART = "part ";
     private static final String FILE = "file ";
+    private static final String ROOM = "room ";
 
     @ParentCommand
     LarderCommand larder;
@@ -55,6 +57,14 @@ final class Create implements Callable<Integer> {
             description = "How long to wait for other builders (default: 10m).")
     Duration timeout;
 
+    @Option(
+            names = "--size",
+            paramLabel = "SIZE",
+            defaultValue = "0",
+            converter = Units.SizeConverter.class,
+            description = "How much room to make before the build begins (default: none; see 'room BYTES').")
+    long sizeBytes;
+
     @Option(names = "--replace", description = "Build a new version also of what is resident.")
     boolean replace;
 
@@ -66,7 +76,7 @@ final class Create implements Callable<Integer> {
         Optional<BuildTurn> turn;
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
             turn = larder.client()
-                    .create(new Request.Create(name, timeout, 0, replace, retention.retention()), display);
+                    .create(new Request.Create(name, timeout, sizeBytes, replace, retention.retention()), display);
         }
         if (turn.isEmpty()) {
             larder.out().println("resident");
@@ -78,7 +88,9 @@ final class Create implements Callable<Integer> {
             Map<String, ColumnPart> parts = readUntilPublish(build);
             try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
                 Done done = build.publish(parts, display);
-                larder.out().println("published " + done.message());
+                List<String> said = done.message().lines().toList();
+                larder.out().println("published " + said.get(0));
+                said.stream().skip(1).forEach(note -> larder.err().println("larder: " + note));
             }
         }
         return 0;
@@ -96,6 +108,9 @@ final class Create implements Callable<Integer> {
                 parts.put(line.substring(PART.length(), split), part(line, line.substring(split + 1)));
             } else if (line.startsWith(FILE) && split >= FILE.length()) {
                 makeFile(build, line.substring(FILE.length(), split), bytes(line, line.substring(split + 1)));
+            } else if (line.startsWith(ROOM)) {
+                build.makeRoom(bytes(line, line.substring(ROOM.length())));
+                sayMade();
             } else {
                 throw badLine(line);
             }
@@ -108,16 +123,24 @@ final class Create implements Callable<Integer> {
 
     private void makeFile(BuildTurn build, String array, long bytes) {
         build.makeFiles(List.of(new NewFilesRequest.NewFile(array, bytes, "")));
+        sayMade();
+    }
+
+    private void sayMade() {
         larder.out().println("made");
         larder.out().flush();
     }
 
     private static long bytes(String line, String number) {
         try {
-            return Long.parseUnsignedLong(number);
+            long bytes = Long.parseLong(number);
+            if (bytes >= 0) {
+                return bytes;
+            }
         } catch (NumberFormatException e) {
             throw badLine(line);
         }
+        throw badLine(line);
     }
 
     private static ColumnPart part(String line, String word) {
@@ -131,6 +154,6 @@ final class Create implements Callable<Integer> {
     private static RuntimeException badLine(String line) {
         return Failure.of(ErrorCode.USAGE, "line on standard input is not understood")
                 .with("line", line)
-                .remedy("give 'part ARRAY PART', 'file ARRAY BYTES' or 'publish'");
+                .remedy("give 'part ARRAY PART', 'file ARRAY BYTES', 'room BYTES' or 'publish'");
     }
 }

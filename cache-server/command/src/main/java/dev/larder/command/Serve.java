@@ -152,19 +152,29 @@ final class Serve implements Callable<Integer> {
         return loadAndWait(daemon);
     }
 
+    /** A capacity that cannot be used up promises what loads are then refused. */
+    private void tellOfCapacity(Daemon daemon) {
+        long most = daemon.mostBytes();
+        if (capacityBytes != null && capacityBytes > most) {
+            note("the capacity is more than mount and control group allow: capacity=" + capacityBytes + " ("
+                    + Units.size(capacityBytes) + ") allowed=" + most + " (" + Units.size(most)
+                    + "); what is beyond that is refused: name less with --capacity, or enlarge the mount with"
+                    + " mount -o remount,size=SIZE");
+        }
+    }
+
+    private void note(String note) {
+        if (logging.json) {
+            log().warn(note);
+        } else if (!json) { // else standard error is for progress
+            larder.err().println("larder: note: " + note);
+        }
+    }
+
     /** Tells what dead daemons left; that this cannot be seen keeps nobody from serving. */
     private void tellOfLeftovers(Daemon daemon) {
-        if (json && !logging.json) {
-            return; // standard error is for progress
-        }
         try {
-            Gc.noteOfLeftovers(daemon.layout().root()).ifPresent(note -> {
-                if (logging.json) {
-                    log().warn(note);
-                } else {
-                    larder.err().println("larder: note: " + note);
-                }
-            });
+            Gc.noteOfLeftovers(daemon.layout().root()).ifPresent(this::note);
         } catch (RuntimeException e) {
             log().warn("cannot look for stores of dead daemons: reason={}", e.toString());
         }
@@ -208,6 +218,7 @@ final class Serve implements Callable<Integer> {
     private int loadAndWait(Daemon daemon) {
         CleanUp cleanUp;
         try {
+            tellOfCapacity(daemon);
             tellOfLeftovers(daemon);
             offer(daemon);
             load(daemon);

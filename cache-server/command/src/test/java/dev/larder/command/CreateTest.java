@@ -45,6 +45,24 @@ class CreateTest {
     }
 
     @Test
+    void aProgramThatAsksForRoomHasWhatMayLeaveEvicted(@TempDir Path sources) {
+        Samples.vector(sources, "v", 4 << 20);
+        try (CommandProcess daemon = CommandProcess.serve("--capacity", "6m")) {
+            assertThat(daemon.ask("load", "v=" + sources).code()).isZero();
+            try (CommandProcess create = CommandProcess.onStore(daemon.store(), "create", "made")) {
+                Samples.vector(folderOf(create), "w", 1_000);
+
+                create.say("room 5242880").awaitOut("made");
+
+                assertThat(daemon.ask("ls", "--all").out()).contains("registered");
+                assertThat(create.say("publish").exitCode()).isZero();
+                assertThat(create.err()).contains("evicted to make room: datasets=v");
+            }
+            assertThat(daemon.ask("create", "--size", "7m", "more").code()).isEqualTo(5);
+        }
+    }
+
+    @Test
     void aKilledProgramMakesRoomForTheNext() {
         try (CommandProcess daemon = CommandProcess.serve();
                 CommandProcess first = CommandProcess.onStore(daemon.store(), "create", "made")) {

@@ -163,6 +163,16 @@ class ServeTest {
     }
 
     @Test
+    void aCapacityThatTheMountDoesNotAllowIsSaidAtTheStart() {
+        try (CommandProcess daemon = CommandProcess.serve("--capacity", "900t")) {
+            assertThat(daemon.err())
+                    .contains("the capacity is more than mount and control group allow: capacity=" + (900L << 40)
+                            + " (900")
+                    .containsPattern("allowed=[0-9]+ \\(");
+        }
+    }
+
+    @Test
     void theCapacityIsKept() {
         Path large = Samples.large(folder, LARGE);
         try (CommandProcess daemon = CommandProcess.start("serve", "--capacity", "64m", "--load", "large=" + large)) {

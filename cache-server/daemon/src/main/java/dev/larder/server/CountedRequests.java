@@ -40,6 +40,11 @@ final class CountedRequests implements RequestHandler {
     }
 
     @Override
+    public void makeRoom(Request.MakeRoom request, Reply reply) {
+        activity.use(reply, watched -> requests.makeRoom(request, watched));
+    }
+
+    @Override
     public void publish(PublishRequest request, Reply reply) {
         activity.use(reply, watched -> requests.publish(request, watched));
     }

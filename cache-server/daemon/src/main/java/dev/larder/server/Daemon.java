@@ -202,6 +202,11 @@ public final class Daemon implements AutoCloseable {
                 ControlSettings.of(store.layout(), ReleaseVersion.text()), handler, counters, errors);
     }
 
+    /** Returns how much mount and control group let the store hold, whatever its capacity. */
+    public long mostBytes() {
+        return store.mostBytes();
+    }
+
     /** Returns the folder and names of the store. */
     public StoreLayout layout() {
         return store.layout();

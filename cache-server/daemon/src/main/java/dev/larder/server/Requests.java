@@ -115,6 +115,15 @@ final class Requests implements RequestHandler {
         });
     }
 
+    @Override
+    public void makeRoom(Request.MakeRoom request, Reply reply) {
+        Upload upload = requireUpload(request.token(), reply);
+        run(work, reply, () -> {
+            upload.makeRoom(request.bytes());
+            reply.done(Done.NOTHING);
+        });
+    }
+
     private Upload requireUpload(long token, Reply reply) {
         return loads.findUpload(token)
                 .filter(upload -> Access.isBuiltBy(upload, reply.peer()))

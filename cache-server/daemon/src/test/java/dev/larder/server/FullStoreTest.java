@@ -41,6 +41,23 @@ class FullStoreTest {
     }
 
     @Test
+    void sourcesWhoseSizesOverflowTogetherAreRefusedBeforeTheyAreRead() {
+        try (TinyTmpfs holes = TinyTmpfs.mount("size=1m");
+                TinyTmpfs tiny = TinyTmpfs.mount("size=64m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ChildJvm daemon = served.startProcess(Integer.toString(50 << 20));
+            ServedStore.writeHole(holes.folder().resolve("a/x.npy"), 5L << 60);
+            ServedStore.writeHole(holes.folder().resolve("a/y.npy"), 5L << 60);
+
+            assertIsFull(served, holes.folder().resolve("a"));
+            assertIsFull(served, holes.folder().resolve("a/x.npy"));
+
+            assertThat(daemon.isAlive()).isTrue();
+            assertIsEmptyAndServes(served);
+        }
+    }
+
+    @Test
     void aBuildOfUnknownSizeMayFillMoreThanHalfOfTheMount() {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m");
                 ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {

@@ -118,7 +118,7 @@ class ResidencyTest {
         served.control().evict("a");
         load("b", 4);
         assertThatThrownBy(() -> served.control().info("a/a"))
-                .hasMessageContaining("dataset is not in memory now: name=a/a; larder wait a loads it");
+                .hasMessageContainingAll("dataset is not in memory now: name=a/a store=", "; larder wait a loads it");
 
         try (Larder larder = Larder.connect(served.root());
                 Dataset a = larder.dataset("a")) {
@@ -167,6 +167,68 @@ class ResidencyTest {
                         "free registered",
                         "leased/leased resident",
                         "pinned/pinned resident");
+    }
+
+    @Test
+    void aLoadNamesWhatItEvicted() {
+        load("a", 4);
+        load("b", 4);
+
+        assertThat(served.load("c", source("c", 8)).message())
+                .isEqualTo("evicted to make room: datasets=a,b bytes=" + 8 * MIB
+                        + "; each is loaded again when it is asked for: larder pin keeps it");
+    }
+
+    @Test
+    void whatWasComputedIsSaidToBeGoneForGoodWhenItIsEvicted() {
+        build("computed", 2);
+        load("loaded", 2);
+
+        assertThat(served.control().evict("computed").message()).contains("computed was computed and has no source");
+        assertThat(served.control().evict("loaded").message()).isEmpty();
+    }
+
+    @Test
+    void aBuildOfKnownSizeEvictsBeforeItWrites() {
+        load("a", 8);
+
+        build("computed", 6);
+
+        assertThat(states()).containsExactly("a registered", "computed/data resident");
+    }
+
+    @Test
+    void aBuildThatGrowsArrayByArrayEvictsAsItGrows() {
+        load("a", 4);
+        load("b", 4);
+
+        try (Larder larder = Larder.connect(served.root());
+                Dataset made = larder.getOrCreate("made", build -> {
+                    for (int i = 0; i < 4; i++) {
+                        build.array("part" + i, Dtype.parse("|u1"), 2L * MIB - 4096);
+                    }
+                })) {
+            assertThat(made.arrayNames()).hasSize(4);
+        }
+        assertThat(states())
+                .filteredOn(state -> state.endsWith("registered"))
+                .containsExactly("a registered", "b registered");
+    }
+
+    @Test
+    void aBuildThatOutgrowsTheStoreIsRefusedWithTheNumbersAndLeavesNothing() {
+        try (Larder larder = Larder.connect(served.root())) {
+            assertThatThrownBy(() -> larder.getOrCreate("made", build -> {
+                        build.array("fits", Dtype.parse("|u1"), 6L * MIB);
+                        build.array("outgrows", Dtype.parse("|u1"), 6L * MIB);
+                    }))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE))
+                    .hasMessageContaining("not enough space: needed=");
+            assertThatThrownBy(() -> larder.create("huge", Dtype.parse("|u1"), Long.MAX_VALUE))
+                    .hasMessageContaining("not enough space: needed=more than 2^63 bytes");
+        }
+        load("a", 10);
     }
 
     @Test

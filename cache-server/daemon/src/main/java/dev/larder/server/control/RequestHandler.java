@@ -22,6 +22,9 @@ public interface RequestHandler {
     /** Makes files for a client that builds; done when they are there. */
     void makeFiles(NewFilesRequest request, Reply reply);
 
+    /** Sets space aside for a build; done when it is there. */
+    void makeRoom(Request.MakeRoom request, Reply reply);
+
     /** Publishes what a client built; done when it is resident. */
     void publish(PublishRequest request, Reply reply);
 

@@ -106,6 +106,7 @@ final class Requests {
     private static boolean isForMembers(Request request) {
         return request instanceof Request.Create
                 || request instanceof NewFilesRequest
+                || request instanceof Request.MakeRoom
                 || request instanceof PublishRequest
                 || request instanceof Request.Wait
                 || request instanceof Request.ListArrays
@@ -125,6 +126,8 @@ final class Requests {
             handler.publish(publish, reply);
         } else if (request instanceof NewFilesRequest files) {
             handler.makeFiles(files, reply);
+        } else if (request instanceof Request.MakeRoom room) {
+            handler.makeRoom(room, reply);
         } else if (request instanceof Request.Wait wait) {
             handler.await(wait.name(), wait.timeout(), wait.evenIfUnknown(), reply);
         } else if (request instanceof Request.ListArrays list) {

@@ -1,6 +1,7 @@
 package dev.larder.server.ingest;
 
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ByteSums;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceSample;
@@ -35,7 +36,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
 
     /** Returns the length of all data together. */
     long dataBytes() {
-        return arrays.stream().mapToLong(SourceArray::byteSize).sum();
+        return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
     /** Tells whether a version has arrays of the same names, types, shapes and orders, read in the same way. */

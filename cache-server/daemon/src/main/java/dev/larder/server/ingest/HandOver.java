@@ -5,6 +5,7 @@ import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.StoreOwner;
 import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
@@ -111,7 +112,7 @@ public final class HandOver {
         List<SourceArray> found = new ArrayList<>();
         try {
             scan(found);
-            long bytes = found.stream().mapToLong(SourceArray::byteSize).sum();
+            long bytes = ByteSums.sum(found.stream().mapToLong(SourceArray::byteSize));
             progress.begin(Phase.LOADING, bytes, found.size());
             for (String dataset : names(request)) {
                 load(
@@ -148,9 +149,7 @@ public final class HandOver {
     }
 
     private void load(String dataset, List<SourceArray> arrays) {
-        long stored = arrays.stream()
-                .mapToLong(array -> storedBytes(array.byteSize()))
-                .sum();
+        long stored = ByteSums.sum(arrays.stream().mapToLong(array -> storedBytes(array.byteSize())));
         try (DatasetBuilder builder = larder.build(dataset, stored, request.retention())) {
             Map<String, NpyHeader> headers = new TreeMap<>();
             Map<String, String> sources = new HashMap<>();
@@ -161,13 +160,15 @@ public final class HandOver {
             builder.announce(headers, sources);
             Parallel.forEach(arrays, workers, array -> copy(array, builder));
             Done done = builder.publish(listener);
-            notes.add(dataset + " " + done.message() + " is yours");
+            List<String> said = done.message().lines().toList();
+            notes.add(dataset + " " + said.get(0) + " is yours");
+            notes.addAll(said.subList(1, said.size()));
         }
     }
 
     /** Allows for the header and for what is not a whole page. */
     private static long storedBytes(long byteSize) {
-        return (byteSize / PAGE_BYTES + 3) * PAGE_BYTES;
+        return ByteSums.multiply(byteSize / PAGE_BYTES + 3, PAGE_BYTES);
     }
 
     private void copy(SourceArray array, DatasetBuilder builder) {

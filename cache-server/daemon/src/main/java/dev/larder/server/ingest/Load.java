@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
@@ -242,16 +243,17 @@ public final class Load implements Ingest {
         List<LoadPlan> plans = changed.stream()
                 .map(candidate -> LoadPlan.of(candidate.arrays(), packs))
                 .toList();
-        long stored = plans.stream().mapToLong(LoadPlan::storedBytes).sum();
-        try (Reservation reservation = residency.reserve(stored, () -> !cancelled)) {
+        long stored = ByteSums.add(
+                store.manifestBytes(plans.size()), ByteSums.sum(plans.stream().mapToLong(LoadPlan::storedBytes)));
+        try (Reservation reservation = residency.reserve(stored, plans.size(), arrays.size(), () -> !cancelled)) {
+            reservation.evictionNote().ifPresent(notes::add);
             return load(changed, plans, reservation);
         }
     }
 
     private List<Candidate> load(List<Candidate> changed, List<LoadPlan> plans, Reservation reservation)
             throws IOException {
-        progress.begin(
-                Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
+        progress.begin(Phase.LOADING, ByteSums.sum(changed.stream().mapToLong(Candidate::dataBytes)), arrays.size());
         List<Loading> versions = new ArrayList<>();
         try {
             try (Copying copying = new Copying(workers, progress)) {
@@ -271,11 +273,10 @@ public final class Load implements Ingest {
 
     private List<Candidate> loadInPlace(List<Candidate> changed) {
         InPlace.requireMappable(arrays, store.layout().root());
-        progress.begin(
-                Phase.LOADING, changed.stream().mapToLong(Candidate::dataBytes).sum(), arrays.size());
+        progress.begin(Phase.LOADING, ByteSums.sum(changed.stream().mapToLong(Candidate::dataBytes)), arrays.size());
         Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
         List<Loading> versions = new ArrayList<>();
-        try (Reservation nothing = residency.reserve(0, () -> !cancelled)) {
+        try (Reservation beside = residency.reserve(store.manifestBytes(changed.size()), () -> !cancelled)) {
             for (Candidate candidate : changed) {
                 Loading loading = open(candidate);
                 versions.add(loading);
@@ -284,7 +285,7 @@ public final class Load implements Ingest {
                     progress.addFile();
                 });
             }
-            return publishAll(versions, nothing);
+            return publishAll(versions, beside);
         } finally {
             versions.forEach(loading -> loading.version.close());
         }

@@ -1,5 +1,6 @@
 package dev.larder.server.ingest;
 
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.StoreLayout;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
@@ -22,9 +23,7 @@ record LoadPlan(List<Segment> segments) {
 
     /** Returns what all segments will occupy. */
     long storedBytes() {
-        return segments.stream()
-                .mapToLong(segment -> Store.storedBytes(segment.byteSize()))
-                .sum();
+        return ByteSums.sum(segments.stream().mapToLong(segment -> Store.storedBytes(segment.byteSize())));
     }
 
     /** One file and what goes into it. */
@@ -71,6 +70,7 @@ record LoadPlan(List<Segment> segments) {
     private static Segment alone(SourceArray array) {
         long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
         String file = StoreLayout.arrayFile(array.name().array());
-        return new Segment(file, dataOffset + array.byteSize(), List.of(new Placement(array, 0, dataOffset, null)));
+        return new Segment(
+                file, ByteSums.add(dataOffset, array.byteSize()), List.of(new Placement(array, 0, dataOffset, null)));
     }
 }

@@ -7,6 +7,7 @@ import dev.larder.posix.FileStatus;
 import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Mount;
+import dev.larder.server.store.Reservation;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ final class MemberFiles {
 
     private final IncomingVersion folder;
     private final GroupQuota quota;
+    private final Reservation reservation;
 
     /** Whether files occupy no more than the pages that they are long. */
     private final boolean isExact;
@@ -40,11 +42,12 @@ final class MemberFiles {
     private boolean open = true;
     private boolean sealed;
 
-    /** Starts with a share of the quota that was set aside for it, and that it gives back in the end. */
-    MemberFiles(IncomingVersion folder, GroupQuota quota, long reservedBytes) {
+    /** Starts with a share of the quota as large as the reservation, which was set aside for it, and gives it back in the end. */
+    MemberFiles(IncomingVersion folder, GroupQuota quota, Reservation reservation) {
         this.folder = folder;
         this.quota = quota;
-        this.reservedBytes = reservedBytes;
+        this.reservation = reservation;
+        this.reservedBytes = reservation.bytes();
         this.isExact = Mount.of(folder.folder())
                 .map(mount -> mount.type().equals("tmpfs") && !mount.hasHugePages())
                 .orElse(false);
@@ -93,6 +96,12 @@ final class MemberFiles {
         long missing = promisedBytes + more - reservedBytes;
         if (missing > 0) {
             quota.reserve(missing);
+            try {
+                reservation.grow(missing);
+            } catch (RuntimeException | Error e) {
+                quota.release(missing);
+                throw e;
+            }
             reservedBytes += missing;
         }
         promisedBytes += more;

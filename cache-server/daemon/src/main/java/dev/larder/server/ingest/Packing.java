@@ -1,5 +1,6 @@
 package dev.larder.server.ingest;
 
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadPlan.Placement;
@@ -29,7 +30,7 @@ final class Packing {
 
     static List<Segment> of(List<SourceArray> arrays, PackRule rule) {
         Packing packing = new Packing();
-        long all = arrays.stream().mapToLong(packing::imageBytes).sum();
+        long all = ByteSums.sum(arrays.stream().mapToLong(packing::imageBytes));
         long packBytes = rule.packBytes(all);
         for (SourceArray array : arrays) {
             if (packing.end > 0 && packing.end + packing.imageBytes(array) > packBytes) {
@@ -57,7 +58,7 @@ final class Packing {
     }
 
     private long imageBytes(SourceArray array) {
-        return aligned(head(array.header()).remaining() + array.byteSize());
+        return aligned(ByteSums.add(head(array.header()).remaining(), array.byteSize()));
     }
 
     private ByteBuffer head(NpyHeader header) {
@@ -73,6 +74,6 @@ final class Packing {
     }
 
     private static long aligned(long offset) {
-        return (offset + StoreLayout.PACK_ALIGNMENT - 1) & -StoreLayout.PACK_ALIGNMENT;
+        return ByteSums.roundUp(offset, StoreLayout.PACK_ALIGNMENT);
     }
 }

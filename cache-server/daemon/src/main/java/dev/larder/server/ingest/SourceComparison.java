@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ByteSums;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
@@ -66,7 +67,7 @@ public final class SourceComparison {
     private Done compareAll(List<PublishedVersion> versions) {
         progress.enter(Phase.SCANNING);
         versions.forEach(this::pair);
-        long bytes = pairs.stream().mapToLong(pair -> pair.entry.byteSize()).sum();
+        long bytes = ByteSums.sum(pairs.stream().mapToLong(pair -> pair.entry.byteSize()));
         progress.begin(Phase.VERIFYING, bytes, pairs.size());
         Parallel.forEach(pairs, workers, this::compare);
         if (!different.isEmpty()) {

@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.Done;
@@ -141,7 +142,8 @@ public final class Upload implements Ingest {
         quota.reserve(reservedBytes);
         try {
             Place common = place(isWanted);
-            return new Place(common.version, common.reservation, new MemberFiles(common.version, quota, reservedBytes));
+            return new Place(
+                    common.version, common.reservation, new MemberFiles(common.version, quota, common.reservation));
         } catch (RuntimeException | Error e) {
             quota.release(reservedBytes);
             throw e;
@@ -192,6 +194,25 @@ public final class Upload implements Ingest {
                     .remedy("write them into the folder");
         }
         memberFiles.make(files);
+    }
+
+    /**
+     * Sets space aside for what the client is about to write, evicting what may leave; a member has its room with its files.
+     *
+     * @param bytes how much in all
+     */
+    public void makeRoom(long bytes) {
+        if (memberFiles() == null) {
+            growTo(bytes);
+        }
+    }
+
+    /** One at a time, or two would both grow by what one of them needs. */
+    private void growTo(long bytes) {
+        Reservation reservation = reservation();
+        synchronized (reservation) {
+            reservation.growTo(bytes);
+        }
     }
 
     /** Gives the build up where a member has written more than was announced. */
@@ -317,13 +338,15 @@ public final class Upload implements Ingest {
                 packs.packed(arrays).negate().and(array -> StoredAsIs.fits(array, folder().folder()));
         List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
         LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
-        long bytes = arrays.stream().mapToLong(SourceArray::byteSize).sum();
-        long stored = plan.storedBytes()
-                + moved.stream()
-                        .mapToLong(array -> Store.storedBytes(array.byteSize()))
-                        .sum();
+        long bytes = ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
+        long stored = ByteSums.add(
+                plan.storedBytes(),
+                ByteSums.sum(moved.stream().mapToLong(array -> Store.storedBytes(array.byteSize()))));
         Reservation reservation = reservation();
-        reservation.growTo(stored + plan.storedBytes()); // what is copied lies there twice
+        reservation.allowFor(1, arrays.size());
+        long manifests = store.manifestBytes(1);
+        long written = manifests == 0 ? stored : Math.max(stored, reservation.writtenBytes()); // huge pages take more
+        growTo(ByteSums.add(ByteSums.add(written, plan.storedBytes()), manifests)); // what is copied lies there twice
         progress.begin(Phase.LOADING, bytes, arrays.size());
         try (IncomingVersion version = store.newIncoming(dataset, provenance(telling))) {
             publishing = version;
@@ -346,7 +369,8 @@ public final class Upload implements Ingest {
             }
             PublishedVersion published =
                     residency.publish(List.of(version), reservation).get(0);
-            return Done.of(arrays.size(), bytes, "version " + published.version());
+            String note = reservation.evictionNote().map(text -> "\n" + text).orElse("");
+            return Done.of(arrays.size(), bytes, "version " + published.version() + note);
         }
     }
 

@@ -13,6 +13,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Decides whether a load may begin. It may where its bytes fit, or where evicting what was used least recently makes them fit;
@@ -23,6 +25,11 @@ import java.util.function.LongSupplier;
 final class Admission {
     private static final long LOOK_AGAIN_MS = 50;
     private static final long MOST_PAUSES = Usage.PROTECTED_MS / LOOK_AGAIN_MS;
+
+    /** How long what somebody else removes may take to be free: unlinking small pages costs 0.2 s a GiB. */
+    private static final long MOST_PAUSES_FOR_DEPARTING = 60_000 / LOOK_AGAIN_MS;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Admission.class);
 
     private final Store store;
     private final Residency residency;
@@ -47,7 +54,7 @@ final class Admission {
 
     /** Sets more space aside, or refuses with all numbers and nothing changed; see {@link Reservation#grow}. */
     void grow(Reservation reservation, long moreBytes, BooleanSupplier isWanted) {
-        for (int pauses = 0; !tryGrow(reservation, moreBytes, pauses < MOST_PAUSES); pauses++) {
+        for (int pauses = 0; !tryGrow(reservation, moreBytes, pauses); pauses++) {
             pause(); // others may be decided on meanwhile
             if (!isWanted.getAsBoolean()) {
                 throw new CancellationException("nobody waits any more for a load that waited for room");
@@ -55,18 +62,22 @@ final class Admission {
         }
     }
 
-    /** False where a moment may help; never where {@code mayWait} is false. */
-    private synchronized boolean tryGrow(Reservation reservation, long moreBytes, boolean mayWait) {
+    /** False where a moment may help; never for ever. */
+    private synchronized boolean tryGrow(Reservation reservation, long moreBytes, int pauses) {
         if (store.tryGrow(reservation, moreBytes, residency::usedBytes)) {
             return true;
         }
         residency.removeRetired();
         while (!store.tryGrow(reservation, moreBytes, residency::usedBytes)) {
-            Survey survey = survey(mayWait);
+            Survey survey = survey(pauses < MOST_PAUSES);
+            long departing = pauses < MOST_PAUSES_FOR_DEPARTING ? residency.departingBytes() : 0;
             long missing = store.missingBytes(reservation, moreBytes, residency::usedBytes);
-            if (missing <= Residency.storedBytes(survey.evictable)) {
+            if (departing > 0 && missing <= departing) {
+                return false;
+            } else if (missing <= Residency.storedBytes(survey.evictable)) {
                 evict(reservation, survey.evictable, missing);
-            } else if (missing <= Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited)) {
+            } else if (missing
+                    <= Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited) + departing) {
                 return false;
             } else {
                 throw notEnough(moreBytes, survey);
@@ -108,6 +119,11 @@ final class Admission {
             if (residency.letGo(version, false)) {
                 missing -= version.storedBytes();
                 reservation.noteEvicted(version);
+                LOG.info(
+                        "evicted to make room: dataset={} version={} bytes={}",
+                        version.dataset(),
+                        version.version(),
+                        version.storedBytes());
             }
         }
     }
@@ -131,6 +147,7 @@ final class Admission {
                 .with("leased", Residency.storedBytes(survey.leased))
                 .with("pinned", Residency.storedBytes(survey.pinned))
                 .with("unsourced", Residency.storedBytes(survey.unsourced))
+                .with("reserved", store.reservedBytes())
                 .with("capacity", store.capacityBytes())
                 .remedy("evict or unpin datasets, end their readers, raise --capacity, use a larger mount, or"
                         + " load it with --in-place, which maps the file where it lies");

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
@@ -50,7 +51,13 @@ public final class Residency {
     private final List<PublishedVersion> retired = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
     private final Map<String, Registration> registered = new TreeMap<>();
-    private final Set<Path> leaving = new HashSet<>();
+
+    /** How many threads are trying to remove each version. */
+    private final Map<Path, Integer> leaving = new HashMap<>();
+
+    /** What nobody finds any more, and whose memory is about to be free. */
+    private final List<PublishedVersion> departing = new ArrayList<>();
+
     private final Usage usage = new Usage();
     private final LongAdder evictions = new LongAdder();
     private final Admission admission;
@@ -223,7 +230,7 @@ public final class Residency {
      */
     public int removeRetired() {
         for (PublishedVersion version : retired()) {
-            store.removeUnleased(version, Departure.RETIRED, () -> forget(version));
+            remove(version, Departure.RETIRED, () -> forget(version));
         }
         return retired().size();
     }
@@ -278,7 +285,7 @@ public final class Residency {
         boolean comesBack = version.isSourced() && !forgetSource;
         setLeaving(version, true);
         try {
-            return store.removeUnleased(version, comesBack ? Departure.COMES_BACK : Departure.FORGOTTEN, () -> {
+            return remove(version, comesBack ? Departure.COMES_BACK : Departure.FORGOTTEN, () -> {
                 evictions.increment();
                 if (comesBack) {
                     setRegistered(Registration.of(version)); // first, or there is a moment in which nobody knows it
@@ -292,16 +299,38 @@ public final class Residency {
         }
     }
 
+    /** Counts what a version occupies as used until its memory is free, which may take seconds after it is out of sight. */
+    private boolean remove(PublishedVersion version, Departure departure, Runnable onOutOfSight) {
+        AtomicBoolean isDeparting = new AtomicBoolean();
+        try {
+            return store.removeUnleased(version, departure, () -> {
+                synchronized (this) { // not around all of it: what follows also takes the lock of names
+                    departing.add(version);
+                }
+                isDeparting.set(true);
+                onOutOfSight.run();
+            });
+        } finally {
+            if (isDeparting.get()) {
+                synchronized (this) {
+                    departing.remove(version);
+                }
+            }
+        }
+    }
+
+    /** Returns what is about to be free, in bytes. */
+    synchronized long departingBytes() {
+        return storedBytes(departing);
+    }
+
     private synchronized void setRegistered(Registration registration) {
         registered.put(registration.dataset(), registration);
     }
 
-    private synchronized void setLeaving(PublishedVersion version, boolean isLeaving) {
-        if (isLeaving) {
-            leaving.add(version.folder());
-        } else {
-            leaving.remove(version.folder());
-        }
+    synchronized void setLeaving(PublishedVersion version, boolean isLeaving) {
+        leaving.merge(
+                version.folder(), isLeaving ? 1 : -1, (trying, more) -> trying + more == 0 ? null : trying + more);
     }
 
     /**
@@ -313,9 +342,15 @@ public final class Residency {
      * @throws java.util.concurrent.CancellationException where nobody wants it any more
      */
     public Reservation reserve(long neededBytes, BooleanSupplier isWanted) {
+        return reserve(neededBytes, 1, 1, isWanted);
+    }
+
+    /** Sets space aside as {@link #reserve(long, BooleanSupplier)} does, and allows for the manifests of so many datasets and arrays. */
+    public Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier isWanted) {
         Reservation reservation =
                 store.newReservation((growing, moreBytes) -> admission.grow(growing, moreBytes, isWanted));
         try {
+            reservation.allowFor(datasets, arrays);
             reservation.grow(neededBytes);
             return reservation;
         } catch (RuntimeException | Error e) {
@@ -385,8 +420,12 @@ public final class Residency {
     private void expire(PublishedVersion version) {
         long ttlMs = version.provenance().ttlMs();
         boolean isOver = ttlMs > 0 && clockMs.getAsLong() - usage.lastUseMs(version) > ttlMs;
-        if (isOver && !store.isPinned(version)) {
-            letGo(version, false);
+        if (isOver && !store.isPinned(version) && letGo(version, false)) {
+            LOG.info(
+                    "nobody has used a dataset for its time to live: dataset={} version={} comesBack={}",
+                    version.dataset(),
+                    version.version(),
+                    version.isSourced());
         }
     }
 
@@ -403,7 +442,7 @@ public final class Residency {
 
     /** Tells whether a version is current and nobody is removing it. */
     synchronized boolean isStaying(PublishedVersion version) {
-        return isCurrent(version) && !leaving.contains(version.folder());
+        return isCurrent(version) && !leaving.containsKey(version.folder());
     }
 
     /** Takes a version out of what is current, where it is that; what has a source is known to come back. */
@@ -458,9 +497,13 @@ public final class Residency {
         return versions;
     }
 
-    /** Returns what all versions occupy, in bytes. */
+    /** Returns what all versions occupy, in bytes, those included whose memory is only about to be free. */
     public synchronized long usedBytes() {
-        return storedBytes(all());
+        List<PublishedVersion> using = all();
+        departing.stream()
+                .filter(version -> using.stream().noneMatch(version::isSameAs))
+                .forEach(using::add);
+        return storedBytes(using);
     }
 
     /** Returns what the leased versions occupy, in bytes. */

@@ -7,6 +7,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
@@ -71,7 +72,7 @@ final class BytesScan {
         long byteSize = 0;
         for (SourceIdentity file : files) {
             contents.add(new FileData(new FileRegion(file.file(), 0, file.byteSize()), false));
-            byteSize = Math.addExact(byteSize, file.byteSize());
+            byteSize = ByteSums.add(byteSize, file.byteSize());
         }
         return new SourceArray(
                 new ArrayName(dataset, ColumnPart.BYTES_VALUES.arrayName(FILES)),

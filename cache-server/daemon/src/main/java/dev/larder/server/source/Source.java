@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.LoadOptions;
@@ -149,7 +150,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
 
     /** Returns how many bytes the data of all arrays takes. */
     public long byteSize() {
-        return arrays.stream().mapToLong(SourceArray::byteSize).reduce(0, Math::addExact);
+        return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
     private static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {

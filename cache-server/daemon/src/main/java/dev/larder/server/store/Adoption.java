@@ -267,7 +267,8 @@ final class Adoption {
         List<SegmentFile> segments = IntStream.range(0, index.segmentCount())
                 .mapToObj(index::segment)
                 .toList();
-        long storedBytes = storedBytes(folder, segments, provenance.options().inPlace());
+        long storedBytes =
+                storedBytes(folder, segments, provenance.options().inPlace()) + Mount.manifestBytes(layout.root());
         List<ArrayEntry> arrays = new ArrayList<>();
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));

@@ -21,6 +21,10 @@ public record Mount(Path point, String type, String options) {
     private static final Pattern LINE = Pattern.compile("\\S+ (?<point>\\S+) (?<type>\\S+) (?<options>\\S+) .*");
     private static final Pattern HUGE = Pattern.compile("(?:^|.*,)huge=(?<word>[a-z_]+)(?:,.*|$)");
     private static final String NO_HUGE_PAGES = "never";
+    private static final long HUGE_PAGE_BYTES = 2L << 20;
+
+    /** What files occupy multiples of. */
+    static final long PAGE_BYTES = 4096;
 
     /** Finds the mount of a folder: the deepest one above it, the last where several cover each other. */
     public static Optional<Mount> of(Path folder) {
@@ -50,6 +54,19 @@ public record Mount(Path point, String type, String options) {
     public String hugePages() {
         Matcher word = HUGE.matcher(options);
         return word.matches() ? word.group("word") : NO_HUGE_PAGES;
+    }
+
+    /** Returns what the shortest file occupies that is written in the usual way. */
+    public long fileUnitBytes() {
+        return type.equals("tmpfs") && hugePages().equals("always") ? HUGE_PAGE_BYTES : PAGE_BYTES;
+    }
+
+    /**
+     * Returns what the index and the manifest of a version occupy that count as its own: on small pages they are not worth counting.
+     */
+    static long manifestBytes(Path folder) {
+        long unit = of(folder).map(Mount::fileUnitBytes).orElse(PAGE_BYTES);
+        return unit == PAGE_BYTES ? 0 : 2 * unit;
     }
 
     /** Tells whether files of this mount may have huge pages. */

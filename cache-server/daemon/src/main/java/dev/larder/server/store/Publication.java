@@ -71,7 +71,7 @@ final class Publication {
                 layout.version(incoming.dataset(), version),
                 Digest.hex(Digest.of(arrays)),
                 nowEpochMs,
-                Store.storedBytes(posix, incoming.folder(), segments),
+                Store.storedBytes(posix, incoming.folder(), segments) + Mount.manifestBytes(layout.root()),
                 arrays,
                 incoming.provenance());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));

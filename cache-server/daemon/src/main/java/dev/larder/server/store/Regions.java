@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.BulkIo;
@@ -87,7 +88,7 @@ public final class Regions implements AutoCloseable {
 
     /** Returns what a region with so many bytes of data occupies. */
     public static long storedBytes(long dataBytes) {
-        return Store.storedBytes(RegionDescriptor.DATA_OFFSET + dataBytes);
+        return Store.storedBytes(ByteSums.add(RegionDescriptor.DATA_OFFSET, dataBytes));
     }
 
     /** Returns what all regions occupy that have a name, and those without that some process had at the last {@link #sweep}. */

@@ -3,6 +3,8 @@ package dev.larder.server.store;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * Space that an ingest or a region has set aside in the store before it writes: from {@code Residency.reserve} until closed. It
@@ -10,6 +12,7 @@ import java.util.List;
  */
 public final class Reservation implements AutoCloseable {
     private static final long MEASURED_EACH_TIME = -1;
+    private static final int MOST_NAMED = 10;
 
     /** Sets more space aside, or refuses; see {@link Reservation#grow}. */
     @FunctionalInterface
@@ -23,6 +26,7 @@ public final class Reservation implements AutoCloseable {
     private final List<Path> places = new ArrayList<>();
     private final List<PublishedVersion> evicted = new ArrayList<>();
     private long bytes;
+    private long besideBytes;
     private long frozenBytes = MEASURED_EACH_TIME;
     private boolean open = true;
 
@@ -59,10 +63,24 @@ public final class Reservation implements AutoCloseable {
         grow(Math.max(0, wantedBytes - bytes()));
     }
 
+    /** Allows for so many arrays in indices and manifests, which take space on the mount and do not count for the capacity. */
+    public void allowFor(int datasets, long arrays) {
+        synchronized (space) {
+            besideBytes = space.besideBytes(datasets, arrays);
+        }
+    }
+
     /** Names a file or folder that is written within this space: what it occupies by now is not expected to be written again. */
     public void writesTo(Path place) {
         synchronized (space) {
             places.add(place);
+        }
+    }
+
+    /** Measures what the places occupy by now, in bytes; it looks at every file. */
+    public long writtenBytes() {
+        synchronized (space) {
+            return occupiedBytes();
         }
     }
 
@@ -78,6 +96,21 @@ public final class Reservation implements AutoCloseable {
         synchronized (space) {
             return List.copyOf(evicted);
         }
+    }
+
+    /** Says what has left to make this room, as a note for whoever asked; empty where nothing has. */
+    public Optional<String> evictionNote() {
+        List<PublishedVersion> left = evicted();
+        if (left.isEmpty()) {
+            return Optional.empty();
+        }
+        String names =
+                left.stream().limit(MOST_NAMED).map(PublishedVersion::dataset).collect(Collectors.joining(","));
+        return Optional.of("evicted to make room: datasets=" + names
+                + (left.size() > MOST_NAMED ? ",… count=" + left.size() : "")
+                + " bytes="
+                + left.stream().mapToLong(PublishedVersion::storedBytes).sum()
+                + "; each is loaded again when it is asked for: larder pin keeps it");
     }
 
     /** Takes what the places occupy now for what they occupy, until {@link #shrink}: they are about to be renamed. */
@@ -96,8 +129,18 @@ public final class Reservation implements AutoCloseable {
 
     /** Gives back what counts as used from now on, and measures again. The caller holds the lock of the space. */
     void shrink(long publishedBytes) {
+        besideBytes = 0;
         bytes -= Math.min(bytes, publishedBytes);
         frozenBytes = MEASURED_EACH_TIME;
+    }
+
+    long besideBytes() {
+        return besideBytes;
+    }
+
+    /** Returns what it may take on the mount. The caller holds the lock of the space. */
+    long plannedBytes() {
+        return bytes == 0 ? 0 : bytes + besideBytes;
     }
 
     void add(long moreBytes) {
@@ -109,13 +152,14 @@ public final class Reservation implements AutoCloseable {
 
     /** Returns how much would be yet to be written if it were larger by so much. The caller holds the lock of the space. */
     long unwrittenBytes(long moreBytes) {
-        return Math.max(0, bytes + moreBytes - (frozenBytes == MEASURED_EACH_TIME ? occupiedBytes() : frozenBytes));
+        long planned = bytes + moreBytes == 0 ? 0 : bytes + moreBytes + besideBytes;
+        return Math.max(0, planned - (frozenBytes == MEASURED_EACH_TIME ? occupiedBytes() : frozenBytes));
     }
 
     private long occupiedBytes() {
         long sum = 0;
-        for (Path place : places) {
-            sum += Occupied.bytes(place);
+        for (int i = places.size() - 1; i >= 0; i--) { // backwards, as files move forwards: none is counted twice
+            sum += Occupied.bytes(places.get(i));
         }
         return sum;
     }

@@ -26,6 +26,11 @@ final class Space {
 
     private static final String RESIDENT = "RssAnon:";
 
+    /** Index, manifest, and what is written in place of one of them. */
+    private static final long BESIDE_FILES = 3;
+
+    private static final long BESIDE_ARRAY_BYTES = 1024;
+
     /** More than any store has: what is asked for beyond is missing, and no sum here overflows. */
     private static final long MOST_BYTES = 1L << 60;
 
@@ -33,7 +38,12 @@ final class Space {
 
     private final Path root;
     private final Path machine;
+
+    /** What the shortest file occupies. */
+    private final long fileUnitBytes;
+
     private final long capacityBytes;
+    private final long mostBytes;
     private final Set<Reservation> reservations = new LinkedHashSet<>();
 
     /**
@@ -49,7 +59,14 @@ final class Space {
     Space(Path root, OptionalLong capacityBytes, long heldBytes, Path machine) {
         this.root = root;
         this.machine = machine;
-        this.capacityBytes = capacityBytes.orElseGet(() -> (freeBytes() + heldBytes) / 100 * DEFAULT_PERCENT);
+        this.fileUnitBytes = Mount.of(root).map(Mount::fileUnitBytes).orElse(Mount.PAGE_BYTES);
+        this.mostBytes = freeBytes() + heldBytes;
+        this.capacityBytes = capacityBytes.orElse(mostBytes / 100 * DEFAULT_PERCENT);
+    }
+
+    /** Returns how much mount and control group allowed the store to hold when it was opened. */
+    long mostBytes() {
+        return mostBytes;
     }
 
     long capacityBytes() {
@@ -58,7 +75,8 @@ final class Space {
 
     /** Returns how much may still be put in where {@code usedBytes} are in. */
     synchronized long freeBytes(LongSupplier usedBytes) {
-        return Math.max(0, Math.min(ofCapacity(usedBytes), freeBytes() - unwrittenBytes()));
+        long unwritten = unwrittenBytes(); // before the mount is asked
+        return Math.max(0, Math.min(ofCapacity(usedBytes), freeBytes() - unwritten));
     }
 
     /** Returns what is set aside at this moment, in bytes. */
@@ -104,11 +122,14 @@ final class Space {
             return moreBytes;
         }
         long missingOfCapacity = moreBytes - ofCapacity(usedBytes);
-        long onMount = freeBytes();
-        long missingOfMount = moreBytes - (onMount - reservedBytes());
+        long missingOfMount = moreBytes + reservation.besideBytes() - (freeBytes() - plannedBytes());
         if (missingOfMount > 0) { // only then is it worth looking at what was written of all that is set aside
-            long others = unwrittenBytes() - reservation.unwrittenBytes(0);
-            missingOfMount = reservation.unwrittenBytes(moreBytes) - (onMount - others);
+            long unwritten = 0;
+            for (Reservation each : reservations) {
+                unwritten += each.unwrittenBytes(each == reservation ? moreBytes : 0);
+            }
+            missingOfMount =
+                    unwritten - freeBytes(); // asked last, so that what is written meanwhile is never taken for free
         }
         return Math.max(0, Math.max(missingOfCapacity, missingOfMount));
     }
@@ -116,6 +137,19 @@ final class Space {
     /** Returns what the capacity leaves; below zero where the store is overfull. */
     private long ofCapacity(LongSupplier usedBytes) {
         return capacityBytes - usedBytes.getAsLong() - reservedBytes();
+    }
+
+    private long plannedBytes() {
+        long sum = 0;
+        for (Reservation reservation : reservations) {
+            sum += reservation.plannedBytes();
+        }
+        return sum;
+    }
+
+    /** Returns what the indices and manifests of so many datasets with so many arrays occupy, at most about. */
+    long besideBytes(int datasets, long arrays) {
+        return datasets * BESIDE_FILES * fileUnitBytes + arrays * BESIDE_ARRAY_BYTES;
     }
 
     private long unwrittenBytes() {

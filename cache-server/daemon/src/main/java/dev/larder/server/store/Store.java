@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ByteSums;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.BulkIo;
@@ -177,6 +178,11 @@ public final class Store implements AutoCloseable {
         return space.capacityBytes();
     }
 
+    /** Returns how much mount and control group allowed the store to hold when it was opened, whatever its capacity. */
+    public long mostBytes() {
+        return space.mostBytes();
+    }
+
     /** Returns how much may still be put in beside what versions occupy. */
     public long freeBytes(LongSupplier usedBytes) {
         return space.freeBytes(withShared(usedBytes));
@@ -238,9 +244,14 @@ public final class Store implements AutoCloseable {
         return regions;
     }
 
+    /** Returns what the manifests of so many versions will occupy beside their data; nothing where pages are small. */
+    public long manifestBytes(int versions) {
+        return versions * Mount.manifestBytes(layout.root());
+    }
+
     /** Returns what a file of this length will occupy. */
     public static long storedBytes(long fileBytes) {
-        return (fileBytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        return ByteSums.roundUp(fileBytes, PAGE_BYTES);
     }
 
     /** Starts a version that is invisible to readers. The caller closes it. */

@@ -34,6 +34,11 @@ final class ScriptedHandler implements RequestHandler {
     }
 
     @Override
+    public void makeRoom(Request.MakeRoom request, Reply reply) {
+        behaviour.accept("room " + request.token(), reply);
+    }
+
+    @Override
     public void publish(PublishRequest request, Reply reply) {
         behaviour.accept("publish " + request.token(), reply);
     }

@@ -1,6 +1,7 @@
 package dev.larder.server.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.layout.ArrayName;
 import dev.larder.layout.ColumnPart;
@@ -54,6 +55,13 @@ class LoadPlanTest {
 
         assertThat(plan.segments()).filteredOn(LoadPlanTest::isPack).hasSize((int) packs);
         assertThat(plan.segments()).hasSize(packs == 0 ? arrays : (int) packs);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {5L << 60, Long.MAX_VALUE - 1})
+    void sizesThatOverflowTogetherAreNeverTakenForSmallOnes(long bytes) {
+        assertThatThrownBy(() -> LoadPlan.of(bytes(2, bytes), USUAL).storedBytes())
+                .hasMessageContaining("not enough space: needed=more than 2^63 bytes");
     }
 
     @Test

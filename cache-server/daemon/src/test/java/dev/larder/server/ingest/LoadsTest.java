@@ -107,7 +107,10 @@ class LoadsTest {
     @Test
     void aBuildThatIsBeingPublishedHasNoMoreFilesMadeAndLooksAtNone() throws IOException {
         try (IncomingVersion folder = made.store().newUpload("a", Provenance.computed(0))) {
-            MemberFiles files = new MemberFiles(folder, new GroupQuota(made.residency(), VERSION_BYTES), 0);
+            MemberFiles files = new MemberFiles(
+                    folder,
+                    new GroupQuota(made.residency(), VERSION_BYTES),
+                    made.residency().reserve(0, () -> true));
             files.make(List.of(new NewFile("x", 10, "")));
             files.seal();
             Files.delete(folder.folder().resolve("x.npy")); // as if it were moved to where it is published from
@@ -124,7 +127,7 @@ class LoadsTest {
     void filesBeyondAnySizeAreRefusedAndCountForNothing() {
         try (IncomingVersion folder = made.store().newUpload("a", Provenance.computed(0))) {
             GroupQuota quota = new GroupQuota(made.residency(), VERSION_BYTES);
-            MemberFiles files = new MemberFiles(folder, quota, 0);
+            MemberFiles files = new MemberFiles(folder, quota, made.residency().reserve(0, () -> true));
 
             assertThatThrownBy(() -> files.make(List.of(new NewFile("x", Long.MAX_VALUE, ""))))
                     .hasMessageContaining("no store is as large");

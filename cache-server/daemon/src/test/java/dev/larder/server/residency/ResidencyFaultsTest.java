@@ -52,6 +52,20 @@ class ResidencyFaultsTest {
     }
 
     @Test
+    void aVersionThatTwoTryToRemoveIsStillLeavingWhenOneOfThemHasEnded() {
+        PublishedVersion version = made.publish("a", sourced(0));
+
+        residency.setLeaving(version, true);
+        residency.setLeaving(version, true);
+        residency.setLeaving(version, false);
+        assertThat(residency.isStaying(version)).isFalse();
+        assertThat(residency.giveUp(version)).isFalse();
+
+        residency.setLeaving(version, false);
+        assertThat(residency.isStaying(version)).isTrue();
+    }
+
+    @Test
     void aLoadThatNobodyWantsAnyMoreEndsWhileItWaitsForRoom() {
         residency.noteAsked(made.publish("a", sourced(0)));
 

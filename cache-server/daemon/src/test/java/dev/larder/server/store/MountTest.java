@@ -41,6 +41,15 @@ class MountTest {
     }
 
     @Test
+    void whereEveryPageIsHugeTheShortestFileTakesOne() {
+        assertThat(new Mount(Path.of("/m"), "tmpfs", "rw,huge=always").fileUnitBytes())
+                .isEqualTo(2 << 20);
+        assertThat(new Mount(Path.of("/m"), "tmpfs", "rw,huge=advise").fileUnitBytes())
+                .isEqualTo(4096);
+        assertThat(new Mount(Path.of("/m"), "ext4", "rw").fileUnitBytes()).isEqualTo(4096);
+    }
+
+    @Test
     void withoutATableThereIsNoMount() {
         assertThat(Mount.find(Path.of("/dev/shm"), Stream.empty())).isEmpty();
     }
