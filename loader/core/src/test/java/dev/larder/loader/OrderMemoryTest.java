@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.loader.sample.BatchOrder;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.testing.ChildJvm;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,6 +61,42 @@ class OrderMemoryTest {
             assertThat(kept.stateAfter()).isEqualTo(before);
             assertThat(first.samples()).isEqualTo(97);
             assertThat(first.batches()).isEqualTo(10);
+        }
+    }
+
+    @Test
+    void samplesOfAnEpochAreCountedOnceHoweverOftenTheyAreAskedFor() {
+        AtomicLong asked = new AtomicLong();
+        try (Shelf shelf = Shelf.ofSamples(1000, 4);
+                Loader loader = Loader.over(shelf.dataset)
+                        .batches((rows, epoch) -> new Singles(rows, asked))
+                        .shard(0, 2)
+                        .threads(0)
+                        .build()) {
+            Epoch epoch = loader.epoch(0);
+            for (int i = 0; i < 500; i++) {
+                assertThat(epoch.samples()).isEqualTo(500);
+            }
+            assertThat(asked.get()).isLessThan(2000);
+        }
+    }
+
+    /** Batches of one sample each, which count how often they are asked for their size. */
+    private record Singles(long batches, AtomicLong asked) implements BatchOrder {
+        @Override
+        public long first(long batch) {
+            return batch;
+        }
+
+        @Override
+        public long row(long position) {
+            return position;
+        }
+
+        @Override
+        public int size(long batch) {
+            asked.incrementAndGet();
+            return 1;
         }
     }
 
