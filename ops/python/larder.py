@@ -1,6 +1,6 @@
 """Arrays that all processes of a machine share: the Python side of Larder.
 
-One file, nothing but numpy: copy it beside your script, or put its folder on ``PYTHONPATH``.
+One file that needs Python 3.9 and numpy 1.23, or later: copy it beside your script, or put its folder on ``PYTHONPATH``.
 
 >>> import larder
 >>> mnist = larder.dataset("mnist")             # one version, leased while you use it
@@ -9,11 +9,18 @@ One file, nothing but numpy: copy it beside your script, or put its folder on ``
 >>> row = scan.index("scene")["scene0685_01"]   # what a dict would do, without its memory
 >>> features = scan.ragged("obj_feat")[row]     # the row in its own shape
 >>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
->>> for batch in larder.batches("run1"):        # finished batches that a loader in Java publishes
+>>> for batch in larder.batches("run1"):        # finished batches that a loader in Java publishes: copies, writable
 ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
 
-Datasets, arrays, views of arrays and columns pickle as names, never as data, so the workers of a ``DataLoader`` or of
-``multiprocessing``, forked or spawned, share the pages of their parent.
+**Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
+PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and
+``tensor.sub_(0.5)`` ends with SIGSEGV. Read such tensors, or make one that is yours: ``torch.from_numpy(images[rows])``
+(picking rows copies), ``torch.from_numpy(images.copy())``, ``torch.tensor(images)``.
+
+**A pickle is a reference, not the data.** Datasets, arrays, views of arrays and columns pickle as names, so the workers
+of a ``DataLoader`` or of ``multiprocessing``, forked or spawned, share the pages of their parent. For the same reason
+``pickle.dump``, ``joblib.dump`` and ``torch.save`` write a few hundred bytes that can only be read while the store has
+that version. To save the data, use ``np.save(path, array)``, or give them ``array.copy()``.
 
 A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<user>`` if it exists, else a service's
 ``/dev/shm/larder`` if you may read it.
@@ -28,7 +35,9 @@ import difflib
 import errno
 import fcntl
 import functools
+import gc
 import json
+import math
 import mmap
 import operator
 import os
@@ -41,6 +50,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 import weakref
@@ -906,46 +916,44 @@ _ENDED, _FAILED = 2, 3
 _FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
 
 
-def batches(name, store=None, timeout=300, copy=False, next_epoch=False):
+def batches(name, store=None, timeout=300, copy=True, next_epoch=False):
     """Attach to the batches that another process publishes as `name` (``BatchPublisher`` in Java), and iterate over them.
 
-    Each is a `Batch`. Its arrays are read-only views of the producer's memory, so no `DataLoader` and no worker is needed;
-    they are valid until the loop moves on, or for good with `copy`. The loop ends when the producer has ended, and raises
-    `Refused` where it died, or has dropped this consumer as too slow.
+    Each is a `Batch` of arrays that are yours: writable, and valid for as long as you keep them. No `DataLoader` and no worker
+    process is needed. The loop ends when the producer has ended. It raises `Refused` if the producer died, or if it dropped this
+    consumer as too slow.
 
-    Who comes late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
-    `timeout` is the longest wait for the producer to begin, and then for each batch, in seconds. A warning says after a second
+    With ``copy=False`` nothing is copied: the arrays are read-only views of the producer's ring, which has a few slots. A slot
+    goes back to the producer when nothing in this process refers to its arrays any more. Whoever keeps as many batches as the ring
+    has slots gets a `LarderError`, since the producer cannot go on. Keep none across a fork: the child does not hold the slot.
+    A producer that drops slow consumers may reuse a slot that you hold; the next step of the loop then raises `Refused`.
+    Native code that writes to such a view (``torch.from_numpy(view).sub_(1)``) crashes the process.
+
+    A consumer that attaches late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
+    `timeout` is the longest wait, in seconds, for the producer to begin and then for each batch. A warning says after one second
     that there is still no ring of that name, or no free seat.
 
     >>> for batch in larder.batches("run1"):
     ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
+    >>> for epoch, its_batches in itertools.groupby(larder.batches("run1"), lambda batch: batch.epoch):
+    ...     train_epoch(its_batches)
     """
     return Batches(_trusted(_location(store)), name, timeout, copy, next_epoch)
 
 
-class Batch(collections.abc.Mapping):
-    """Some samples: a read-only mapping from the names of arrays to arrays, whose first dimension is mostly the samples.
+class Batch(dict):
+    """Some samples: a dict from the names of arrays to arrays, whose first dimension is mostly the samples.
 
     It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
-    only where a sharded loader fills up the last turn of all ranks.
+    only where a sharded loader fills up the last turn of all ranks. JAX takes ``dict(batch)`` for a pytree.
     """
 
-    __slots__ = "epoch", "number", "size", "valid_size", "_arrays"
-
-    def __init__(self, epoch, number, size, valid_size, arrays):
-        self.epoch, self.number, self.size, self.valid_size, self._arrays = epoch, number, size, valid_size, arrays
-
-    def __getitem__(self, name):
-        return self._arrays[name]
-
-    def __iter__(self):
-        return iter(self._arrays)
-
-    def __len__(self):
-        return len(self._arrays)
+    def __init__(self, arrays=(), epoch=None, number=None, size=None, valid_size=None):
+        super().__init__(arrays)  # frameworks make a batch of tensors with this argument alone
+        self.epoch, self.number, self.size, self.valid_size = epoch, number, size, valid_size
 
     def __repr__(self):
-        return f"<larder.Batch {self.number} of epoch {self.epoch}: {self.size} samples of {list(self._arrays)}>"
+        return f"<larder.Batch {self.number} of epoch {self.epoch}: {self.size} samples of {list(self)}>"
 
 
 class Batches:
@@ -953,28 +961,26 @@ class Batches:
 
     def __init__(self, store, name, timeout, copy, next_epoch):
         self.name, self._timeout, self._copy = name, timeout, copy
-        self._ring, first = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch)
-        self._next, self._reading = first, False
-        self._skips, self._skipped = next_epoch and first > 0, None
+        self._ring, self._next = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch)
+        self._skips, self._skipped = next_epoch and self._next > 0, None
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        ring = self._ring
-        if ring is None:
+        if self._ring is None:
             raise ValueError("the batches are closed; attach anew with larder.batches")
-        if self._reading:
-            self._finish()
+        for held in self._ring.held():
+            self._require_intact(held)
         while self._await():
             batch = self._take()
-            if not self._skips:
+            self._next += 1
+            if batch is not None:
                 return batch
-            self._finish()
         raise StopIteration
 
     def close(self):
-        """Give the seat up. Arrays of the last batch stay readable, but may become another batch's. Harmless when done twice."""
+        """Give the seat up, with ``copy=False`` when the last array that was handed out is gone. Harmless when done twice."""
         ring, self._ring = self._ring, None
         if ring is not None:
             ring.leave()
@@ -985,12 +991,9 @@ class Batches:
     def __exit__(self, *_):
         self.close()
 
-    def _finish(self):
-        self._reading = False
-        self._require_intact()
-        self._next += 1
-        self._ring.finish(self._next)
-        self._require_seated()
+    def __reduce__(self):
+        raise TypeError(f"batches belong to one process: ring={self.name}; attach in the other process with "
+                        f"larder.batches({self.name!r})")
 
     def _await(self):
         ring, pause, started = self._ring, _FIRST_PAUSE, time.monotonic()
@@ -1013,38 +1016,51 @@ class Batches:
                         return True
                     raise Refused(_message("the producer died", "start it again, and attach again; see its own log for "
                                            "why it died", ring=self.name, batch=self._next))
-                if now - started >= self._timeout:
+                is_late = now - started >= self._timeout
+                if ring.is_full(self._next) and (is_late or ring.claimed() > self._next):  # else it may be about to end
+                    self._require_free_slot()
+                if is_late:
                     raise TimedOut(_message("the producer publishes nothing", "see what it does; it is alive",
                                             ring=self.name, batch=self._next, timeout=self._timeout))
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
+    def _require_free_slot(self):
+        """Refuse to wait for a batch that cannot come, because its slot holds one that is still in use here."""
+        ring = self._ring
+        gc.collect()  # batches in reference cycles
+        if ring.is_full(self._next):
+            raise LarderError(_message("all slots of the ring are held", "drop batches before you take the next, or attach with "
+                                       "copy=True, or have the producer offer more slots", ring=self.name, batch=self._next,
+                                       slots=ring.slots, held=",".join(map(str, sorted(ring.held())))))
+
     def _take(self):
         ring, sequence = self._ring, self._next
-        self._reading = True
-        self._require_intact()
+        self._require_intact(sequence)
         epoch, number, size, valid_size = ring.description(sequence)
         if self._skips:
-            self._require_intact()
+            self._require_intact(sequence)
             self._skipped = epoch if self._skipped is None else self._skipped
             self._skips = number != 0 and epoch == self._skipped
             if self._skips:
+                ring.pass_over(sequence)
                 return None
         try:
-            arrays = ring.arrays(sequence)
+            arrays = ring.copies(sequence) if self._copy else ring.views(sequence)
         except (ValueError, TypeError, OverflowError) as e:
-            self._require_intact()  # else it was another batch's description, half written
+            self._require_intact(sequence)  # else it was another batch's description, half written
             raise LarderError(f"a slot of the ring is damaged: ring={self.name} batch={sequence} reason={e}") from e
+        self._require_intact(sequence)
+        self._require_seated()
         if self._copy:
-            arrays = {name: array.copy() for name, array in arrays.items()}
-        self._require_intact()
-        return Batch(epoch, number, size, valid_size, arrays)
+            ring.pass_over(sequence)
+        return Batch(arrays, epoch, number, size, valid_size)
 
-    def _require_intact(self):
-        if not self._ring.is_intact(self._next):
+    def _require_intact(self, sequence):
+        if not self._ring.is_intact(sequence):
             self._require_seated()
             raise Refused(_message("a batch was overwritten while it was read", "see whether something else writes to the "
-                                   "store", ring=self.name, batch=self._next))
+                                   "store", ring=self.name, batch=sequence))
 
     def _require_seated(self):
         if self._ring.is_dropped():
@@ -1128,11 +1144,13 @@ class _Ring:
         if total != len(mapping) or offset + slots * slot_bytes != total or slot_bytes % 8 or slots < 2:
             raise LarderError(f"header of a ring is damaged: folder={folder}")
         self.folder, self.lock, self._mapping = folder, lock, mapping
-        self._slots, self._seats, self._slot_bytes, self._offset = slots, seats, slot_bytes, offset
+        self.slots, self._seats, self._slot_bytes, self._offset = slots, seats, slot_bytes, offset
         self._longs = memoryview(mapping)[:total - total % 8].cast("q")
         self._table = [self._entry(i) for i in range(count)]
         self._seat, self._number, self._ticket, self._pid = None, None, 0, os.getpid()
-        self._finalizer = None
+        self._finalizer, self._has_left = None, False
+        self._events, self._settling = collections.deque(), threading.Lock()
+        self._held, self._next, self._finished = set(), 0, 0
 
     def _entry(self, i):
         name, name_length, dtype, dtype_length = struct.unpack_from("<4i", self._mapping, _TABLE + 16 * i)
@@ -1168,22 +1186,76 @@ class _Ring:
             wish = oldest
             self.finish(wish)
             oldest = self._oldest()
+        self._next = self._finished = wish
         self._finalizer = weakref.finalize(self, _leave, self.lock, self._seat, self._pid)
         return wish
 
     def leave(self):
+        self._has_left = True
         if self._finalizer is not None:
-            self._finalizer()
+            self._settle()
         else:
             for descriptor in self.lock, self._seat:
                 if descriptor is not None:
                     os.close(descriptor)
 
     def finish(self, sequence):
-        os.pwrite(self._seat, struct.pack("<qq", sequence, ~sequence), 8)
+        if os.getpid() == self._pid:  # a forked child has copies of the views, but not the seat
+            os.pwrite(self._seat, struct.pack("<qq", sequence, ~sequence), 8)
+
+    def held(self):
+        """Return the batches whose views can still be reached."""
+        return tuple(self._held)
+
+    def is_full(self, sequence):
+        """Tell whether a batch cannot be published because this consumer holds the one that has its slot."""
+        return sequence - self._finished >= self.slots
+
+    def pass_over(self, sequence):
+        """Give a slot back at once."""
+        self._events.append((sequence, True))
+        self._give_back(sequence)
+
+    def _hold(self, sequence):
+        """Return an array of a whole slot. When nothing refers to it any more, nor to a view of it, the slot goes back."""
+        slot = np.ndarray(self._slot_bytes, np.uint8, self._mapping, self._slot(sequence))
+        weakref.finalize(slot, self._give_back, sequence).atexit = False
+        self._events.append((sequence, True))
+        self._settle()
+        return slot
+
+    def _give_back(self, sequence):
+        self._events.append((sequence, False))
+        self._settle()
+
+    def _settle(self):
+        """Note what was taken and given back, and tell the producer.
+
+        A collector of garbage calls this in any thread, even in the middle of another call. So nobody waits for the lock: whoever
+        has it also does what was added meanwhile.
+        """
+        while self._settling.acquire(blocking=False):
+            try:
+                while self._events:
+                    sequence, is_taken = self._events.popleft()
+                    (self._held.add if is_taken else self._held.discard)(sequence)
+                    self._next = max(self._next, sequence + 1)
+                finished = min(self._held, default=self._next)
+                if finished != self._finished:
+                    self._finished = finished
+                    self.finish(finished)
+                if self._has_left and not self._held:
+                    self._finalizer()
+            finally:
+                self._settling.release()
+            if not self._events:
+                break
 
     def _oldest(self):
-        return max(0, self._longs[_CLAIMED >> 3] - self._slots)
+        return max(0, self.claimed() - self.slots)
+
+    def claimed(self):
+        return self._longs[_CLAIMED >> 3]
 
     def published(self):
         return self._longs[_PUBLISHED >> 3]
@@ -1207,7 +1279,7 @@ class _Ring:
         return True
 
     def _slot(self, sequence):
-        return self._offset + sequence % self._slots * self._slot_bytes
+        return self._offset + sequence % self.slots * self._slot_bytes
 
     def is_intact(self, sequence):
         return self._longs[self._slot(sequence) >> 3] == 2 * sequence + 2
@@ -1216,19 +1288,27 @@ class _Ring:
         slot = (self._slot(sequence) >> 3) + 1
         return self._longs[slot:slot + 4]
 
-    def arrays(self, sequence):
-        longs, slot, arrays = self._longs, self._slot(sequence), {}
-        part = slot + _SLOT_PARTS >> 3
+    def views(self, sequence):
+        """Return the arrays of a batch where they lie. Its slot is held for as long as they can be reached."""
+        slot = self._hold(sequence)
+        return {name: np.ndarray(shape, dtype, slot, offset) for name, shape, dtype, offset in self._parts(sequence)}
+
+    def copies(self, sequence):
+        start = self._slot(sequence)
+        return {name: np.ndarray(shape, dtype, self._mapping, start + offset).copy()
+                for name, shape, dtype, offset in self._parts(sequence)}
+
+    def _parts(self, sequence):
+        longs, part = self._longs, self._slot(sequence) + _SLOT_PARTS >> 3
         for name, dtype in self._table:
             offset, length, rank = longs[part], longs[part + 1], longs[part + 2]
             if not (0 <= offset and 0 <= length <= self._slot_bytes - offset and 0 <= rank <= _MOST_DIMENSIONS):
                 raise ValueError(f"offset {offset}, length {length}, rank {rank} of {name}")
-            array = np.ndarray(tuple(longs[part + 3:part + 3 + rank]), dtype, self._mapping, slot + offset)
-            if array.nbytes != length:
-                raise ValueError(f"shape {array.shape} of {name} in {length} bytes")
-            arrays[name] = array
+            shape = tuple(longs[part + 3:part + 3 + rank])
+            if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != length:
+                raise ValueError(f"shape {shape} of {name} in {length} bytes")
+            yield name, shape, dtype, offset
             part += _PART_LENGTH >> 3
-        return arrays
 
 
 def _leave(lock, seat, pid):

@@ -4,8 +4,11 @@
 """
 
 import fcntl
+import gc
 import mmap
 import os
+import pickle
+import queue
 import shutil
 import signal
 import struct
@@ -58,9 +61,23 @@ class Producer:
             ticket, finished, check, _ = struct.unpack("<4q", page.read(32))
         return finished if ticket and check == ~finished else None
 
+    def claim(self):
+        """Says that the next batch is wanted, as a producer does before it waits for a free slot."""
+        struct.pack_into("<q", self.ring, 64, self.published + 1)
+
+    def publish_when_free(self, epoch, number, *arrays):
+        """Waits for the consumer of seat 0, as a producer does that drops nobody."""
+        self.claim()
+        deadline = time.monotonic() + 30
+        while (self.finished() or 0) <= self.published - SLOTS:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no free slot: published={self.published} finished={self.finished()}")
+            os.sched_yield()
+        self.publish(epoch, number, *arrays)
+
     def publish(self, epoch, number, *arrays):
         slot = SLOTS_OFFSET + self.published % SLOTS * SLOT_BYTES
-        struct.pack_into("<q", self.ring, 64, self.published + 1)
+        self.claim()
         struct.pack_into("<5q", self.ring, slot, 2 * self.published + 1, epoch, number, len(arrays[0]), 3)
         at = 512
         for i, array in enumerate(arrays):
@@ -104,16 +121,196 @@ class BatchesTest(unittest.TestCase):
             made.publish(0, number, *sample(number))
         return made
 
-    def test_batches_are_read_where_they_lie(self):
+    def streaming(self, count):
+        """Attaches a producer of many batches in a thread of its own."""
+        producer = self.producer()
+
+        def run():
+            for number in range(count):
+                producer.publish_when_free(0, number, *sample(number))
+            producer.end()
+
+        thread = threading.Thread(target=run, daemon=True)
+        self.addCleanup(thread.join, 60)
+        return producer, thread
+
+    def test_batches_are_ones_own_by_default(self):
         self.producer(2)
         with self.attach() as batches:
-            first, second = next(batches), None
-            self.assertEqual((first.epoch, first.number, first.size, first.valid_size, list(first)), (0, 0, 4, 3, ["image", "label", "box"]))
+            first, second = next(batches), next(batches)
+        self.assertEqual((first.epoch, first.number, first.size, first.valid_size, list(first)), (0, 0, 4, 3, ["image", "label", "box"]))
+        self.assertEqual((second["image"].shape, second["label"].tolist()), ((4, 1, 5), [1, 2, 3, 4]))
+        self.assertEqual(second["box"]["y"].tolist(), [1] * 4)
+        self.assertTrue(all(array.flags.writeable and array.flags.owndata for array in second.values()))
+        first["label"][:] = 7
+        first["label"] -= 1
+        first["image"] = second["image"] / 2
+        self.assertRegex(repr(second), "<larder.Batch 1 of epoch 0: 4 samples of .*image")
+
+    def test_batches_are_read_where_they_lie_without_copies(self):
+        self.producer(2)
+        with self.attach(copy=False) as batches:
+            next(batches)
             second = next(batches)
             self.assertEqual((second["image"].shape, second["label"].tolist()), ((4, 1, 5), [1, 2, 3, 4]))
             self.assertEqual(second["box"]["y"].tolist(), [1] * 4)
             self.assertFalse(any(array.flags.writeable or array.flags.owndata for array in second.values()))
-            self.assertRegex(repr(second), "<larder.Batch 1 of epoch 0: 4 samples of .*image")
+
+    def require_true(self, batch):
+        for (name, _), expected in zip(ARRAYS, sample(batch.number)):
+            np.testing.assert_array_equal(batch[name], expected, str(batch))
+
+    def test_all_batches_of_a_long_run_can_be_kept(self):
+        _, thread = self.streaming(200)
+        batches = self.attach()
+        thread.start()
+        kept = list(batches)
+
+        self.assertEqual([batch.number for batch in kept], [*range(200)])
+        for batch in kept:
+            self.require_true(batch)
+
+    def test_a_consumer_that_fetches_ahead_sees_each_batch_as_it_was_published(self):
+        for copied in True, False:
+            with self.subTest(copy=copied):
+                producer, thread = self.streaming(200)
+                batches = iter(self.attach(copy=copied))
+                thread.start()
+                ahead, seen = next(batches), 0
+                while ahead is not None:  # as Lightning does: it wants to know which batch is the last one
+                    batch, ahead = ahead, next(batches, None)
+                    self.require_true(batch)
+                    seen += 1
+                self.assertEqual(seen, 200)
+                del batch, batches
+                thread.join(30)
+                shutil.rmtree(producer.folder)
+
+    def test_a_thread_that_fetches_ahead_may_hold_slots(self):
+        _, thread = self.streaming(300)
+        batches, between, seen = self.attach(copy=False), queue.Queue(1), 0
+        thread.start()
+
+        def fetch():  # one batch here and none in the queue but when nobody holds another: less than there are slots
+            for batch in batches:
+                ready.acquire()
+                between.put(batch)
+                del batch
+            between.put(None)
+
+        ready = threading.Semaphore(1)
+        fetching = threading.Thread(target=fetch, daemon=True)
+        fetching.start()
+        while True:
+            batch = between.get(timeout=30)
+            if batch is None:
+                break
+            self.require_true(batch)
+            seen += 1
+            del batch
+            ready.release()
+        fetching.join(30)
+        self.assertEqual(seen, 300)
+
+    def test_a_slot_is_held_for_as_long_as_anything_of_it_can_be_reached(self):
+        producer = self.producer(3)
+        batches = self.attach(copy=False)
+        label, memory = next(batches)["label"][1:].reshape(3, 1), memoryview(next(batches)["image"])
+        self.assertEqual(producer.finished(), 0)
+        third = next(batches)
+        self.assertEqual((producer.finished(), label.tolist()), (0, [[1], [2], [3]]))
+        del label
+        self.assertEqual(producer.finished(), 1)
+        del third
+        self.assertEqual(producer.finished(), 1)
+        memory.release()
+        del memory
+        self.assertEqual(producer.finished(), 3)
+
+    def test_holding_all_slots_is_an_error_and_never_other_data(self):
+        producer = self.producer(3)
+        batches = self.attach(copy=False)
+        kept = [next(batches) for _ in range(3)]
+        producer.claim()
+        with self.assertRaisesRegex(larder.LarderError, "all slots of the ring are held: ring=run1 batch=3 slots=3 held=0,1,2; "
+                                                        "drop batches before .*copy=True"):
+            next(batches)
+        for batch in kept:
+            self.require_true(batch)
+        batch = kept.pop(0)
+        del kept[:], batch
+        producer.publish_when_free(0, 3, *sample(3))
+        self.assertEqual(next(batches).number, 3)
+
+    def test_the_oldest_batch_alone_can_hold_the_ring_up(self):
+        producer = self.producer(3)
+        batches = self.attach(copy=False, timeout=0.1)
+        oldest = next(batches)
+        next(batches), next(batches)
+        with self.assertRaisesRegex(larder.LarderError, "slots of the ring are held: .* held=0;"):
+            next(batches)  # at its deadline: no producer has claimed the slot
+        self.require_true(oldest)
+        self.assertEqual(producer.finished(), 0)
+
+    def test_batches_in_reference_cycles_are_collected_before_an_error(self):
+        producer = self.producer(3)
+        batches = self.attach(copy=False)
+        with mock.patch.object(larder.gc, "collect", wraps=gc.collect) as collect:
+            gc.disable()
+            self.addCleanup(gc.enable)
+            for _ in range(3):
+                cycle = [next(batches)]
+                cycle.append(cycle)
+            del cycle
+            producer.claim()
+            publishing = threading.Thread(target=producer.publish_when_free, args=(0, 3, *sample(3)))
+            publishing.start()
+            self.assertEqual(next(batches).number, 3)
+            publishing.join(30)
+            collect.assert_called()
+
+    def test_a_held_batch_outlives_the_end_of_its_loop_and_keeps_the_seat(self):
+        for leave in "close", "drop":
+            with self.subTest(leave):
+                producer = self.producer(2)
+                batches = self.attach(copy=False)
+                kept = next(batches)
+                if leave == "close":
+                    batches.close()
+                del batches
+                gc.collect()
+                self.assertEqual(producer.finished(), 0)
+                self.require_true(kept)
+                del kept
+                gc.collect()
+                self.assertIsNone(producer.finished())
+                producer.die()
+                shutil.rmtree(producer.folder)
+
+    def test_a_forked_child_gives_no_slot_of_its_parent_back(self):
+        producer = self.producer(1)
+        batch = next(self.attach(copy=False))
+        child = os.fork()
+        if child == 0:
+            del batch
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertEqual(producer.finished(), 0)
+        self.require_true(batch)
+
+    def test_batches_do_not_pickle_but_a_batch_does(self):
+        self.producer(1)
+        batches = self.attach()
+        batch = next(batches)
+        again = pickle.loads(pickle.dumps(batch))
+        self.assertEqual((again.epoch, again.number, again.size, again.valid_size), (0, 0, 4, 3))
+        self.require_true(again)
+        with self.assertRaisesRegex(TypeError, r"one process: ring=run1; attach in the other process with larder.batches\('run1'\)"):
+            pickle.dumps(batches)
+
+    def test_frameworks_make_a_batch_of_tensors_from_a_batch(self):
+        made = larder.Batch({"x": 1})
+        self.assertEqual((dict(made), made.epoch), ({"x": 1}, None))
 
     def test_the_loop_ends_with_the_producer_and_gives_the_seat_back(self):
         producer = self.producer(3)
@@ -121,14 +318,14 @@ class BatchesTest(unittest.TestCase):
         self.assertEqual([batch.number for batch in self.attach()], [0, 1, 2])
         self.assertIsNone(producer.finished())
 
-    def test_a_batch_is_given_back_when_the_loop_moves_on(self):
+    def test_a_slot_is_given_back_when_it_is_copied_else_when_the_loop_moves_on(self):
         producer = self.producer(3)
-        batches = self.attach()
-        self.assertEqual(producer.finished(), 0)
-        next(batches)
-        self.assertEqual(producer.finished(), 0)
-        next(batches)
-        self.assertEqual(producer.finished(), 1)
+        copies, views = self.attach(), self.attach(copy=False)
+        self.assertEqual((producer.finished(0), producer.finished(1)), (0, 0))
+        for number in 1, 2:
+            copy, view = next(copies), next(views)
+            self.assertEqual((producer.finished(0), producer.finished(1)), (number, number - 1))
+        self.assertEqual((copy.number, view.number), (1, 1))
 
     def test_what_was_published_is_delivered_before_the_producers_death(self):
         producer = self.producer(2)
@@ -156,23 +353,25 @@ class BatchesTest(unittest.TestCase):
 
     def test_who_was_overtaken_never_goes_on_with_wrong_data(self):
         producer = self.producer(1)
-        batches = self.attach()
-        next(batches)
+        views = self.attach(copy=False)
+        kept = next(views)
         for number in range(1, 4):
             producer.publish(0, number, *sample(number))
         with self.assertRaisesRegex(larder.Refused, "a batch was overwritten while it was read: ring=run1 batch=0"):
-            next(batches)
+            next(views)
+        del kept
 
-    def test_copies_last(self):
-        producer = self.producer(2)
-        producer.end()
-        kept = list(self.attach(copy=True))
-        self.assertEqual([batch["label"][0] for batch in kept], [0, 1])
-        self.assertTrue(kept[0]["label"].flags.owndata)
+    def test_who_was_overtaken_before_copying_is_told(self):
+        producer = self.producer(1)
+        copies = self.attach()
+        for number in range(1, 4):
+            producer.publish(0, number, *sample(number))
+        with self.assertRaisesRegex(larder.Refused, "a batch was overwritten while it was read: ring=run1 batch=0"):
+            next(copies)
 
     def test_views_outlive_their_batches(self):
         self.producer(1)
-        label = next(self.attach())["label"]
+        label = next(self.attach(copy=False))["label"]
         self.assertEqual(label.tolist(), [0, 1, 2, 3])
 
     def test_who_comes_late_begins_with_the_oldest_or_the_next_epoch(self):
@@ -181,7 +380,7 @@ class BatchesTest(unittest.TestCase):
         self.assertEqual(next(late).number, 2)
         producer.publish(0, 5, *sample(5))
         producer.publish(1, 0, *sample(0))
-        self.assertEqual((next(next_epoch).epoch, producer.finished(1)), (1, 6))
+        self.assertEqual((next(next_epoch).epoch, producer.finished(1)), (1, 7))
 
     def test_waits_have_an_end_and_say_for_what(self):
         with self.assertRaisesRegex(larder.NotFound, "no such ring: ring=run1 timeout=0.05; start its producer; there are none"):
