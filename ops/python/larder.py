@@ -56,8 +56,15 @@ import warnings
 import weakref
 import zlib
 
+if sys.version_info < (3, 9):
+    raise ImportError("larder needs Python 3.9 or later: python={}.{}.{}; run a newer python3".format(*sys.version_info))
+
 import numpy as np
 
+if tuple(map(int, np.__version__.split(".")[:2])) < (1, 23):
+    raise ImportError(f"larder needs numpy 1.23 or later: numpy={np.__version__}; {sys.executable} -m pip install -U numpy")
+
+__version__ = "0.1.0.dev0"
 __all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "batches", "Dataset", "Array", "Index", "Strings",
            "Ragged", "Bytes", "Batches", "Batch", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "CommandFailed"]
@@ -65,6 +72,8 @@ __all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "batches", "D
 _FORMAT_VERSION = 1
 _SHARED_MEMORY = "/dev/shm"
 _LEASE_TRIES = 200
+_MOST_LOADS = 5
+_MOST_LOOKS = 3
 _NAMES_SHOWN = 10
 _LONGEST_HEADER = 16_384
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
@@ -199,9 +208,7 @@ class Dataset(collections.abc.Mapping):
         entry = version.arrays.get(name)
         if entry is None:
             raise self._missing("array", name, version.arrays)
-        segment = self._segments.get(entry.file)
-        if segment is None:
-            segment = self._segments[entry.file] = version.segment(entry.file)
+        segment = self._segments[entry.file] = version.segment(entry.file)
         return segment.array(entry)
 
     def __iter__(self):
@@ -465,8 +472,18 @@ class _Segment(mmap.mmap):
         return _view(self, entry.offset, entry.shape, entry.dtype, None, entry.order)
 
 
+def _status(path):
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        raise LarderError(_message("a file that is mapped in place is missing", "bring it back, or load the dataset from "
+                                   "elsewhere", file=path)) from None
+
+
 def _map(version, file):
     path = os.path.join(version.folder, file)
+    if os.path.isabs(file):
+        _status(file)  # says what to do where it is missing
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -531,15 +548,21 @@ class _Version:
         """Refuse a file that is not the version's any more: of a store made anew, or changed where it is mapped in place."""
         if not self.is_linked():
             raise FileNotFoundError(errno.ENOENT, "gone", file)
+        self._require_same_source(file, status)
+
+    def _require_same_source(self, file, status):
         source = self._sources.get(file)
         if source and ((status.st_size, status.st_ino) != (source["bytes"], source["inode"])
                        or source["modified"] not in (-1, status.st_mtime_ns)):
-            raise LarderError(_message("a file that is mapped in place has changed", "reload the dataset",
-                                       dataset=self.name, file=file))
+            raise LarderError(_message("a file that is mapped in place has changed", f"larder reload {self.name} makes what it "
+                                       "holds now the next version", dataset=self.name, file=file, bytes=status.st_size,
+                                       loadedBytes=source["bytes"]))
 
     def segment(self, file):
-        """Map a file of this version, once for all that use it."""
+        """Map a file of this version, once for all that use it. A file in place may have changed since it was mapped."""
         segment = self._segments.get(file)
+        if segment is not None and file in self._sources:
+            self._require_same_source(file, _status(file))
         if segment is None:
             try:
                 segment = _map(self, file)
@@ -582,20 +605,25 @@ def _io_open(path):
 
 
 def _newest(store, name):
-    asked = False
+    asked = missed = 0
     for attempt in range(_LEASE_TRIES):
         number = _current(store, name)
-        if number is None and _is_registered(store, name) and not asked:
+        if number is not None:
+            version = _lease(store, name, number)
+            if version is not None:
+                return version
+            time.sleep(min(attempt, 20) / 1000)
+        elif _is_registered(store, name) and asked < _MOST_LOADS:
             _run(["wait", name], store)  # it was evicted, or never loaded: the daemon knows from where
-            asked = True
-            continue
-        if number is None:
+            asked += 1
+        elif asked == _MOST_LOADS:
+            raise Refused(_message("a dataset is evicted as soon as it is loaded", "make room: larder status tells what takes "
+                                   "it; or pin the dataset with larder pin", dataset=name, loaded=asked, store=store))
+        elif missed == _MOST_LOOKS:
             raise NotFound(_message("no such dataset", _near(name, datasets(store)) + "; load it with larder.load or "
                                     "wait for it with larder.wait", dataset=name, store=store))
-        version = _lease(store, name, number)
-        if version is not None:
-            return version
-        time.sleep(min(attempt, 20) / 1000)
+        else:
+            missed += 1  # it may have been published, or evicted, between the two looks
     raise Refused(_message("cannot lease the newest version", "try again; if it lasts, load the dataset anew",
                            dataset=name, version=number, store=store))
 

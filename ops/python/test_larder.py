@@ -5,10 +5,13 @@
 
 import fcntl
 import glob
+import importlib.util
+import json
 import multiprocessing
 import os
 import pickle
 import random
+import re
 import shutil
 import stat
 import sys
@@ -236,6 +239,138 @@ class DatasetTest(StoreCase):
         self.publish("a")
 
         self.assertEqual(larder.datasets(), ["a", "b"])
+
+
+class ComesAndGoesTest(StoreCase):
+    """A dataset that a daemon loads and evicts while it is looked for."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = os.path.dirname(self.publish())
+        self.current, self.registered = (os.path.join(self.folder, name) for name in ("current", "registered"))
+
+    def evict(self):
+        with open(self.registered, "w"):
+            os.unlink(self.current)
+
+    def load(self, *_):
+        os.symlink("1", self.current)
+        os.unlink(self.registered)
+
+    def test_a_dataset_that_is_published_between_the_two_looks_is_found(self):
+        self.evict()
+        is_registered = larder._is_registered
+
+        def load_first(*names):
+            if os.path.exists(self.registered):
+                self.load()
+            return is_registered(*names)
+
+        with mock.patch.object(larder, "_is_registered", load_first):
+            self.assertEqual(larder.dataset("d").version, 1)
+
+    def test_a_dataset_that_is_evicted_while_it_is_opened_is_loaded_again(self):
+        self.evict()
+        loads = iter([lambda *_: None, self.load])  # the first time it has left again
+        with mock.patch.object(larder, "_run", lambda *words: next(loads)(*words)):
+            self.assertEqual(larder.dataset("d").version, 1)
+
+    def test_a_dataset_that_never_stays_is_an_error_that_says_so(self):
+        self.evict()
+        with mock.patch.object(larder, "_run") as run:
+            with self.assertRaisesRegex(larder.Refused, "evicted as soon as it is loaded: dataset=d loaded=5 .*; make room"):
+                larder.dataset("d")
+        self.assertEqual(run.call_count, 5)
+
+
+class InPlaceTest(StoreCase):
+    """Files that a version maps where they lie."""
+
+    def setUp(self):
+        super().setUp()
+        self.paths = {}
+        folder = self.publish(arrays={"x": np.arange(5000), "y": np.arange(5000.0)})
+        manifest = os.path.join(folder, "manifest.json")
+        with open(manifest) as file:
+            contents = json.load(file)
+        contents["options"] = {"inPlace": True}
+        for array in contents["arrays"]:
+            path = self.paths[array["name"]] = array["file"] = os.path.join(self.store, array["file"])
+            os.rename(os.path.join(folder, os.path.basename(path)), path)
+            found = os.stat(path)
+            contents["sources"].append({"array": array["name"], "path": path, "bytes": found.st_size,
+                                        "modified": found.st_mtime_ns, "inode": found.st_ino, "sample": ""})
+        with open(manifest, "w") as file:
+            json.dump(contents, file)
+
+    def changed(self):
+        return self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=d file=.*x.npy bytes=.* "
+                                                          "loadedBytes=.*; larder reload d")
+
+    def test_they_are_read_where_they_lie(self):
+        x = larder.open("d/x")
+        self.assertEqual((x.filename, x[4999]), (self.paths["x"], 4999))
+
+    def test_one_that_has_shrunk_is_refused_whoever_has_it_open(self):
+        opened = larder.dataset("d")
+        x = opened["x"]
+        text = pickle.dumps(x[4000:])
+        os.truncate(self.paths["x"], 4096)
+
+        for again in lambda: opened["x"], lambda: larder.dataset("d")["x"], lambda: larder.open("d/x"), lambda: pickle.loads(text):
+            with self.changed():
+                again()
+        self.assertEqual(opened["y"][4999], 4999)
+
+    def test_one_that_was_written_or_replaced_is_refused(self):
+        opened = larder.dataset("d")
+        kept = opened["x"]
+        status = os.stat(self.paths["x"])
+        with open(self.paths["x"], "r+b") as file:
+            file.seek(-8, os.SEEK_END)
+            file.write(bytes(8))
+        os.utime(self.paths["x"], (1, 1))
+        with self.changed():
+            opened["x"]
+        copy = self.paths["x"] + ".copy"
+        shutil.copyfile(self.paths["x"], copy)
+        os.rename(copy, self.paths["x"])
+        os.utime(self.paths["x"], ns=(0, status.st_mtime_ns))
+        with self.changed():
+            larder.open("d/x")
+        self.assertEqual(kept[0], 0)
+
+    def test_one_that_is_missing_is_named(self):
+        opened = larder.dataset("d")
+        kept = opened["x"]
+        for path in self.paths.values():
+            os.unlink(path)
+        for name in "xy":
+            with self.assertRaisesRegex(larder.LarderError, f"mapped in place is missing: file=.*{name}.npy; bring it back"):
+                opened[name]
+        self.assertEqual(kept[4999], 4999)
+
+
+class VersionsTest(unittest.TestCase):
+    def load(self):
+        spec = importlib.util.spec_from_file_location("larder_again", larder.__file__)
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+    def test_too_old_a_python_or_numpy_is_refused_in_words(self):
+        with mock.patch.object(sys, "version_info", (3, 8, 18, "final", 0)):
+            with self.assertRaisesRegex(ImportError, "needs Python 3.9 or later: python=3.8.18; run a newer python3"):
+                self.load()
+        with mock.patch.object(np, "__version__", "1.22.4"):
+            with self.assertRaisesRegex(ImportError, "needs numpy 1.23 or later: numpy=1.22.4; .* -m pip install -U numpy"):
+                self.load()
+        with mock.patch.object(np, "__version__", "10.0.0rc1"):
+            self.load()
+
+    @unittest.skipUnless(os.path.exists(os.path.join(ROOT, "pom.xml")), "needs a checkout")
+    def test_the_version_is_that_of_the_daemon(self):
+        with open(os.path.join(ROOT, "pom.xml"), encoding="utf-8") as pom:
+            version = re.search("<artifactId>larder</artifactId>\\s*<version>(.*?)</version>", pom.read())[1]
+        self.assertEqual(larder.__version__, version.replace("-SNAPSHOT", ".dev0"))
 
 
 class ErrorsTest(StoreCase):

@@ -316,6 +316,8 @@ public final class Dataset implements AutoCloseable {
                                 ? Mapping.ofSource(posix, outside(file), byteSize)
                                 : Mapping.of(posix, lease, folder.resolve(file), byteSize));
                 mappings.put(file, shared);
+            } else if (SegmentFile.isOutside(file)) {
+                Mapping.requireUnchanged(posix, outside(file)); // since it was mapped for another view
             }
             shared.users++;
             return shared.mapping;

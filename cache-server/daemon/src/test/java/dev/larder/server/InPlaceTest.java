@@ -13,11 +13,15 @@ import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -156,6 +160,25 @@ class InPlaceTest {
 
             assertFails(dataset::requireSourcesUnchanged, ErrorCode.CHECKSUM, "has changed");
             assertFails(() -> dataset.array("a"), ErrorCode.CHECKSUM, "has changed");
+        }
+    }
+
+    @Test
+    void aFileThatShrinksIsNoticedWhenAnotherOfItsArraysIsOpened() throws IOException {
+        served.start();
+        String header = "{\"p\":{\"dtype\":\"U8\",\"shape\":[64],\"data_offsets\":[0,64]},"
+                + "\"q\":{\"dtype\":\"U8\",\"shape\":[64],\"data_offsets\":[64,128]}}      ";
+        ByteBuffer image = ByteBuffer.allocate(8 + header.length() + 128).order(ByteOrder.LITTLE_ENDIAN);
+        image.putLong(header.length()).put(header.getBytes(StandardCharsets.UTF_8));
+        Path two = Files.write(sources.resolve("two.safetensors"), image.array());
+        load(two);
+
+        try (Larder larder = Larder.connect(served.root());
+                Dataset dataset = larder.dataset("d")) {
+            assertThat(dataset.array("p").shape()).containsExactly(64);
+            Files.write(two, Arrays.copyOf(image.array(), 16));
+
+            assertFails(() -> dataset.array("q"), ErrorCode.CHECKSUM, "mapped in place has changed", "bytes=16");
         }
     }
 

@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -126,26 +127,42 @@ final class VersionNames {
         if (isPublishedAnew || (departure != Departure.RETIRED && isPinned(version))) {
             return false;
         }
-        unlinkCurrent(version);
-        if (departure == Departure.COMES_BACK && !hasCurrent(version)) { // else it was replaced
-            keepSource(version);
+        boolean isReplaced = hasCurrent(version) && !isCurrent(version);
+        if (departure == Departure.COMES_BACK && !isReplaced) {
+            keepSource(version); // before the link goes: readers look for one and then for the other, without a daemon
         }
+        unlinkCurrent(version);
         moveIfThere(version, place);
         Publication.deleteIfEmpty(layout.dataset(version.dataset()));
         return true;
     }
 
+    /** Notes where a version can be loaded from. Its own manifest stays, so that the version is whole until it is moved away. */
     private void keepSource(PublishedVersion version) throws IOException {
         Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
         try {
-            if (Files.exists(manifest)) {
-                Files.move(manifest, layout.registered(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
-            } else {
+            if (!linkTo(manifest, layout.registered(version.dataset()))) {
                 writeRegistration(Registration.of(version));
             }
         } catch (LarderException e) {
             LOG.warn("what a dataset can be loaded from is known only until the next start: {}", e.getMessage());
         }
+    }
+
+    /** Gives a file another name, in one step; false where it is gone, or the file system has no hard links. */
+    private boolean linkTo(Path file, Path name) throws IOException {
+        Path draft = newPlaces.get();
+        try {
+            Files.createLink(draft, file);
+        } catch (FileSystemException | UnsupportedOperationException e) {
+            return false;
+        }
+        try {
+            Files.move(draft, name, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(draft); // it stays where the name already was one of this file
+        }
+        return true;
     }
 
     private static void moveIfThere(PublishedVersion version, Path place) throws IOException {

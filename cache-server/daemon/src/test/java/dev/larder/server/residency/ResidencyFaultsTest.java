@@ -19,6 +19,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -99,6 +102,33 @@ class ResidencyFaultsTest {
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
+    }
+
+    @Test
+    void whoLooksWithoutADaemonAlwaysFindsADatasetThatIsBeingEvicted() throws Exception {
+        StoreLayout layout = made.layout();
+        for (int turn = 0; turn < 200; turn++) {
+            String dataset = "d" + turn;
+            PublishedVersion version = made.publish(dataset, sourced(0));
+            CountDownLatch hasLooked = new CountDownLatch(1);
+            AtomicBoolean isGone = new AtomicBoolean();
+            CompletableFuture<Boolean> missed = CompletableFuture.supplyAsync(() -> {
+                boolean isMissed = false;
+                while (!isGone.get()) {
+                    isMissed |= !isThere(layout.current(dataset)) && !isThere(layout.registered(dataset));
+                    hasLooked.countDown();
+                }
+                return isMissed;
+            });
+            hasLooked.await();
+            assertThat(residency.letGo(version, false)).isTrue();
+            isGone.set(true);
+            assertThat(missed.get()).as("turn %d", turn).isFalse();
+        }
+    }
+
+    private static boolean isThere(Path path) {
+        return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
     }
 
     @Test
