@@ -38,7 +38,7 @@ public final class StoreLocation {
 
     /** Finds the store for this process, from its environment and user, where {@code named} is null. */
     public static Path resolve(@Nullable Path named) {
-        return resolve(named, System.getenv(), SHARED_MEMORY, System.getProperty("user.name", "unknown"));
+        return resolve(named, System.getenv(), SHARED_MEMORY, userName());
     }
 
     static Path resolve(@Nullable Path named, Map<String, String> environment, Path sharedMemory, String user) {
@@ -52,6 +52,19 @@ public final class StoreLocation {
         Path own = sharedMemory.resolve("larder-" + user);
         Path service = sharedMemory.resolve("larder");
         return !Files.isDirectory(own) && Files.isReadable(service) ? service : own;
+    }
+
+    /**
+     * Returns the name of this process's user, or its number where the system has no name for it, as in many containers. The JDK
+     * says "?" there, which would be one store for all such users, and not the one that {@code larder.py} means.
+     */
+    public static String userName() {
+        return userName(
+                System.getProperty("user.name"), Credentials.ofThisProcess().uid());
+    }
+
+    static String userName(@Nullable String name, int uid) {
+        return name == null || name.isBlank() || name.equals("?") ? Integer.toUnsignedString(uid) : name;
     }
 
     /**
@@ -104,9 +117,8 @@ public final class StoreLocation {
      */
     record Caller(int uid, String name, List<Integer> groups, Map<String, String> environment, Path sharedMemory) {
         static Caller ofThisProcess() {
-            String name = System.getProperty("user.name", "unknown");
             Credentials credentials = Credentials.ofThisProcess();
-            return new Caller(credentials.uid(), name, credentials.groups(), System.getenv(), SHARED_MEMORY);
+            return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), SHARED_MEMORY);
         }
 
         private boolean isOwnOrService(StoreOwner owner) {

@@ -55,6 +55,7 @@ final class JnaPosix implements Posix {
     private static final int STATVFS_FREE_FILES_OFFSET = 48;
     private static final int SIGNAL_SET_LENGTH = 128;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
+    private static final String LIBRARY_FOLDER = "jna.tmpdir";
 
     private JnaPosix() {}
 
@@ -67,6 +68,7 @@ final class JnaPosix implements Posix {
             Posix instance = null;
             Throwable refusal = null;
             try {
+                keepOutOfTheWorkingFolder();
                 LibC.getuid();
                 instance = new JnaPosix();
             } catch (LinkageError | RuntimeException e) {
@@ -78,12 +80,22 @@ final class JnaPosix implements Posix {
 
         private Holder() {}
 
+        /** A user without an entry in passwd has the home "?", in which JNA would make its folder wherever the program runs. */
+        private static void keepOutOfTheWorkingFolder() {
+            String cache = System.getenv("XDG_CACHE_HOME");
+            boolean hasPlace =
+                    Path.of(System.getProperty("user.home", "")).isAbsolute() || (cache != null && !cache.isBlank());
+            if (!hasPlace && System.getProperty(LIBRARY_FOLDER) == null) {
+                System.setProperty(LIBRARY_FOLDER, System.getProperty("java.io.tmpdir"));
+            }
+        }
+
         static Posix instance() {
             if (INSTANCE == null) {
                 Failure failure = Failure.of(ErrorCode.UNEXPECTED, "cannot reach the C library through JNA")
                         .with("os", System.getProperty("os.name"))
                         .with("arch", System.getProperty("os.arch"))
-                        .with("jnaTmpdir", System.getProperty("jna.tmpdir", "unset"));
+                        .with("jnaTmpdir", System.getProperty(LIBRARY_FOLDER, "unset"));
                 if (REFUSAL != null) {
                     failure.with("reason", REFUSAL.getMessage()).cause(REFUSAL);
                 }

@@ -45,6 +45,15 @@ class StoreLocationTest {
     }
 
     @Test
+    void aUserWithoutANameIsCalledByItsNumber() {
+        assertThat(StoreLocation.userName("ada", ADA)).isEqualTo("ada");
+        assertThat(List.of("?", "", " "))
+                .allSatisfy(
+                        none -> assertThat(StoreLocation.userName(none, ADA)).isEqualTo("4711"));
+        assertThat(StoreLocation.userName(null, -2)).isEqualTo("4294967294");
+    }
+
+    @Test
     void anEmptyVariableCountsAsNone() {
         assertThat(resolve(null, Map.of("LARDER_STORE", ""))).isEqualTo(shm.resolve("larder-ada"));
     }

@@ -4,6 +4,7 @@ import dev.larder.command.doctor.Examination;
 import dev.larder.command.doctor.Finding;
 import dev.larder.command.doctor.Machine;
 import dev.larder.command.doctor.Severity;
+import dev.larder.layout.StoreLocation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +46,7 @@ final class Doctor implements Callable<Integer> {
         return new Machine(
                 Path.of("/"),
                 larder.store(),
-                System.getProperty("user.name", "unknown"),
+                StoreLocation.userName(),
                 userId(),
                 System::getProperty,
                 new LiveProbes(),

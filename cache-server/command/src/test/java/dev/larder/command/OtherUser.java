@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.layout.StoreLocation;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
 final class OtherUser implements AutoCloseable {
     private final List<String> become;
     private final Path copy;
+    private final Path workFolder;
     private final String classPath;
 
     private OtherUser(List<String> become) throws IOException {
@@ -26,12 +28,19 @@ final class OtherUser implements AutoCloseable {
         for (String place : own.split(File.pathSeparator, -1)) {
             places.add(place.endsWith(".jar") ? copied(Path.of(place)).toString() : place);
         }
+        this.workFolder = Files.createDirectory(copy.resolve("work"));
+        Files.setPosixFilePermissions(workFolder, PosixFilePermissions.fromString("rwxrwxrwx"));
         this.classPath = String.join(File.pathSeparator, places);
     }
 
     /** Prepares to run as the user who owns nothing. */
     static OtherUser nobody() throws IOException {
         return new OtherUser(List.of("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"));
+    }
+
+    /** Prepares to run as a user that the system has no name for, as in many containers. */
+    static OtherUser nameless(int uid) throws IOException {
+        return new OtherUser(List.of("setpriv", "--reuid=" + uid, "--regid=" + uid, "--clear-groups"));
     }
 
     private Path copied(Path jar) throws IOException {
@@ -43,10 +52,9 @@ final class OtherUser implements AutoCloseable {
         return target;
     }
 
-    /** Runs a command line and returns all that it printed. */
+    /** Runs a command line of larder and returns all that it printed. */
     String larder(String... words) throws IOException {
-        List<String> line = new ArrayList<>(become);
-        line.addAll(List.of(
+        List<String> line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-XX:-UsePerfData",
@@ -54,8 +62,24 @@ final class OtherUser implements AutoCloseable {
                 classPath));
         line.add(LarderCommand.class.getName());
         line.addAll(List.of(words));
-        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
-        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return run(line.toArray(String[]::new));
+    }
+
+    /** Names what programs have left in the folder that they ran in. */
+    List<String> leftBehind() throws IOException {
+        try (Stream<Path> files = Files.list(workFolder)) {
+            return files.map(file -> String.valueOf(file.getFileName())).toList();
+        }
+    }
+
+    /** Runs any program in a folder of its own, and returns all that it printed. */
+    String run(String... words) throws IOException {
+        List<String> line = new ArrayList<>(become);
+        line.addAll(List.of(words));
+        ProcessBuilder program =
+                new ProcessBuilder(line).directory(workFolder.toFile()).redirectErrorStream(true);
+        program.environment().remove(StoreLocation.STORE_VARIABLE);
+        return new String(program.start().getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Override

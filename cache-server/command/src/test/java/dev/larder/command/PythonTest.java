@@ -3,6 +3,7 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.larder.posix.Posix;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -75,6 +76,25 @@ class PythonTest {
                     .put("LARDER_COMMAND", CommandProcess.script(folder).toString());
 
             assertThat(run(tests)).endsWith("OK");
+        }
+    }
+
+    @Test
+    void aUserWithoutANameHasTheSameStoreInJavaAndPython() throws Exception {
+        assumeTrue(Posix.system().userId() == 0, "only root can become somebody else");
+        words("/usr/bin/python3", "none"); // numpy where others may read it
+        try (OtherUser nameless = OtherUser.nameless(23456)) {
+            String java = nameless.larder("status");
+            String python = nameless.run("/usr/bin/python3", "-B", "-c", """
+                    import sys
+                    sys.path.insert(0, %s)
+                    import larder
+                    print(larder._location())""".formatted("'" + TESTS + "'"));
+
+            assertThat(python.strip()).isIn("/dev/shm/larder-23456", "/dev/shm/larder");
+            assertThat(java).contains("store=" + python.strip() + ";");
+            assertThat(nameless.larder("doctor")).contains("larder-23456"); // with the native library
+            assertThat(nameless.leftBehind()).isEmpty();
         }
     }
 

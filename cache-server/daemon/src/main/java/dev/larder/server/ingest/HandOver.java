@@ -6,6 +6,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ByteSums;
+import dev.larder.layout.StoreLocation;
 import dev.larder.layout.StoreOwner;
 import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
@@ -88,7 +89,7 @@ public final class HandOver {
             StoreOwner owner = StoreOwner.of(store);
             throw Failure.of(ErrorCode.REFUSED, "only the owner of the store may do that")
                     .with("option", what)
-                    .with("user", System.getProperty("user.name"))
+                    .with("user", StoreLocation.userName())
                     .with("owner", owner.user())
                     .remedy(
                             "leave it out: what you load is copied into the store by yourself, and has no source there");

@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.StoreLocation;
 import dev.larder.layout.StoreOwner;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -119,7 +120,7 @@ final class Modes {
             throw Failure.of(ErrorCode.REFUSED, "the store cannot be given to the group")
                     .with("store", store)
                     .with("group", group)
-                    .with("user", System.getProperty("user.name"))
+                    .with("user", StoreLocation.userName())
                     .with("reason", e.getReason())
                     .cause(e)
                     .remedy("run the daemon as a member of the group");
