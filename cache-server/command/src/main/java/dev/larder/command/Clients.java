@@ -14,7 +14,9 @@ import picocli.CommandLine.ParentCommand;
             "Show the processes that hold datasets: what they hold stays in memory until they end or let go.",
             "Read from the store and from the kernel's table of locks, so that a daemon that hangs or is dead is no"
                     + " obstacle. Processes in other pid namespaces (containers) are not seen: their datasets count as leased"
-                    + " in larder status all the same."
+                    + " in larder status all the same.",
+            "A process that was forked shares its parent's locks: the workers of a Python DataLoader are not listed"
+                    + " beside the process that opened the dataset."
         })
 final class Clients implements Callable<Integer> {
     @ParentCommand

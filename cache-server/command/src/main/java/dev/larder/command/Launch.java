@@ -102,7 +102,8 @@ final class Launch implements Callable<Integer> {
         if (store != null) {
             environment.put(StoreLocation.STORE_VARIABLE, store.toAbsolutePath().toString());
         }
-        LaunchPlan plan = LaunchPlan.of(RankCount.parse(ranks, spec.commandLine()), command)
+        List<String> line = torchrun.commandLine(command, environment, spec.commandLine());
+        LaunchPlan plan = LaunchPlan.of(RankCount.parse(ranks, spec.commandLine()), line)
                 .withMaxRestarts(maxRestarts)
                 .withMasterPort(masterPort)
                 .withEnvironment(environment)

@@ -10,8 +10,12 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Options of {@code torchrun} that say nothing new on one machine; what asks for more machines is refused. */
 final class TorchrunOptions {
@@ -62,6 +66,11 @@ final class TorchrunOptions {
             hidden = true)
     boolean isWithoutPython;
 
+    @Option(
+            names = {"-m", "--module"},
+            description = "CMD is the name of a Python module, which $PYTHON_EXEC -m runs (default: python3).")
+    boolean isModule;
+
     /** What says nothing on one machine; a line may have several of them. */
     @Option(
             names = {
@@ -71,6 +80,8 @@ final class TorchrunOptions {
                 "--rdzv_conf",
                 "--monitor-interval",
                 "--monitor_interval",
+                "--event-log-handler",
+                "--event_log_handler",
                 "--start-method",
                 "--start_method",
                 "--local-addr",
@@ -98,6 +109,18 @@ final class TorchrunOptions {
         if (role != null) {
             environment.put("ROLE_NAME", role);
         }
+    }
+
+    /** Returns the command line of a rank. */
+    List<String> commandLine(List<String> words, Map<String, @Nullable String> environment, CommandLine line) {
+        if (!isModule) {
+            return words;
+        }
+        if (isWithoutPython) {
+            throw new ParameterException(line, "--module and --no-python exclude each other");
+        }
+        String python = Objects.requireNonNullElse(environment.get("PYTHON_EXEC"), "python3");
+        return Stream.concat(Stream.of(python, "-m"), words.stream()).toList();
     }
 
     private static void requireHere(String option, @Nullable String place) {

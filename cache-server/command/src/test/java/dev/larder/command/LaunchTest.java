@@ -263,7 +263,7 @@ class LaunchTest {
     void aWholeLineForTorchrunIsTaken() {
         String line = "launch --nnodes=1:1 --nproc-per-node=1 --rdzv-id=7 --rdzv-backend=c10d"
                 + " --rdzv-endpoint=localhost:0 --rdzv-conf=timeout=60 --rdzv_conf=join_timeout=9 --monitor-interval=1"
-                + " --start-method=spawn --local-addr=localhost --role=trainer --standalone --no-python --max-restarts=0"
+                + " --event-log-handler=null --event_log_handler=console --start-method=spawn --local-addr=localhost --role=trainer --standalone --no-python --max-restarts=0"
                 + " --node-rank=0 --master-addr=127.0.0.1 -- sh -c";
         List<String> words = new ArrayList<>(List.of(line.split(" ", -1)));
         words.add("echo $ROLE_NAME $TORCHELASTIC_RUN_ID");
@@ -274,11 +274,31 @@ class LaunchTest {
         }
     }
 
+    @Test
+    void aModuleOfPythonIsRunAsTorchrunDoes() throws IOException {
+        Files.writeString(
+                folder.resolve("trainer.py"), "import os, sys; print(__name__, os.environ['RANK'], sys.argv[1:])");
+        try (CommandProcess launch = CommandProcess.by(
+                List.of("env", "PYTHONPATH=" + folder),
+                LeavesNothingBehind.newStore(),
+                "launch",
+                "--nproc-per-node=2",
+                "-m",
+                "trainer",
+                "--lr",
+                "1")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines())
+                    .containsExactlyInAnyOrder("[0] __main__ 0 ['--lr', '1']", "[1] __main__ 1 ['--lr', '1']");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
                 "launch | 2 | CMD",
+                "launch -m --no-python trainer | 2 | --module and --no-python exclude each other",
                 "launch -n 0 -- true | 2 | not a number of ranks: '0'",
                 "launch -n many -- true | 2 | not a number of ranks: 'many'",
                 "launch -n 99999 -- true | 2 | bad number of ranks",
