@@ -942,6 +942,7 @@ _CLAIMED, _PUBLISHED, _STATE, _MESSAGE, _DROPPED, _TABLE = 64, 128, 192, 196, 20
 _SLOT_PARTS, _PART_LENGTH, _MOST_DIMENSIONS = 64, 128, 13
 _ENDED, _FAILED = 2, 3
 _FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
+_LONGEST_FULL = 5  # seconds in which another thread may drop a batch, or the producer may end
 
 
 def batches(name, store=None, timeout=300, copy=True, next_epoch=False):
@@ -953,8 +954,9 @@ def batches(name, store=None, timeout=300, copy=True, next_epoch=False):
 
     With ``copy=False`` nothing is copied: the arrays are read-only views of the producer's ring, which has a few slots. A slot
     goes back to the producer when nothing in this process refers to its arrays any more. Whoever keeps as many batches as the ring
-    has slots gets a `LarderError`, since the producer cannot go on. Keep none across a fork: the child does not hold the slot.
-    A producer that drops slow consumers may reuse a slot that you hold; the next step of the loop then raises `Refused`.
+    has slots gets a `LarderError` after 5 seconds, since the producer cannot go on. Keep none across a fork: the child does not hold
+    the slot. A producer drops a consumer that it has waited for too long, and reuses the slots that you still hold; the next step of
+    the loop then raises `Refused`.
     Native code that writes to such a view (``torch.from_numpy(view).sub_(1)``) crashes the process.
 
     A consumer that attaches late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
@@ -1025,7 +1027,7 @@ class Batches:
 
     def _await(self):
         ring, pause, started = self._ring, _FIRST_PAUSE, time.monotonic()
-        checked = started
+        checked, full_since = started, None
         while True:
             state = ring.state()
             is_there = ring.published() > self._next
@@ -1044,8 +1046,9 @@ class Batches:
                         return True
                     raise Refused(_message("the producer died", "start it again, and attach again; see its own log for "
                                            "why it died", ring=self.name, batch=self._next))
+                full_since = (full_since or now) if ring.is_full(self._next) else None
                 is_late = now - started >= self._timeout
-                if ring.is_full(self._next) and (is_late or ring.claimed() > self._next):  # else it may be about to end
+                if full_since and (is_late or now - full_since >= _LONGEST_FULL):
                     self._require_free_slot()
                 if is_late:
                     raise TimedOut(_message("the producer publishes nothing", "see what it does; it is alive",
@@ -1280,10 +1283,7 @@ class _Ring:
                 break
 
     def _oldest(self):
-        return max(0, self.claimed() - self.slots)
-
-    def claimed(self):
-        return self._longs[_CLAIMED >> 3]
+        return max(0, self._longs[_CLAIMED >> 3] - self.slots)
 
     def published(self):
         return self._longs[_PUBLISHED >> 3]

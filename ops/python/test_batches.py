@@ -61,13 +61,8 @@ class Producer:
             ticket, finished, check, _ = struct.unpack("<4q", page.read(32))
         return finished if ticket and check == ~finished else None
 
-    def claim(self):
-        """Says that the next batch is wanted, as a producer does before it waits for a free slot."""
-        struct.pack_into("<q", self.ring, 64, self.published + 1)
-
     def publish_when_free(self, epoch, number, *arrays):
         """Waits for the consumer of seat 0, as a producer does that drops nobody."""
-        self.claim()
         deadline = time.monotonic() + 30
         while (self.finished() or 0) <= self.published - SLOTS:
             if time.monotonic() > deadline:
@@ -77,7 +72,7 @@ class Producer:
 
     def publish(self, epoch, number, *arrays):
         slot = SLOTS_OFFSET + self.published % SLOTS * SLOT_BYTES
-        self.claim()
+        struct.pack_into("<q", self.ring, 64, self.published + 1)
         struct.pack_into("<5q", self.ring, slot, 2 * self.published + 1, epoch, number, len(arrays[0]), 3)
         at = 512
         for i, array in enumerate(arrays):
@@ -231,7 +226,7 @@ class BatchesTest(unittest.TestCase):
         producer = self.producer(3)
         batches = self.attach(copy=False)
         kept = [next(batches) for _ in range(3)]
-        producer.claim()
+        self.shorten_patience()
         with self.assertRaisesRegex(larder.LarderError, "all slots of the ring are held: ring=run1 batch=3 slots=3 held=0,1,2; "
                                                         "drop batches before .*copy=True"):
             next(batches)
@@ -242,13 +237,29 @@ class BatchesTest(unittest.TestCase):
         producer.publish_when_free(0, 3, *sample(3))
         self.assertEqual(next(batches).number, 3)
 
+    def shorten_patience(self):
+        patience = mock.patch.object(larder, "_LONGEST_FULL", 0.05)
+        patience.start()
+        self.addCleanup(patience.stop)
+
+    def test_a_producer_that_ends_when_all_slots_are_held_ends_the_loop(self):
+        producer = self.producer(3)
+        batches = self.attach(copy=False)
+        timer = threading.Timer(0.1, producer.end)
+        kept = [next(batches) for _ in range(3)]
+        timer.start()
+        self.assertEqual(list(batches), [])
+        timer.join()
+        for batch in kept:
+            self.require_true(batch)
+
     def test_the_oldest_batch_alone_can_hold_the_ring_up(self):
         producer = self.producer(3)
         batches = self.attach(copy=False, timeout=0.1)
         oldest = next(batches)
         next(batches), next(batches)
         with self.assertRaisesRegex(larder.LarderError, "slots of the ring are held: .* held=0;"):
-            next(batches)  # at its deadline: no producer has claimed the slot
+            next(batches)  # at its deadline, which is earlier
         self.require_true(oldest)
         self.assertEqual(producer.finished(), 0)
 
@@ -262,7 +273,7 @@ class BatchesTest(unittest.TestCase):
                 cycle = [next(batches)]
                 cycle.append(cycle)
             del cycle
-            producer.claim()
+            self.shorten_patience()
             publishing = threading.Thread(target=producer.publish_when_free, args=(0, 3, *sample(3)))
             publishing.start()
             self.assertEqual(next(batches).number, 3)
