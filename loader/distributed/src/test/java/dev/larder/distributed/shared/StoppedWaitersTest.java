@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(LeavesNothingBehind.class)
 class StoppedWaitersTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
-    private static final Duration MOMENT = Duration.ofSeconds(1);
+    private static final Duration MOMENT = Duration.ofSeconds(2);
     private static final int CHILDREN = 4;
 
     private final OwnFolder folder = new OwnFolder();
