@@ -270,6 +270,10 @@ public final class ArrayView implements AutoCloseable {
     /**
      * Returns a read-only buffer over consecutive rows, without copying, in the byte order of the elements; at most 2 GiB. It
      * stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     *
+     * <p>An array that was loaded in place lies in a file of its owner. Where that file is truncated while native code reads the
+     * buffer, such as {@code CRC32C.update} or a channel that writes it, the JVM ends with SIGBUS. The view's own methods throw
+     * instead: copy with {@link #copyRows} first where the owner may truncate the file.
      */
     public ByteBuffer byteBuffer(long firstRow, long rows) {
         requireContiguousRows();
@@ -287,6 +291,10 @@ public final class ArrayView implements AutoCloseable {
     /**
      * Returns a read-only buffer over a stretch of the data as it lies in memory, whatever its order, without copying, in the byte
      * order of the elements. It stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     *
+     * <p>An array that was loaded in place lies in a file of its owner. Where that file is truncated while native code reads the
+     * buffer, such as {@code CRC32C.update} or a channel that writes it, the JVM ends with SIGBUS. The view's own methods throw
+     * instead: copy with {@link #copyRows} first where the owner may truncate the file.
      */
     public ByteBuffer dataBuffer(long position, int size) {
         Objects.checkFromIndexSize(position, size, entry.byteSize());

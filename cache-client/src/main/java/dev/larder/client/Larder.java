@@ -95,8 +95,9 @@ public final class Larder implements AutoCloseable {
         if (!Files.isDirectory(layout.data())) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no store to connect to")
                     .with("store", store)
-                    .remedy("start a daemon with larder serve, or name its store with --store or "
-                            + StoreLocation.STORE_VARIABLE);
+                    .remedy(
+                            "start a daemon with larder serve, or name its store: Larder.connect(Path) in Java, --store DIR"
+                                    + " on the command line, or " + StoreLocation.STORE_VARIABLE);
         }
         return new Larder(Posix.system(), layout);
     }

@@ -10,7 +10,7 @@ public final class BytesBuilder extends ColumnBuilder {
     /** The last level of the column that holds the names of the rows. */
     public static final String NAMES = "names";
 
-    private final NativeBytes values = new NativeBytes();
+    private final NativeBytes values = new NativeBytes(ColumnMemory.anonymous());
     private final RowOffsets offsets = new RowOffsets();
     private final StringsBuilder names = new StringsBuilder();
 

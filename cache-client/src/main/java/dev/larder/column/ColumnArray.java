@@ -52,6 +52,11 @@ public final class ColumnArray implements AutoCloseable {
         return bytes.open();
     }
 
+    /** Opens the bytes for the last time: memory is given back as soon as it has been read. The caller closes the channel. */
+    public ReadableByteChannel drain() {
+        return bytes.drain();
+    }
+
     /** Gives the memory back. Idempotent. */
     @Override
     public void close() {

@@ -8,8 +8,19 @@ import java.util.List;
 
 /** Makes an index of integers: each key leads to a row. */
 public final class IntegerIndexBuilder extends ColumnBuilder {
-    private final NativeBytes entries = new NativeBytes();
-    private final KeySlots slots = new KeySlots();
+    private final NativeBytes entries;
+    private final KeySlots slots;
+
+    /** Starts an index in anonymous memory. */
+    public IntegerIndexBuilder() {
+        this(ColumnMemory.anonymous());
+    }
+
+    /** Starts an index in memory that the caller closes later. */
+    public IntegerIndexBuilder(ColumnMemory memory) {
+        this.entries = new NativeBytes(memory);
+        this.slots = new KeySlots(memory);
+    }
 
     /** Adds a key and the row it leads to, which is not negative. */
     public void add(long key, long row) {

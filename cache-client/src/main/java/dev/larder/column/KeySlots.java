@@ -6,9 +6,15 @@ import java.util.function.LongPredicate;
 
 /** The hash table of an index while it is made: one size from the start, as the number of keys is known by then. */
 final class KeySlots implements AutoCloseable {
-    private NativeBytes slots = new NativeBytes();
+    private final ColumnMemory memory;
+    private NativeBytes slots;
     private long mask;
     private int shift;
+
+    KeySlots(ColumnMemory memory) {
+        this.memory = memory;
+        this.slots = new NativeBytes(memory);
+    }
 
     static void requireRow(long row) {
         if (row < 0) {
@@ -22,7 +28,7 @@ final class KeySlots implements AutoCloseable {
 
     void allocate(long keys) {
         long capacity = KeyTableDescriptor.capacity(keys);
-        slots = NativeBytes.zeros(capacity << KeyTableDescriptor.SLOT_SHIFT);
+        slots = NativeBytes.zeros(memory, capacity << KeyTableDescriptor.SLOT_SHIFT);
         mask = capacity - 1;
         shift = KeyTableDescriptor.shift(capacity);
     }

@@ -1,6 +1,5 @@
 package dev.larder.column;
 
-import dev.larder.posix.Posix;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
@@ -18,18 +17,22 @@ final class NativeBytes implements AutoCloseable {
     private static final int PIECE_BYTES = 1 << PIECE_SHIFT;
     private static final int PIECE_MASK = PIECE_BYTES - 1;
 
-    private final Posix posix;
+    private static final int PAGE_BYTES = 4096;
+
+    private final ColumnMemory memory;
     private final List<UnsafeBuffer> pieces = new ArrayList<>();
     private long byteSize;
+    private long populatedBytes;
+    private int freedPieces;
     private boolean open = true;
 
-    NativeBytes() {
-        this.posix = Posix.system();
+    NativeBytes(ColumnMemory memory) {
+        this.memory = memory;
     }
 
     /** Makes some that are all zero. The caller closes them. */
-    static NativeBytes zeros(long byteSize) {
-        NativeBytes bytes = new NativeBytes();
+    static NativeBytes zeros(ColumnMemory memory, long byteSize) {
+        NativeBytes bytes = new NativeBytes(memory);
         try {
             bytes.growTo(byteSize);
             return bytes;
@@ -70,10 +73,23 @@ final class NativeBytes implements AutoCloseable {
     /** Appends zeros up to a length. */
     void growTo(long newByteSize) {
         requireOpen();
-        while ((long) pieces.size() << PIECE_SHIFT < newByteSize) {
-            pieces.add(new UnsafeBuffer(posix.allocate(PIECE_BYTES), PIECE_BYTES));
+        while (populatedBytes < newByteSize) {
+            populate(newByteSize);
         }
         byteSize = newByteSize;
+    }
+
+    /** Populates more of the last piece, or a new one: by as much as there is already, so that small columns stay small. */
+    private void populate(long wanted) {
+        int from = (int) populatedBytes & PIECE_MASK;
+        if (from == 0) {
+            pieces.add(new UnsafeBuffer(memory.allocate(PIECE_BYTES), PIECE_BYTES));
+        }
+        long pieceStart = populatedBytes - from;
+        long to = pieceStart > 0 ? PIECE_BYTES : Math.max(wanted - pieceStart, 2L * from);
+        long roundedTo = Math.min(PIECE_BYTES, (to + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+        memory.populate(pieces.get(pieces.size() - 1).addressOffset() + from, roundedTo - from);
+        populatedBytes = pieceStart + roundedTo;
     }
 
     long longAt(long position) {
@@ -92,6 +108,9 @@ final class NativeBytes implements AutoCloseable {
     synchronized void read(long position, ByteBuffer target) {
         requireOpen();
         Objects.checkFromIndexSize(position, target.remaining(), byteSize);
+        if (position >>> PIECE_SHIFT < freedPieces) {
+            throw new IllegalStateException("bytes were given back: position=" + position);
+        }
         long at = position;
         while (target.hasRemaining()) {
             int index = (int) at & PIECE_MASK;
@@ -110,7 +129,23 @@ final class NativeBytes implements AutoCloseable {
 
     /** Opens them from the start. Any number of channels may read at once. */
     ReadableByteChannel open() {
-        return new Reading(this);
+        return new Reading(this, false);
+    }
+
+    /** Opens them for the last time: memory is given back as soon as it has been read, and nothing can be read again. */
+    ReadableByteChannel drain() {
+        return new Reading(this, true);
+    }
+
+    private synchronized void freeBefore(long position) {
+        for (; open && freedPieces < position >>> PIECE_SHIFT; freedPieces++) {
+            free(freedPieces);
+        }
+    }
+
+    private void free(int piece) {
+        long populated = Math.min(PIECE_BYTES, populatedBytes - ((long) piece << PIECE_SHIFT));
+        memory.free(pieces.get(piece).addressOffset(), PIECE_BYTES, Math.max(0, populated));
     }
 
     private UnsafeBuffer piece(long position) {
@@ -128,18 +163,21 @@ final class NativeBytes implements AutoCloseable {
     @Override
     public synchronized void close() {
         open = false;
-        pieces.forEach(piece -> posix.unmap(piece.addressOffset(), PIECE_BYTES));
-        pieces.clear();
+        for (; freedPieces < pieces.size(); freedPieces++) {
+            free(freedPieces);
+        }
     }
 
     /** One pass over the bytes. */
     private static final class Reading implements ReadableByteChannel {
         private final NativeBytes bytes;
+        private final boolean isLast;
         private long position;
         private boolean open = true;
 
-        Reading(NativeBytes bytes) {
+        Reading(NativeBytes bytes, boolean isLast) {
             this.bytes = bytes;
+            this.isLast = isLast;
         }
 
         @Override
@@ -152,6 +190,9 @@ final class NativeBytes implements AutoCloseable {
             bytes.read(position, target.limit(target.position() + length));
             target.limit(limit);
             position += length;
+            if (isLast) {
+                bytes.freeBefore(position);
+            }
             return length;
         }
 

@@ -13,7 +13,7 @@ import java.util.List;
 public final class RaggedBuilder extends ColumnBuilder {
     private final Dtype dtype;
     private final RowShapes shapes;
-    private final NativeBytes values = new NativeBytes();
+    private final NativeBytes values = new NativeBytes(ColumnMemory.anonymous());
 
     /** Starts a column of rows with {@code rank} dimensions. */
     public RaggedBuilder(Dtype dtype, int rank) {

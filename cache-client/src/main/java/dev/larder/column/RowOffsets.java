@@ -7,16 +7,22 @@ import java.util.List;
 /** Makes the offsets of a bytes column whose values are stored elsewhere, as the files of a folder are. */
 public final class RowOffsets extends ColumnBuilder {
     private final ColumnPart part;
-    private final NativeBytes offsets = new NativeBytes();
+    private final NativeBytes offsets;
     private long end;
 
-    /** Starts a bytes column. */
+    /** Starts a bytes column in anonymous memory. */
     public RowOffsets() {
-        this(ColumnPart.BYTES_OFFSETS);
+        this(ColumnMemory.anonymous());
     }
 
-    RowOffsets(ColumnPart part) {
+    /** Starts a bytes column in memory that the caller closes later. */
+    public RowOffsets(ColumnMemory memory) {
+        this(ColumnPart.BYTES_OFFSETS, memory);
+    }
+
+    RowOffsets(ColumnPart part, ColumnMemory memory) {
         this.part = part;
+        this.offsets = new NativeBytes(memory);
         offsets.appendLong(0);
     }
 

@@ -9,15 +9,22 @@ import java.util.List;
 /** Makes offsets and shapes of a ragged column whose values are stored elsewhere, as files of arrays are. */
 public final class RowShapes extends ColumnBuilder {
     private final int rank;
-    private final RowOffsets offsets = new RowOffsets(ColumnPart.RAGGED_OFFSETS);
-    private final NativeBytes shapes = new NativeBytes();
+    private final RowOffsets offsets;
+    private final NativeBytes shapes;
 
-    /** Starts a column whose rows all have {@code rank} dimensions. */
+    /** Starts a column whose rows all have {@code rank} dimensions, in anonymous memory. */
     public RowShapes(int rank) {
+        this(rank, ColumnMemory.anonymous());
+    }
+
+    /** Starts a column whose rows all have {@code rank} dimensions, in memory that the caller closes later. */
+    public RowShapes(int rank, ColumnMemory memory) {
         if (rank < 0) {
             throw new IllegalArgumentException("rank=" + rank);
         }
         this.rank = rank;
+        this.offsets = new RowOffsets(ColumnPart.RAGGED_OFFSETS, memory);
+        this.shapes = new NativeBytes(memory);
     }
 
     /** Adds a row; fails with {@link ErrorCode#BAD_INPUT} where it has another number of dimensions. */

@@ -7,8 +7,19 @@ import java.util.List;
 /** Makes a column of texts. */
 public final class StringsBuilder extends ColumnBuilder {
     private final Utf8 utf8 = new Utf8();
-    private final NativeBytes bytes = new NativeBytes();
-    private final RowOffsets offsets = new RowOffsets(ColumnPart.STRINGS_OFFSETS);
+    private final NativeBytes bytes;
+    private final RowOffsets offsets;
+
+    /** Starts a column in anonymous memory. */
+    public StringsBuilder() {
+        this(ColumnMemory.anonymous());
+    }
+
+    /** Starts a column in memory that the caller closes later. */
+    public StringsBuilder(ColumnMemory memory) {
+        this.bytes = new NativeBytes(memory);
+        this.offsets = new RowOffsets(ColumnPart.STRINGS_OFFSETS, memory);
+    }
 
     /** Adds a row; fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} where half of a surrogate pair stands alone. */
     public void add(CharSequence text) {

@@ -16,9 +16,21 @@ import java.util.zip.CRC32;
 /** Makes an index of texts: each key leads to a row. */
 public final class TextIndexBuilder extends ColumnBuilder {
     private final Utf8 utf8 = new Utf8();
-    private final NativeBytes records = new NativeBytes();
-    private final NativeBytes positions = new NativeBytes();
-    private final KeySlots slots = new KeySlots();
+    private final NativeBytes records;
+    private final NativeBytes positions;
+    private final KeySlots slots;
+
+    /** Starts an index in anonymous memory. */
+    public TextIndexBuilder() {
+        this(ColumnMemory.anonymous());
+    }
+
+    /** Starts an index in memory that the caller closes later. */
+    public TextIndexBuilder(ColumnMemory memory) {
+        this.records = new NativeBytes(memory);
+        this.positions = new NativeBytes(memory);
+        this.slots = new KeySlots(memory);
+    }
 
     /** Adds a key and the row it leads to, which is not negative. */
     public void add(CharSequence key, long row) {

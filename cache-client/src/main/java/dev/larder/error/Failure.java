@@ -1,5 +1,10 @@
 package dev.larder.error;
 
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +35,26 @@ public final class Failure {
 
     /** Adds one fact. */
     public Failure with(String key, @Nullable Object value) {
-        message.append(factless ? ": " : " ").append(key).append('=').append(value);
+        message.append(factless ? ": " : " ")
+                .append(key)
+                .append('=')
+                .append(value instanceof IOException e ? words(e) : value);
         factless = false;
         return this;
+    }
+
+    /** Says what went wrong as people do, where the exception's class says it and its message is but a path. */
+    private static String words(IOException failure) {
+        if (failure instanceof NoSuchFileException missing) {
+            return missing.getFile() + " does not exist";
+        } else if (failure instanceof AccessDeniedException denied) {
+            return "permission denied: " + denied.getFile();
+        } else if (failure instanceof FileAlreadyExistsException existing) {
+            return existing.getFile() + " exists already";
+        } else if (failure instanceof FileSystemException named && named.getReason() != null) {
+            return String.valueOf(named.getMessage());
+        }
+        return failure.toString();
     }
 
     /** Keeps the exception that led here. */

@@ -80,7 +80,8 @@ public final class StoreLocation {
         StoreOwner owner = StoreOwner.of(store);
         if (!caller.isOwnOrService(owner) && !caller.mayUse(store, owner)) {
             throw refused(store, owner, caller)
-                    .remedy("name a store of your own with --store, or trust that owner with " + SERVICE_USER_VARIABLE);
+                    .remedy("name a store of your own with --store or " + STORE_VARIABLE + ", or trust that owner with "
+                            + SERVICE_USER_VARIABLE);
         }
     }
 
@@ -89,7 +90,7 @@ public final class StoreLocation {
         Caller caller = Caller.ofThisProcess();
         StoreOwner owner = StoreOwner.of(store);
         if (!caller.isOwnOrService(owner)) {
-            throw refused(store, owner, caller).remedy("name a store of your own with --store");
+            throw refused(store, owner, caller).remedy("name a store of your own with --store or " + STORE_VARIABLE);
         }
     }
 

@@ -69,18 +69,18 @@ final class DescrText {
         return open + first + ", " + second + (third == null ? "" : ", " + third) + close;
     }
 
+    /** Escapes what JSON or UTF-8 cannot have, and nothing else: texts of the control plane have a limit. */
     private static String jsonString(String text) {
         StringBuilder out = new StringBuilder(text.length() + 2).append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
+        text.codePoints().forEach(c -> {
             if (c == '"' || c == '\\') {
-                out.append('\\').append(c);
-            } else if (c < ' ' || c >= 0x7f) {
-                out.append(String.format("\\u%04x", (int) c));
+                out.append('\\').append((char) c);
+            } else if (Character.isISOControl(c) || (Character.isBmpCodePoint(c) && Character.isSurrogate((char) c))) {
+                out.append(String.format("\\u%04x", c));
             } else {
-                out.append(c);
+                out.appendCodePoint(c);
             }
-        }
+        });
         return out.append('"').toString();
     }
 }

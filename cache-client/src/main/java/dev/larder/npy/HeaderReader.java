@@ -55,7 +55,10 @@ final class HeaderReader {
     private int version() {
         ByteBuffer magic = fill(HeaderWriter.MAGIC.length, "the magic bytes");
         if (!magic.equals(ByteBuffer.wrap(HeaderWriter.MAGIC))) {
-            throw fault(0, "it does not begin with \\x93NUMPY, so it is no .npy file", "name .npy files only");
+            throw fault(
+                    0,
+                    "it does not begin with \\x93NUMPY, so it is no .npy file",
+                    "replace the file with one that numpy.save wrote, or leave it out");
         }
         ByteBuffer version = fill(2, "the version");
         int major = version.get() & 0xff;

@@ -49,6 +49,12 @@ public interface BulkIo {
      */
     void populate(long address, long byteSize);
 
+    /**
+     * Gives the memory of a stretch of a shared writable mapping back to its file system: it is a hole of zeros from then on. False
+     * where the kernel refuses.
+     */
+    boolean discard(long address, long byteSize);
+
     /** Returns where the bytes of a direct buffer begin, whatever its position. The buffer stays their owner. */
     long addressOf(ByteBuffer direct);
 

@@ -129,6 +129,11 @@ final class JnaBulkIo implements BulkIo {
     }
 
     @Override
+    public boolean discard(long address, long byteSize) {
+        return LibC.madvise(address, byteSize, LibC.MADV_REMOVE) == 0;
+    }
+
+    @Override
     public long addressOf(ByteBuffer direct) {
         return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
     }

@@ -30,6 +30,7 @@ final class LibC {
     static final int MAP_NORESERVE = 0x4000;
     static final long MAP_FAILED = -1;
 
+    static final int MADV_REMOVE = 9;
     static final int MADV_HUGEPAGE = 14;
     static final int MADV_NOHUGEPAGE = 15;
     static final int MADV_POPULATE_WRITE = 23;

@@ -1,8 +1,13 @@
 package dev.larder.protocol;
 
 import dev.larder.layout.ColumnPart;
+import dev.larder.npy.Dtype;
+import dev.larder.protocol.sbe.LongTextDecoder;
+import dev.larder.protocol.sbe.NameTextDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Describes one array, as {@code info} prints it.
@@ -36,6 +41,9 @@ public record ArrayRow(
         String source,
         ColumnPart part)
         implements Response {
+    private static final int MAX_NAME_BYTES = NameTextDecoder.lengthMaxValue();
+    private static final int MAX_DTYPE_BYTES = LongTextDecoder.lengthMaxValue();
+
     /** Describes an array that is no part of a column. */
     public ArrayRow(
             String name,
@@ -73,6 +81,38 @@ public record ArrayRow(
     /** Copies the shape. */
     public ArrayRow {
         shape = List.copyOf(shape);
+    }
+
+    /** Returns how a type stands in a row; one that is too long for that as bytes of the same length. */
+    public static String dtypeText(Dtype dtype) {
+        String text = wholeDtypeText(dtype);
+        return utf8Length(text) <= MAX_DTYPE_BYTES ? text : "|V" + dtype.itemSize();
+    }
+
+    /** Returns how a name stands in a row; the beginning of one that is too long. */
+    public static String nameText(String name) {
+        return utf8Length(name) <= MAX_NAME_BYTES ? name : MessageWriter.cut(name, MAX_NAME_BYTES);
+    }
+
+    /** Returns why no row can show an array; null if one can. */
+    public static @Nullable String objection(String name, Dtype dtype) {
+        int nameBytes = utf8Length(name);
+        int dtypeBytes = utf8Length(wholeDtypeText(dtype));
+        if (nameBytes > MAX_NAME_BYTES) {
+            return "the names of its dataset and itself have " + nameBytes + " bytes together, more than the limit of "
+                    + MAX_NAME_BYTES;
+        }
+        return dtypeBytes > MAX_DTYPE_BYTES
+                ? "its dtype takes " + dtypeBytes + " bytes as JSON, more than the limit of " + MAX_DTYPE_BYTES
+                : null;
+    }
+
+    private static String wholeDtypeText(Dtype dtype) {
+        return dtype.fields().isEmpty() ? dtype.descr() : dtype.descrJson();
+    }
+
+    private static int utf8Length(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     /** Where the bytes of an array are. */

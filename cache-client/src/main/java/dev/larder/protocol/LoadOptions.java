@@ -1,6 +1,7 @@
 package dev.larder.protocol;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -14,6 +15,7 @@ import java.util.Set;
  * @param strict whether sources are compared by a hash of every byte
  * @param inPlace whether files are mapped where they lie instead of being copied
  * @param evenIfUnchanged whether to read sources again that look as they did
+ * @param exclude patterns of files and folders to leave out, as of a shell
  */
 public record LoadOptions(
         List<String> keys,
@@ -23,7 +25,8 @@ public record LoadOptions(
         long packBelowBytes,
         boolean strict,
         boolean inPlace,
-        boolean evenIfUnchanged) {
+        boolean evenIfUnchanged,
+        List<String> exclude) {
     /** Lets the store decide what is packed. */
     public static final long PACK_AUTO = -1;
 
@@ -41,47 +44,67 @@ public record LoadOptions(
         BYTES
     }
 
-    /** Copies the list. */
+    /** Copies the lists; what was recorded before there were patterns has none. */
     public LoadOptions {
         keys = List.copyOf(keys);
+        exclude = List.copyOf(Objects.requireNonNullElse(exclude, List.of()));
         if (packBelowBytes < PACK_AUTO) {
             throw new IllegalArgumentException("packBelowBytes=" + packBelowBytes);
         }
     }
 
+    /** Leaves nothing out. */
+    public LoadOptions(
+            List<String> keys,
+            As as,
+            String dtype,
+            String shape,
+            long packBelowBytes,
+            boolean strict,
+            boolean inPlace,
+            boolean evenIfUnchanged) {
+        this(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, List.of());
+    }
+
+    /** Returns the same, without the files and folders that match one of these patterns. */
+    public LoadOptions withExclude(List<String> patterns) {
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, patterns);
+    }
+
     /** Returns what holds where nothing is said. */
     public static LoadOptions none() {
-        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false);
+        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false, List.of());
     }
 
     /** Returns the same, for only some keys. */
     public LoadOptions withKeys(List<String> wanted) {
-        return new LoadOptions(wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+        return new LoadOptions(wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude);
     }
 
     /** Returns the same, for files that do not say what their bytes are. */
     public LoadOptions withElements(String wantedDtype, String wantedShape) {
-        return new LoadOptions(keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+        return new LoadOptions(
+                keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude);
     }
 
     /** Returns the same, made into something else. */
     public LoadOptions withAs(As wanted) {
-        return new LoadOptions(keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+        return new LoadOptions(keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude);
     }
 
     /** Returns the same, with sources compared by every byte, or not. */
     public LoadOptions withStrict(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, wanted, inPlace, evenIfUnchanged);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, wanted, inPlace, evenIfUnchanged, exclude);
     }
 
     /** Returns the same, with files mapped where they lie, or not. */
     public LoadOptions withInPlace(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, wanted, evenIfUnchanged);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, wanted, evenIfUnchanged, exclude);
     }
 
     /** Returns the same, with sources read again that look as they did, or not. */
     public LoadOptions withEvenIfUnchanged(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, wanted);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, wanted, exclude);
     }
 
     /** Tells whether the same sources give the same version with both; how sources are compared does not matter for that. */
@@ -95,6 +118,6 @@ public record LoadOptions(
 
     /** Returns the same, with arrays below this length packed. */
     public LoadOptions withPackBelowBytes(long wanted) {
-        return new LoadOptions(keys, as, dtype, shape, wanted, strict, inPlace, evenIfUnchanged);
+        return new LoadOptions(keys, as, dtype, shape, wanted, strict, inPlace, evenIfUnchanged, exclude);
     }
 }

@@ -208,6 +208,7 @@ public final class RequestCodec {
         options.keys().forEach(key -> keys.next().key(name(key)));
         return encoder.dtype(whole("dtype", options.dtype(), LongTextDecoder.lengthMaxValue()))
                 .shape(whole("shape", options.shape(), NAME))
+                .exclude(whole("exclude", String.join("\n", options.exclude()), LongTextDecoder.lengthMaxValue()))
                 .limit();
     }
 
@@ -305,7 +306,9 @@ public final class RequestCodec {
         List<String> keys = keys(reader, decoder);
         String dtype = reader.text("dtype", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipDtype);
         String shape = reader.text("shape", NAME, decoder::limit, decoder::skipShape);
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged);
+        String exclude = reader.text("exclude", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipExclude);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged)
+                .withExclude(exclude.isEmpty() ? List.of() : List.of(exclude.split("\n")));
     }
 
     private static LoadOptions.As as(MessageReader reader, int code) {

@@ -94,9 +94,16 @@ class DtypeTest {
         Dtype dtype = Dtype.parse("[(('t', 'a\"é'), '|u1'), ('', '|V3'), ('b', '<i2', (3,)), ('n', [('x', '<f8')])]");
 
         assertThat(dtype.descrJson())
-                .isEqualTo("[[[\"t\", \"a\\\"\\u00e9\"], \"|u1\"], [\"\", \"|V3\"], [\"b\", \"<i2\", [3]],"
+                .isEqualTo("[[[\"t\", \"a\\\"é\"], \"|u1\"], [\"\", \"|V3\"], [\"b\", \"<i2\", [3]],"
                         + " [\"n\", [[\"x\", \"<f8\"]]]]");
         assertThat(Dtype.parse("<f4").descrJson()).isEqualTo("\"<f4\"");
+    }
+
+    @Test
+    void jsonEscapesOnlyWhatItCannotHave() {
+        Dtype dtype = Dtype.parse("[('\\x07\\\\\\'\\u00e9\\U0001f600', '|u1')]");
+
+        assertThat(dtype.descrJson()).isEqualTo("[[\"\\u0007\\\\'é\ud83d\ude00\", \"|u1\"]]");
     }
 
     @Test

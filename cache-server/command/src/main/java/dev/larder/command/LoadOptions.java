@@ -20,6 +20,14 @@ final class LoadOptions {
     List<String> keys = List.of();
 
     @Option(
+            names = "--exclude",
+            paramLabel = "GLOB",
+            description =
+                    "Of a folder leave out files and folders whose name, or path within it, matches, as in --exclude"
+                            + " '*.tmp'. May be given again.")
+    List<String> exclude = List.of();
+
+    @Option(
             names = "--workers",
             paramLabel = "N",
             defaultValue = "auto",
@@ -97,6 +105,9 @@ final class LoadOptions {
         if (!shape.isEmpty()) {
             given.add("--shape");
         }
+        if (!exclude.isEmpty()) {
+            given.add("--exclude");
+        }
         if (!given.isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "an array on standard input is taken as it is")
                     .with("name", name)
@@ -114,7 +125,8 @@ final class LoadOptions {
                 .withElements(dtype, shape)
                 .withPackBelowBytes(packBelow)
                 .withStrict(strict)
-                .withInPlace(inPlace);
+                .withInPlace(inPlace)
+                .withExclude(exclude);
         return new LoadRequest(StandardInput.expand(sources, input), options, debug ? 1 : workers)
                 .withRetention(retention.retention());
     }

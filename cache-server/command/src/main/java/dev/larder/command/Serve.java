@@ -29,7 +29,9 @@ import picocli.CommandLine.ParentCommand;
         name = "serve",
         description = {
             "Run the daemon until Ctrl-C, SIGTERM or larder stop, and then remove what it owns.",
-            "A second Ctrl-C ends it at once, without cleaning up."
+            "A second Ctrl-C ends it at once, without cleaning up.",
+            "LARDER_DAEMON_HEAP=SIZE sets the limit of its heap, as in LARDER_DAEMON_HEAP=4g (default: an eighth of the"
+                    + " memory, from 256m to 8g); millions of files need more."
         })
 final class Serve implements Callable<Integer> {
     @ParentCommand

@@ -268,6 +268,7 @@ public final class Daemon implements AutoCloseable {
                 counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
             } else {
                 counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
+                errors.recordIfUnexpected(failure);
             }
             LOG.info(
                     "{}: datasets={} ms={}{}",

@@ -91,8 +91,8 @@ final class Listing {
             String name = version.dataset() + "/" + array.name();
             if (isWanted.test(name)) {
                 rows.add(new ArrayRow(
-                        name,
-                        dtypeText(Dtype.parse(array.dtype())),
+                        ArrayRow.nameText(name),
+                        ArrayRow.dtypeText(Dtype.parse(array.dtype())),
                         LongStream.of(array.shape()).boxed().toList(),
                         array.order(),
                         array.byteSize(),
@@ -115,8 +115,8 @@ final class Listing {
             for (SourceArray array : load.arrays()) {
                 if (isWanted.test(array.name().toString())) {
                     rows.add(new ArrayRow(
-                            array.name().toString(),
-                            dtypeText(array.dtype()),
+                            ArrayRow.nameText(array.name().toString()),
+                            ArrayRow.dtypeText(array.dtype()),
                             LongStream.of(array.shape()).boxed().toList(),
                             array.order().name().charAt(0),
                             array.byteSize(),
@@ -165,9 +165,5 @@ final class Listing {
                         String.join(" ", known.provenance().origins())));
             }
         }
-    }
-
-    private static String dtypeText(Dtype dtype) {
-        return dtype.fields().isEmpty() ? dtype.descr() : dtype.descrJson();
     }
 }

@@ -15,6 +15,7 @@ import dev.larder.protocol.Request;
 import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
+import dev.larder.server.ingest.HeapShortage;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.SourceComparison;
@@ -23,6 +24,8 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Regions;
+import dev.larder.server.store.Reservation;
+import dev.larder.server.store.Scratch;
 import dev.larder.server.store.Store;
 import java.time.Duration;
 import java.util.HashSet;
@@ -263,14 +266,17 @@ final class Requests implements RequestHandler {
         reply.done(againstSources ? compareWithSources(versions, array, reply) : done);
     }
 
-    private static Done compareWithSources(List<PublishedVersion> versions, String array, Reply reply) {
+    private Done compareWithSources(List<PublishedVersion> versions, String array, Reply reply) {
         if (versions.size() == 1 && versions.get(0).origins().isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so it has no source")
                     .with("dataset", versions.get(0).dataset())
                     .remedy("verify it without --source");
         }
         int workers = Runtime.getRuntime().availableProcessors();
-        return new SourceComparison(array, workers, reply::progress, reply::isConnected).run(versions);
+        try (Reservation reservation = residency.reserveWithoutEvicting();
+                Scratch scratch = store.newScratch(reservation)) {
+            return new SourceComparison(array, workers, reply::progress, reply::isConnected, scratch).run(versions);
+        }
     }
 
     @Override
@@ -353,7 +359,7 @@ final class Requests implements RequestHandler {
         return new Done(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders, "");
     }
 
-    private static void run(Executor executor, Reply reply, Runnable request) {
+    private void run(Executor executor, Reply reply, Runnable request) {
         try {
             executor.execute(() -> answer(reply, request));
         } catch (RejectedExecutionException e) {
@@ -362,11 +368,15 @@ final class Requests implements RequestHandler {
         }
     }
 
-    private static void answer(Reply reply, Runnable request) {
+    private void answer(Reply reply, Runnable request) {
         try {
             request.run();
         } catch (RuntimeException | Error e) {
-            reply.problem(e);
+            Throwable failure = HeapShortage.explained(e);
+            if (failure != e) {
+                daemon.report("a request failed", failure);
+            }
+            reply.problem(failure);
         }
     }
 }

@@ -90,8 +90,15 @@ final class ServedStore implements AutoCloseable {
 
     /** Starts a daemon in a control group, and returns when it is ready. */
     ChildJvm startProcessIn(LimitedGroup group, String... capacity) {
+        return startProcessIn(group, List.of(), capacity);
+    }
+
+    /** Starts a daemon in a control group, with further flags for its JVM. */
+    ChildJvm startProcessIn(LimitedGroup group, List<String> flags, String... capacity) {
         ChildJvm child = ChildJvm.start(
-                LimitedDaemonProgram.class,
+                System.getProperty("java.class.path"),
+                Stream.concat(ChildJvm.libraryFlags().stream(), flags.stream()).toList(),
+                LimitedDaemonProgram.class.getName(),
                 Stream.concat(Stream.of(group.folder().toString(), root().toString()), Arrays.stream(capacity))
                         .toArray(String[]::new));
         children.add(child);

@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadPlan.Placement;
+import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.nio.file.Path;
@@ -22,7 +23,7 @@ final class ArrayCopy {
     ArrayCopy(Placement placement) {
         this.placement = placement;
         this.bytesLeft = placement.array().byteSize();
-        if (placement.array().files().size() > 1) {
+        if (placement.array().files().size() > 1 && placement.array().data().identityOf(0) == null) {
             placement.array().files().forEach(file -> identities.put(file.file(), file));
         }
     }
@@ -35,9 +36,13 @@ final class ArrayCopy {
         return placement.array();
     }
 
-    /** Returns what a file looked like when it was scanned. */
-    SourceIdentity identityOf(Path file) {
-        SourceIdentity identity = identities.get(file.toAbsolutePath());
+    /** Returns what the file of a region looked like when it was scanned. */
+    SourceIdentity identityOf(int number, FileRegion region) {
+        SourceIdentity known = array().data().identityOf(number);
+        if (known != null) {
+            return known;
+        }
+        SourceIdentity identity = identities.get(region.file().toAbsolutePath());
         return identity == null ? array().files().get(0) : identity;
     }
 

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a dataset would be if it were loaded now.
@@ -29,6 +30,9 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
 
     /** The clock of file systems moves in steps, of up to ten milliseconds. */
     private static final long CLOCK_STEP_NANOS = 20_000_000;
+
+    /** An array that is made of more files has one record for all: each record stays in memory and in the manifest. */
+    static final int MOST_RECORDED = 1_000;
 
     Candidate {
         arrays = List.copyOf(arrays);
@@ -75,6 +79,10 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
             List<SourceArray> arrays, Map<Path, String> samples, long foundEpochNanos, boolean inPlace) {
         List<SourceRecord> records = new ArrayList<>();
         for (SourceArray array : arrays) {
+            if (array.files().size() > MOST_RECORDED) {
+                records.add(condensed(array, foundEpochNanos));
+                continue;
+            }
             for (SourceIdentity file : array.files()) {
                 boolean tooYoung = !inPlace && file.modifiedNanos() > foundEpochNanos - CLOCK_STEP_NANOS;
                 records.add(new SourceRecord(
@@ -90,15 +98,50 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
         return records;
     }
 
+    /** Makes one record of very many files: their folder, how long they are together, and hashes of what they look like. */
+    private static SourceRecord condensed(SourceArray array, long foundEpochNanos) {
+        LookHash names = new LookHash();
+        LookHash looks = new LookHash();
+        long byteSize = 0;
+        long newestNanos = Long.MIN_VALUE;
+        @Nullable Path folder = null;
+        for (SourceIdentity file : array.files()) {
+            byteSize = Math.addExact(byteSize, file.byteSize());
+            newestNanos = Math.max(newestNanos, file.modifiedNanos());
+            folder = commonFolder(folder, file.file());
+            String name = file.file().toString();
+            names.add(name).add(file.byteSize());
+            looks.add(name).add(file.byteSize()).add(file.modifiedNanos()).add(file.inode());
+        }
+        boolean tooYoung = newestNanos > foundEpochNanos - CLOCK_STEP_NANOS;
+        return new SourceRecord(
+                array.name().array(),
+                String.valueOf(folder),
+                byteSize,
+                tooYoung ? TOO_YOUNG : newestNanos,
+                looks.value(),
+                String.format("%016x", names.value()));
+    }
+
+    private static @Nullable Path commonFolder(@Nullable Path folder, Path file) {
+        Path common = folder == null ? file.getParent() : folder;
+        while (common != null && !file.startsWith(common)) {
+            common = common.getParent();
+        }
+        return common;
+    }
+
     /** Tells whether a record's time says anything. */
     static boolean isTrusted(SourceRecord record) {
         return record.modified() != TOO_YOUNG;
     }
 
-    /** Reads the samples of every file, several at once. */
+    /** Reads the samples of every file that has a record of its own, several at once. */
     static Map<Path, String> samples(List<SourceArray> arrays, int workers) {
         Map<Path, SourceIdentity> files = new HashMap<>();
-        arrays.forEach(array -> array.files().forEach(file -> files.put(file.file(), file)));
+        arrays.stream()
+                .filter(array -> array.files().size() <= MOST_RECORDED)
+                .forEach(array -> array.files().forEach(file -> files.put(file.file(), file)));
         Map<Path, String> samples = new ConcurrentHashMap<>();
         Parallel.forEach(List.copyOf(files.values()), workers, file -> samples.put(file.file(), SourceSample.of(file)));
         return samples;

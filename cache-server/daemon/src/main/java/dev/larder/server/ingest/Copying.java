@@ -8,10 +8,12 @@ import dev.larder.server.store.MemoryNodes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -171,7 +173,11 @@ final class Copying implements AutoCloseable {
         List<LarderException> bad = known.stream()
                 .filter(failure -> failure instanceof LarderException refusal && refusal.code() == ErrorCode.BAD_INPUT)
                 .map(LarderException.class::cast)
-                .toList();
+                .collect(Collectors.toMap(
+                        LarderException::getMessage, one -> one, (one, same) -> one, LinkedHashMap::new))
+                .values()
+                .stream()
+                .toList(); // threads that read one file say the same of it
         if (bad.size() > 1 && bad.get(0) == first) {
             return all(bad);
         }

@@ -18,9 +18,11 @@ import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Reservation;
+import dev.larder.server.store.Scratch;
 import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -35,6 +37,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 
 /**
@@ -141,7 +146,8 @@ public final class Load implements Ingest {
         }
     }
 
-    private LarderException explained(Throwable failure) {
+    private LarderException explained(Throwable thrown) {
+        Throwable failure = HeapShortage.explained(thrown);
         if (failure instanceof LarderException known && !cancelled) {
             return known;
         }
@@ -159,41 +165,52 @@ public final class Load implements Ingest {
     }
 
     private Done loadAndRelease() throws IOException {
-        try {
-            return loadAll();
-        } finally {
-            found.forEach(SourceArray::release);
+        try (Reservation reservation = residency.reserve(0, () -> !cancelled);
+                Scratch scratch = store.newScratch(reservation)) {
+            try {
+                return loadAll(reservation, scratch);
+            } finally {
+                found.forEach(SourceArray::release);
+            }
         }
     }
 
-    private Done loadAll() throws IOException {
+    private Done loadAll(Reservation reservation, Scratch scratch) throws IOException {
         List<Candidate> changed = new ArrayList<>();
-        for (Candidate candidate : scan()) {
+        for (Candidate candidate : scan(scratch)) {
             Optional<String> unchanged = reuse.unchanged(candidate);
-            unchanged.ifPresentOrElse(notes::add, () -> changed.add(candidate));
+            unchanged.ifPresentOrElse(
+                    note -> {
+                        notes.add(note);
+                        candidate.arrays().forEach(SourceArray::release);
+                    },
+                    () -> changed.add(candidate));
         }
         arrays = changed.stream()
                 .flatMap(candidate -> candidate.arrays().stream())
                 .toList();
         long files = 0;
         long bytes = 0;
-        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : load(changed)) {
+        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : load(changed, reservation, scratch)) {
             files += loaded.arrays().size();
             bytes += loaded.dataBytes();
         }
+        found.forEach(SourceArray::release);
+        scratch.close();
+        reservation.close();
         residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
         datasets().forEach(dataset -> residency.retain(dataset, request.retention()));
         return Done.of(files, bytes, String.join("\n", notes));
     }
 
     /** Finds everything before anything is read. */
-    private List<Candidate> scan() throws IOException {
+    private List<Candidate> scan(Scratch scratch) throws IOException {
         progress.enter(Phase.SCANNING);
         long foundEpochNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         LoadOptions options = request.options();
         long skipped = 0;
         long hidden = 0;
-        ScanSettings scanning = new ScanSettings(workers, false, () -> cancelled, progress::addFiles);
+        ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch);
         for (Source scanned : Source.scanAll(request.sources(), SourceOptions.of(options), scanning)) {
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
@@ -235,7 +252,7 @@ public final class Load implements Ingest {
     }
 
     /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
-    private List<Candidate> load(List<Candidate> changed) throws IOException {
+    private List<Candidate> load(List<Candidate> changed, Reservation reservation, Scratch scratch) throws IOException {
         if (request.options().inPlace()) {
             return loadInPlace(changed);
         }
@@ -245,10 +262,10 @@ public final class Load implements Ingest {
                 .toList();
         long stored = ByteSums.add(
                 store.manifestBytes(plans.size()), ByteSums.sum(plans.stream().mapToLong(LoadPlan::storedBytes)));
-        try (Reservation reservation = residency.reserve(stored, plans.size(), arrays.size(), () -> !cancelled)) {
-            reservation.evictionNote().ifPresent(notes::add);
-            return load(changed, plans, reservation);
-        }
+        reservation.allowFor(plans.size(), arrays.size());
+        reservation.growTo(ByteSums.add(stored, scratch.elsewhereBytes()));
+        reservation.evictionNote().ifPresent(notes::add);
+        return load(changed, plans, reservation);
     }
 
     private List<Candidate> load(List<Candidate> changed, List<LoadPlan> plans, Reservation reservation)
@@ -288,6 +305,22 @@ public final class Load implements Ingest {
             return publishAll(versions, beside);
         } finally {
             versions.forEach(loading -> loading.version.close());
+        }
+    }
+
+    /** Returns settings that have a scan keep what it makes in scratch memory. */
+    static ScanSettings scratchScan(int workers, BooleanSupplier isCancelled, IntConsumer onChecked, Scratch scratch) {
+        LongConsumer beforeSpill = isTemporaryFolderMemory() ? scratch::addElsewhere : bytes -> {};
+        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, beforeSpill);
+    }
+
+    private static boolean isTemporaryFolderMemory() {
+        try {
+            String type = Files.getFileStore(Path.of(System.getProperty("java.io.tmpdir", "/tmp")))
+                    .type();
+            return type.equals("tmpfs") || type.equals("ramfs");
+        } catch (IOException e) {
+            return false; // making a file there will say why
         }
     }
 

@@ -119,7 +119,7 @@ final class SegmentCopy {
         do {
             FileRegion region = portion.regions().get(at);
             long step = Math.min(left, region.byteSize() - offset);
-            try (SourceReader source = SourceReader.open(portion.copy().identityOf(region.file()))) {
+            try (SourceReader source = SourceReader.open(portion.copy().identityOf(at, region))) {
                 copy(source, region.offset() + offset, step, writer, checksum);
             }
             left -= step;
@@ -148,7 +148,7 @@ final class SegmentCopy {
 
     private void copyStream(SourceArray array, SegmentWriter writer, Checksum checksum) throws IOException {
         array.files().forEach(SourceIdentity::requireUnchanged);
-        try (ReadableByteChannel data = array.open()) {
+        try (ReadableByteChannel data = array.openForLastTime()) {
             writer.copy((target, address) -> fill(data, target), array.byteSize(), checksum, progress::addBytes);
         }
         array.files().forEach(SourceIdentity::requireUnchanged);

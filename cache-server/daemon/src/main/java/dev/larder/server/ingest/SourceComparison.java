@@ -13,6 +13,7 @@ import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Scratch;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,6 +31,7 @@ public final class SourceComparison {
     private final int workers;
     private final LoadProgress progress;
     private final Checksums checksums;
+    private final Scratch scratch;
     private final List<Pair> pairs = new ArrayList<>();
     private final List<SourceArray> toRelease = new ArrayList<>();
     private final List<String> different = Collections.synchronizedList(new ArrayList<>());
@@ -43,8 +45,11 @@ public final class SourceComparison {
      *
      * @param array the only array of interest; empty for all
      * @param isWanted asked from time to time whether somebody still waits for the answer
+     * @param scratch where columns are made to be compared
      */
-    public SourceComparison(String array, int workers, ProgressListener listener, BooleanSupplier isWanted) {
+    public SourceComparison(
+            String array, int workers, ProgressListener listener, BooleanSupplier isWanted, Scratch scratch) {
+        this.scratch = scratch;
         this.array = array;
         this.workers = workers;
         this.progress = new LoadProgress("sources");
@@ -95,7 +100,7 @@ public final class SourceComparison {
         try {
             SourceOptions options = SourceOptions.of(version.provenance().options());
             ScanSettings scanning =
-                    new ScanSettings(workers, false, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles);
+                    Load.scratchScan(workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles, scratch);
             for (String origin : version.origins()) {
                 found.addAll(Source.scan(version.dataset(), Path.of(origin), options, scanning)
                         .arrays());

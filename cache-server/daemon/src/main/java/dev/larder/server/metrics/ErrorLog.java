@@ -1,5 +1,6 @@
 package dev.larder.server.metrics;
 
+import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -44,6 +45,13 @@ public final class ErrorLog {
     public void record(Throwable error) {
         if (note(error) == 1) {
             LOG.error("error noted: {}", String.valueOf(error.getMessage()), error);
+        }
+    }
+
+    /** Notes what a client is told of as well, where it is the daemon's fault or the machine's. */
+    public void recordIfUnexpected(Throwable error) {
+        if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
+            record(error);
         }
     }
 

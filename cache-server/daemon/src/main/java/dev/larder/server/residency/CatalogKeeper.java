@@ -1,10 +1,13 @@
 package dev.larder.server.residency;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.SourceRecord;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -14,8 +17,13 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
-/** Makes the catalog follow the store. A catalog that fails is reported once and not used again: it can be rebuilt. */
+/**
+ * Makes the catalog follow the store. A catalog that fails is reported once and not used again: it can be rebuilt. One that only
+ * refuses an entry goes on with all others.
+ */
 final class CatalogKeeper {
+    private static final long MAX_ORIGIN_BYTES = 64 << 10;
+
     private final Catalog catalog;
     private final Consumer<Throwable> onError;
     private volatile boolean lost;
@@ -51,7 +59,7 @@ final class CatalogKeeper {
                 Optional<CatalogEntry> known = catalog.find(version.dataset(), version.version());
                 if (known.isEmpty()) {
                     usage.note(version, nowMs);
-                    catalog.put(entry(version, nowMs));
+                    attempt(() -> catalog.put(entry(version, nowMs)));
                 } else {
                     usage.note(version, known.get().lastUseEpochMs());
                 }
@@ -75,6 +83,11 @@ final class CatalogKeeper {
         }
         try {
             change.run();
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.UNEXPECTED) {
+                lost = true;
+            } // else one entry was refused, and the others are as good as before
+            onError.accept(e);
         } catch (RuntimeException | InternalError e) { // the latter where its sparse file meets a full file system
             lost = true;
             onError.accept(e);
@@ -93,20 +106,30 @@ final class CatalogKeeper {
                 version.digest(),
                 version.storedBytes(),
                 version.arrays().size(),
-                version.origins().stream()
-                        .map(origin -> new CatalogEntry.Source(origin, fingerprint))
-                        .toList(),
+                sources(version.origins(), fingerprint),
                 version.publishedEpochMs(),
                 lastUseMs);
+    }
+
+    /** Keeps the first origins, as many as an entry has room for; the manifest has all of them. */
+    private static List<CatalogEntry.Source> sources(List<String> origins, String fingerprint) {
+        List<CatalogEntry.Source> kept = new ArrayList<>();
+        long bytes = 0;
+        for (String origin : origins) {
+            bytes += origin.getBytes(StandardCharsets.UTF_8).length + fingerprint.length();
+            if (bytes > MAX_ORIGIN_BYTES) {
+                kept.add(new CatalogEntry.Source((origins.size() - kept.size()) + " more", fingerprint));
+                break;
+            }
+            kept.add(new CatalogEntry.Source(origin, fingerprint));
+        }
+        return kept;
     }
 
     /** Condenses what the source files looked like, so that a changed one shows. */
     private static String fingerprint(List<SourceRecord> sources) {
         CRC32C crc = new CRC32C();
-        sources.stream()
-                .map(SourceRecord::toString)
-                .sorted()
-                .forEach(source -> crc.update(source.getBytes(StandardCharsets.UTF_8)));
+        sources.forEach(source -> crc.update(source.toString().getBytes(StandardCharsets.UTF_8)));
         return String.format("%08x", crc.getValue());
     }
 }

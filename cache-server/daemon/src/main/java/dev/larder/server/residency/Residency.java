@@ -359,6 +359,18 @@ public final class Residency {
         }
     }
 
+    /** Starts a reservation of nothing that grows without evicting: who reads for a comparison must not lose what it compares. */
+    public Reservation reserveWithoutEvicting() {
+        return store.newReservation((growing, moreBytes) -> {
+            if (!store.tryGrow(growing, moreBytes, this::usedBytes)) {
+                throw Failure.of(ErrorCode.NO_SPACE, "not enough space")
+                        .with("needed", moreBytes)
+                        .with("free", store.freeBytes(this::usedBytes))
+                        .remedy("evict datasets with larder evict, or raise --capacity");
+            }
+        });
+    }
+
     /** Keeps the current version of a dataset as long as was asked for, where that is longer than it would stay anyway. */
     public void retain(String dataset, Retention retention) {
         find(dataset).ifPresent(version -> {

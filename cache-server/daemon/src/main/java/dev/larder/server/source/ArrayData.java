@@ -2,6 +2,7 @@ package dev.larder.server.source;
 
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Where the bytes of an array come from. Thread-safe. */
 public interface ArrayData {
@@ -11,11 +12,21 @@ public interface ArrayData {
      */
     List<FileRegion> regions();
 
+    /** Returns the file that a region lies in, as it was when it was checked; null where only the array knows. */
+    default @Nullable SourceIdentity identityOf(int region) {
+        return null;
+    }
+
     /**
      * Opens the data from the start: exactly as many bytes as the array has, or a {@link dev.larder.error.ErrorCode#BAD_INPUT}
      * failure while they are read, at the latest with the last of them. The caller closes the channel.
      */
     ReadableByteChannel open();
+
+    /** Opens the data as {@link #open} does, and may give up what has been read: it is not opened again. */
+    default ReadableByteChannel openForLastTime() {
+        return open();
+    }
 
     /** Gives up what has been kept for reading, such as temporary files; nothing can be opened afterwards. Idempotent. */
     default void release() {}

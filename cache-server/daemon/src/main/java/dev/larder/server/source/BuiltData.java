@@ -21,6 +21,11 @@ record BuiltData(ColumnArray array) implements ArrayData {
     }
 
     @Override
+    public ReadableByteChannel openForLastTime() {
+        return array.drain();
+    }
+
+    @Override
     public void release() {
         array.close();
     }

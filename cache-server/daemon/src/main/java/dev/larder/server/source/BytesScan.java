@@ -1,11 +1,11 @@
 package dev.larder.server.source;
 
+import dev.larder.column.ColumnMemory;
 import dev.larder.column.RowOffsets;
 import dev.larder.column.StringsBuilder;
 import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
 import dev.larder.layout.ByteSums;
 import dev.larder.layout.ColumnPart;
@@ -15,7 +15,6 @@ import dev.larder.npy.Order;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Makes the files of a folder, whatever they are, the rows of one column, and their names an index. */
 final class BytesScan {
@@ -25,77 +24,56 @@ final class BytesScan {
 
     private BytesScan() {}
 
-    /** What became of looking at a file: one of the two is there. */
-    private record Looked(
-            @Nullable SourceIdentity identity, @Nullable LarderException refusal) {
-        static Looked at(Path file) {
-            try {
-                return new Looked(SourceIdentity.of(file), null);
-            } catch (LarderException e) {
-                return new Looked(null, e);
-            }
-        }
-    }
-
-    static Source of(String dataset, Path path, SourceOptions options) {
+    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (!options.keys().isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "keys do not go with --as bytes")
                     .with("keys", options.keys())
                     .remedy("leave --keys out: every file of the folder is loaded");
         }
-        FileWalk walk = FileWalk.of(path);
-        List<LarderException> refusals = new ArrayList<>(walk.refusals());
-        List<SourceIdentity> files = new ArrayList<>();
-        for (Looked looked : walk.files().parallelStream()
-                .map(file -> Looked.at(file.path()))
-                .toList()) {
-            if (looked.identity != null) {
-                files.add(looked.identity);
-            } else if (looked.refusal != null) {
-                refusals.add(looked.refusal);
-            }
-        }
+        FileWalk walk = FileWalk.of(path, options, settings);
+        FileTable files = walk.files();
         List<SourceArray> arrays = new ArrayList<>();
-        if (refusals.isEmpty()) {
+        if (walk.refusals().isEmpty()) {
             if (files.isEmpty()) {
                 throw ColumnScan.nothing(path, 0, walk.hidden(), "name a folder with files");
             }
             arrays.add(values(dataset, files));
-            addOffsets(dataset, files, arrays);
-            addNames(dataset, walk.files(), files.subList(0, 1), arrays);
+            addOffsets(dataset, files, settings.memory(), arrays);
+            addNames(dataset, files, settings.memory(), arrays);
         }
-        return ColumnScan.source(new Source(dataset, path, arrays, 0, walk.hidden()), refusals);
+        return ColumnScan.source(new Source(dataset, path, arrays, 0, walk.hidden()), walk.refusals());
     }
 
-    private static SourceArray values(String dataset, List<SourceIdentity> files) {
-        List<ArrayData> contents = new ArrayList<>(files.size());
+    private static SourceArray values(String dataset, FileTable files) {
         long byteSize = 0;
-        for (SourceIdentity file : files) {
-            contents.add(new FileData(new FileRegion(file.file(), 0, file.byteSize()), false));
-            byteSize = ByteSums.add(byteSize, file.byteSize());
+        for (int i = 0; i < files.size(); i++) {
+            byteSize = ByteSums.add(byteSize, files.byteSize(i));
         }
         return new SourceArray(
                 new ArrayName(dataset, ColumnPart.BYTES_VALUES.arrayName(FILES)),
                 NpyHeader.of(Dtype.parse("|u1"), Order.C, byteSize),
-                new JoinedData(contents),
+                JoinedData.of(files),
                 files,
                 ColumnPart.BYTES_VALUES);
     }
 
-    private static void addOffsets(String dataset, List<SourceIdentity> files, List<SourceArray> arrays) {
-        RowOffsets offsets = new RowOffsets();
-        files.forEach(file -> offsets.add(file.byteSize()));
-        arrays.addAll(ColumnScan.arrays(dataset, FILES, offsets, files.subList(0, 1)));
+    private static void addOffsets(String dataset, FileTable files, ColumnMemory memory, List<SourceArray> arrays) {
+        RowOffsets offsets = new RowOffsets(memory);
+        for (int i = 0; i < files.size(); i++) {
+            offsets.add(files.byteSize(i));
+        }
+        arrays.addAll(ColumnScan.arrays(dataset, FILES, offsets, List.of(files.get(0))));
     }
 
-    private static void addNames(
-            String dataset, List<FileWalk.Found> files, List<SourceIdentity> first, List<SourceArray> arrays) {
-        StringsBuilder names = new StringsBuilder();
-        TextIndexBuilder index = new TextIndexBuilder();
+    private static void addNames(String dataset, FileTable files, ColumnMemory memory, List<SourceArray> arrays) {
+        List<SourceIdentity> first = List.of(files.get(0));
+        StringsBuilder names = new StringsBuilder(memory);
+        TextIndexBuilder index = new TextIndexBuilder(memory);
         try {
-            for (FileWalk.Found file : files) {
-                names.add(file.name());
-                index.add(file.name(), index.size());
+            for (int i = 0; i < files.size(); i++) {
+                String name = files.name(i);
+                names.add(name);
+                index.add(name, i);
             }
             arrays.addAll(ColumnScan.arrays(dataset, NAMES, names, first));
             arrays.addAll(ColumnScan.arrays(dataset, INDEX, index, first));

@@ -1,6 +1,7 @@
 package dev.larder.server.source;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,10 +27,11 @@ final class ColumnGroups {
      */
     record Group(String name, int first, int count, boolean isMatrix) {}
 
-    static List<Group> of(List<String> columns) {
+    /** Groups columns of numbers; each of {@code texts} stands alone. */
+    static List<Group> of(List<String> columns, BitSet texts) {
         List<Group> groups = new ArrayList<>();
         for (int first = 0; first < columns.size(); ) {
-            int count = runLength(columns, first);
+            int count = texts.get(first) ? 1 : runLength(columns, first, texts);
             String column = columns.get(first).strip();
             String name = count > 1 ? name(stem(column), MATRIX) : name(column, UNNAMED + first);
             groups.add(new Group(name, first, count, count > 1));
@@ -38,14 +40,14 @@ final class ColumnGroups {
         return groups;
     }
 
-    private static int runLength(List<String> columns, int first) {
+    private static int runLength(List<String> columns, int first, BitSet texts) {
         Matcher start = NUMBERED.matcher(columns.get(first).strip());
         if (!start.matches()) {
             return 1;
         }
         long number = Long.parseLong(start.group("number"));
         int count = 1;
-        while (first + count < columns.size()) {
+        while (first + count < columns.size() && !texts.get(first + count)) {
             Matcher next = NUMBERED.matcher(columns.get(first + count).strip());
             if (!next.matches()
                     || !next.group("stem").equals(start.group("stem"))

@@ -19,7 +19,7 @@ final class ColumnScan {
     static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         return switch (options.as()) {
             case RAGGED -> RaggedScan.of(dataset, path, options, settings);
-            case BYTES -> BytesScan.of(dataset, path, options);
+            case BYTES -> BytesScan.of(dataset, path, options, settings);
             case STRINGS, INDEX -> TextScan.of(dataset, path, options, settings);
             case ARRAYS -> throw new IllegalArgumentException("as=" + options.as());
         };

@@ -32,6 +32,7 @@ final class DelimitedText {
                 .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .detectBomHeader(false)
+                .maxBufferSize(LineReader.MAX_LENGTH)
                 .ofCsvRecord(reader)) {
             Iterator<CsvRecord> rest = records.iterator();
             List<String> columns = rest.hasNext() ? columns(rest.next()) : List.of();
@@ -50,7 +51,7 @@ final class DelimitedText {
             if (e.getCause() instanceof IOException cause) {
                 throw cause;
             }
-            throw LineReader.refusal(file, line, String.valueOf(e.getMessage()));
+            throw LineReader.refusal(file, line, Refusal.deepest(e));
         } catch (UncheckedIOException e) {
             throw e.getCause() == null ? new IOException(e) : e.getCause();
         }

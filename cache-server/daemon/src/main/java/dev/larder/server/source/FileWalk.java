@@ -2,58 +2,79 @@ package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
 import java.io.IOException;
-import java.nio.file.FileVisitOption;
-import java.nio.file.FileVisitResult;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Finds files of any kind in a folder and below, through links; those and folders whose name begins with a dot are skipped. */
-final class FileWalk extends SimpleFileVisitor<Path> {
-    /**
-     * A file that was found.
-     *
-     * @param path where it lies
-     * @param name its path within the folder that was searched, or its own name if it was named itself
-     */
-    record Found(Path path, String name) {}
+final class FileWalk {
+    /** From so many entries on it pays to ask with several threads. */
+    private static final int MANY = 256;
 
-    private final Path root;
-    private final List<Found> files = new ArrayList<>();
-    private final List<LarderException> refusals = new ArrayList<>();
+    private final Exclusion exclusion;
+    private final ScanSettings settings;
+    private final FileTable files;
+    private final List<LarderException> refusals = new Refusals();
+    private final FolderGuard guard = new FolderGuard();
     private int hidden;
 
-    private FileWalk(Path root) {
-        this.root = root;
+    /** An entry of a folder, looked at: one of the two is there. */
+    private record Entry(
+            String name,
+            SourceIdentity.@Nullable Status status,
+            @Nullable LarderException refusal) {
+        static Entry at(Path folder, String name) {
+            try {
+                return new Entry(name, SourceIdentity.Status.of(folder.resolve(name)), null);
+            } catch (LarderException e) {
+                return new Entry(name, null, e);
+            }
+        }
+
+        boolean isFolder() {
+            return status != null && status.isFolder();
+        }
+
+        /** Sorts as the whole path does. */
+        String key() {
+            return isFolder() ? name + "/" : name;
+        }
     }
 
-    static FileWalk of(Path root) {
-        FileWalk walk = new FileWalk(root);
-        try {
-            if (Files.isDirectory(root)) {
-                Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, walk);
-            } else {
-                walk.files.add(new Found(root, String.valueOf(root.getFileName())));
-            }
-        } catch (IOException e) {
-            throw Refusal.unreadable(root, 0, e);
+    private FileWalk(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
+        this.exclusion = exclusion;
+        this.settings = settings;
+        this.files = new FileTable(root, !isFolder);
+    }
+
+    /** Looks at everything that the options do not leave out. */
+    static FileWalk of(Path root, SourceOptions options, ScanSettings settings) {
+        boolean isFolder = Files.isDirectory(root);
+        FileWalk walk = new FileWalk(root, isFolder, options.exclusion(), settings);
+        if (isFolder) {
+            FolderGuard.requireNotEverything(root);
+            walk.enter(root, "");
+        } else {
+            SourceIdentity file = SourceIdentity.of(root);
+            walk.files.add(String.valueOf(root.getFileName()), file.byteSize(), file.modifiedNanos(), file.inode());
         }
-        walk.files.sort(Comparator.comparing(Found::name));
         return walk;
     }
 
     /** Returns the files, sorted by name. */
-    List<Found> files() {
-        return Collections.unmodifiableList(files);
+    FileTable files() {
+        return files;
     }
 
-    /** Returns what could not even be looked at. */
+    /** Returns what could not be looked at, or is no regular file. */
     List<LarderException> refusals() {
         return refusals;
     }
@@ -63,32 +84,66 @@ final class FileWalk extends SimpleFileVisitor<Path> {
         return hidden;
     }
 
-    @Override
-    public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-        if (!folder.equals(root) && isHidden(folder)) {
-            hidden++;
-            return FileVisitResult.SKIP_SUBTREE;
+    private void enter(Path folder, String level) {
+        try {
+            guard.enter(folder);
+        } catch (IOException e) {
+            refusals.add(Refusal.unreadable(folder, 0, e));
+            return;
         }
-        return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-        if (isHidden(file)) {
-            hidden++;
-        } else {
-            files.add(new Found(file, root.relativize(file).toString()));
+        try {
+            add(folder, level, look(folder, level));
+        } catch (IOException e) {
+            refusals.add(Refusal.unreadable(folder, 0, e));
+        } finally {
+            guard.leave();
         }
-        return FileVisitResult.CONTINUE;
     }
 
-    @Override
-    public FileVisitResult visitFileFailed(Path file, IOException cause) {
-        refusals.add(Refusal.unreadable(file, 0, cause));
-        return FileVisitResult.CONTINUE;
+    private void add(Path folder, String level, List<Entry> entries) {
+        int found = 0;
+        for (Entry entry : entries) {
+            SourceIdentity.Status status = entry.status;
+            if (status == null) {
+                refusals.add(Objects.requireNonNull(entry.refusal));
+            } else if (status.isFolder()) {
+                enter(folder.resolve(entry.name), level + entry.name + "/");
+            } else {
+                files.add(level + entry.name, status.byteSize(), status.modifiedNanos(), status.inode());
+                found++;
+            }
+        }
+        settings.onChecked().accept(found);
     }
 
-    private static boolean isHidden(Path path) {
-        return String.valueOf(path.getFileName()).startsWith(".");
+    /** Returns the entries of a folder in the order of their whole paths. */
+    private List<Entry> look(Path folder, String level) throws IOException {
+        List<String> names = names(folder, level);
+        Stream<String> some = names.size() > MANY ? names.parallelStream() : names.stream();
+        return some.map(name -> {
+                    if (settings.isCancelled().getAsBoolean()) {
+                        throw new CancellationException("cancelled while scanning");
+                    }
+                    return Entry.at(folder, name);
+                })
+                .sorted(Comparator.comparing(Entry::key))
+                .toList();
+    }
+
+    private List<String> names(Path folder, String level) throws IOException {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            for (Path entry : entries) {
+                String name = String.valueOf(entry.getFileName());
+                if (name.startsWith(".")) {
+                    hidden++;
+                } else if (!exclusion.matches(level, name)) {
+                    names.add(name);
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw Objects.requireNonNull(e.getCause());
+        }
+        return names;
     }
 }

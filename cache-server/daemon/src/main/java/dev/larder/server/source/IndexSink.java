@@ -1,6 +1,7 @@
 package dev.larder.server.source;
 
 import dev.larder.column.ColumnBuilder;
+import dev.larder.column.ColumnMemory;
 import dev.larder.column.IntegerIndexBuilder;
 import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.LarderException;
@@ -13,11 +14,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes an index of some columns of a text file, else of its first: each cell leads to the number of its row. */
 final class IndexSink implements CellSink {
+    private final ColumnMemory memory;
     private final Map<String, Keys> columns = new LinkedHashMap<>();
     private long row;
 
-    IndexSink(List<String> wanted) {
-        wanted.forEach(column -> columns.put(column, new Keys()));
+    IndexSink(List<String> wanted, ColumnMemory memory) {
+        this.memory = memory;
+        wanted.forEach(column -> columns.put(column, new Keys(memory)));
     }
 
     @Override
@@ -28,7 +31,7 @@ final class IndexSink implements CellSink {
     @Override
     public void column(String name) {
         if (columns.isEmpty()) {
-            columns.put(name, new Keys());
+            columns.put(name, new Keys(memory));
         }
     }
 
@@ -78,8 +81,13 @@ final class IndexSink implements CellSink {
 
     /** Keys of one column: integers as long as all of them are. */
     private static final class Keys {
-        private final TextIndexBuilder texts = new TextIndexBuilder();
-        private @Nullable IntegerIndexBuilder integers = new IntegerIndexBuilder();
+        private final TextIndexBuilder texts;
+        private @Nullable IntegerIndexBuilder integers;
+
+        Keys(ColumnMemory memory) {
+            this.texts = new TextIndexBuilder(memory);
+            this.integers = new IntegerIndexBuilder(memory);
+        }
 
         void add(String text, boolean isInteger, long row) {
             texts.add(text, row);

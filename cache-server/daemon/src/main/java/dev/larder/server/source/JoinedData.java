@@ -3,21 +3,84 @@ package dev.larder.server.source;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.RandomAccess;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The data of several arrays or files, one after the other. */
 final class JoinedData implements ArrayData {
     private final List<ArrayData> parts;
     private final List<FileRegion> regions;
+    private final @Nullable RegionsOfFiles files;
 
     /** Joins parts in the order of their bytes. */
     JoinedData(List<ArrayData> parts) {
-        this.parts = List.copyOf(parts);
-        this.regions = regions(parts);
+        this(List.copyOf(parts), regions(parts), null);
+    }
+
+    private JoinedData(List<ArrayData> parts, List<FileRegion> regions, @Nullable RegionsOfFiles files) {
+        this.parts = parts;
+        this.regions = regions;
+        this.files = files;
+    }
+
+    /** Joins whole files; keeps nothing but the table of them. */
+    static JoinedData of(FileTable files) {
+        RegionsOfFiles regions = new RegionsOfFiles(files);
+        return new JoinedData(
+                new AbstractList<>() {
+                    @Override
+                    public ArrayData get(int index) {
+                        return new FileData(files.region(index), false);
+                    }
+
+                    @Override
+                    public int size() {
+                        return files.size();
+                    }
+                },
+                regions,
+                regions);
+    }
+
+    @Override
+    public @Nullable SourceIdentity identityOf(int region) {
+        return files == null || region >= files.size() ? null : files.table.get(files.index(region));
+    }
+
+    /** The bytes of those files that have any. */
+    private static final class RegionsOfFiles extends AbstractList<FileRegion> implements RandomAccess {
+        private final FileTable table;
+        private final int @Nullable [] filled;
+
+        RegionsOfFiles(FileTable table) {
+            this.table = table;
+            boolean allFilled = IntStream.range(0, table.size()).allMatch(i -> table.byteSize(i) > 0);
+            this.filled = allFilled
+                    ? null
+                    : IntStream.range(0, table.size())
+                            .filter(i -> table.byteSize(i) > 0)
+                            .toArray();
+        }
+
+        int index(int region) {
+            return filled == null ? region : filled[region];
+        }
+
+        @Override
+        public FileRegion get(int region) {
+            return table.region(index(region));
+        }
+
+        @Override
+        public int size() {
+            return filled == null ? table.size() : filled.length;
+        }
     }
 
     @Override
@@ -45,7 +108,9 @@ final class JoinedData implements ArrayData {
 
     @Override
     public void release() {
-        parts.forEach(ArrayData::release);
+        if (files == null) {
+            parts.forEach(ArrayData::release);
+        }
     }
 
     /** Opens a part when the one before has ended. */

@@ -1,10 +1,17 @@
 package dev.larder.server.source;
 
+import dev.larder.layout.ColumnPart;
 import dev.larder.npy.NpyHeader;
 
 /**
  * One array that a file has, checked, its data not yet read.
  *
  * @param name what the file calls it; empty where the file is one array
+ * @param part the part it plays in a column
  */
-record Member(String name, NpyHeader header, ArrayData data) {}
+record Member(String name, NpyHeader header, ArrayData data, ColumnPart part) {
+    /** Describes an array that is no part of a column. */
+    Member(String name, NpyHeader header, ArrayData data) {
+        this(name, header, data, ColumnPart.NONE);
+    }
+}

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ final class NumberTable implements AutoCloseable {
     private static final long NEVER = Long.MAX_VALUE;
 
     private final Path file;
+    private final LongConsumer beforeSpill;
     private final int columns;
     private final int blockRows;
     private final long[] firstReal;
@@ -31,9 +33,15 @@ final class NumberTable implements AutoCloseable {
     private long rows;
     private @Nullable FileChannel spilled;
 
-    /** Starts an empty one; {@code file} is what failures name. */
-    NumberTable(Path file, int columns) {
+    /**
+     * Starts an empty one.
+     *
+     * @param file what failures name
+     * @param beforeSpill told how many more bytes are about to be written to a temporary file
+     */
+    NumberTable(Path file, int columns, LongConsumer beforeSpill) {
         this.file = file;
+        this.beforeSpill = beforeSpill;
         this.columns = columns;
         this.blockRows = Math.max(1, BLOCK_NUMBERS / columns);
         this.firstReal = new long[columns];
@@ -148,6 +156,7 @@ final class NumberTable implements AutoCloseable {
         spilled = channel;
         int stride = block.length / columns;
         int filled = (int) ((rows - 1) % blockRows) + 1;
+        beforeSpill.accept((long) filled * columns * Long.BYTES);
         ByteBuffer bytes = ByteBuffer.allocate(filled * columns * Long.BYTES).order(ByteOrder.nativeOrder());
         for (int c = 0; c < columns; c++) {
             bytes.asLongBuffer().put(block, c * stride, filled);

@@ -1,5 +1,6 @@
 package dev.larder.server.source;
 
+import dev.larder.column.ColumnMemory;
 import dev.larder.column.RowShapes;
 import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
@@ -37,17 +38,17 @@ final class RaggedScan {
         }
         Source plain = Source.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
         Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
-        List<LarderException> refusals = new ArrayList<>();
+        List<LarderException> refusals = new Refusals();
         String advice = options.keys().isEmpty() ? "; where files of several keys lie together, name the --keys" : "";
         columns.values().forEach(rows -> requireAlike(rows, advice, refusals));
         List<SourceArray> arrays = new ArrayList<>();
         Set<String> scenes = new LinkedHashSet<>();
         if (refusals.isEmpty()) {
             columns.forEach((column, rows) -> {
-                arrays.addAll(column(dataset, column, List.copyOf(rows.values())));
+                arrays.addAll(column(dataset, column, List.copyOf(rows.values()), settings.memory()));
                 scenes.addAll(rows.keySet());
             });
-            arrays.addAll(index(dataset, scenes, plain.arrays().get(0).files().subList(0, 1)));
+            arrays.addAll(index(dataset, scenes, plain.arrays().get(0).files().subList(0, 1), settings.memory()));
         }
         return ColumnScan.source(
                 new Source(dataset, path, arrays, plain.skippedFiles(), plain.hiddenFiles()), refusals);
@@ -92,8 +93,9 @@ final class RaggedScan {
         }
     }
 
-    private static List<SourceArray> column(String dataset, String column, List<SourceArray> rows) {
-        RowShapes shapes = new RowShapes(rows.get(0).header().rank());
+    private static List<SourceArray> column(
+            String dataset, String column, List<SourceArray> rows, ColumnMemory memory) {
+        RowShapes shapes = new RowShapes(rows.get(0).header().rank(), memory);
         List<ArrayData> data = new ArrayList<>(rows.size());
         List<SourceIdentity> files = new ArrayList<>(rows.size());
         for (SourceArray row : rows) {
@@ -112,8 +114,9 @@ final class RaggedScan {
         return arrays;
     }
 
-    private static List<SourceArray> index(String dataset, Set<String> scenes, List<SourceIdentity> first) {
-        TextIndexBuilder index = new TextIndexBuilder();
+    private static List<SourceArray> index(
+            String dataset, Set<String> scenes, List<SourceIdentity> first, ColumnMemory memory) {
+        TextIndexBuilder index = new TextIndexBuilder(memory);
         for (String scene : scenes) {
             index.add(scene, index.size());
         }

@@ -28,6 +28,16 @@ final class Refusal {
         return start(file, offset, reason).remedy("repair, replace or remove the file");
     }
 
+    /** Says what is wrong with a file as a whole, whatever is in it. */
+    static LarderException unfit(Path file, String reason, String remedy) {
+        return start(file, reason).remedy(remedy);
+    }
+
+    /** Says that somebody wrote to a file that was being loaded. */
+    static LarderException changed(Path file) {
+        return unfit(file, "it changed while it was read", "load again when nobody writes to it");
+    }
+
     /** Turns a failure to read into words; being interrupted is not the file's fault. */
     static LarderException unreadable(Path file, long offset, IOException cause) {
         return unreadable(file, offset, "", cause);
@@ -41,7 +51,9 @@ final class Refusal {
                     .cause(cause)
                     .exception();
         }
-        return start(file, offset, what + reason(file, cause))
+        boolean isWithin = !(cause instanceof FileSystemException);
+        String reason = what + reason(file, cause);
+        return (isWithin ? start(file, offset, reason) : start(file, reason))
                 .cause(cause)
                 .remedy("check that the file is there and readable");
     }
@@ -72,6 +84,24 @@ final class Refusal {
                 .with("badFiles", refusals.size() + lines.toString())
                 .cause(refusals.get(0))
                 .exception();
+    }
+
+    /** Returns what the first of a chain of failures says: libraries wrap it in words about themselves. */
+    static String deepest(Throwable failure) {
+        Throwable first = failure;
+        for (int depth = 0; first.getCause() != null && depth < 10; depth++) {
+            first = first.getCause();
+        }
+        if (first instanceof Error error) { // such as a full heap, which is no fault of the file
+            throw error;
+        }
+        return String.valueOf(first.getMessage());
+    }
+
+    private static Failure start(Path file, String reason) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
+                .with("file", file)
+                .with("reason", reason);
     }
 
     private static Failure start(Path file, long offset, String reason) {

@@ -18,14 +18,17 @@ import org.jspecify.annotations.Nullable;
 /** Checks the files of a source, with several threads where there are many. What it gives is in the order of the files. */
 final class Scan {
     private static final int BATCH = 64;
+    private static final int MOST_KEPT = 1_000;
 
     private final String dataset;
     private final List<SourceFile> files;
     private final SourceOptions options;
     private final ScanSettings settings;
-    private final SourceProbe probe = new SourceProbe();
+    private final SourceProbe probe;
     private final @Nullable List<SourceArray>[] arrays;
     private final @Nullable LarderException[] refusals;
+    private final AtomicInteger refused = new AtomicInteger();
+    private volatile @Nullable LarderException anyRefusal;
     private final AtomicInteger nextBatch = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
 
@@ -35,6 +38,7 @@ final class Scan {
         this.files = files;
         this.options = options;
         this.settings = settings;
+        this.probe = new SourceProbe(settings);
         this.arrays = new List[files.size()];
         this.refusals = new LarderException[files.size()];
     }
@@ -116,7 +120,10 @@ final class Scan {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     throw e;
                 }
-                refusals[i] = e;
+                if (anyRefusal == null) {
+                    anyRefusal = e;
+                }
+                refusals[i] = refused.getAndIncrement() < MOST_KEPT ? e : anyRefusal; // of a million nobody reads more
             }
         }
         settings.onChecked().accept(to - from);

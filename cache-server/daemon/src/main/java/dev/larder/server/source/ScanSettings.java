@@ -1,7 +1,9 @@
 package dev.larder.server.source;
 
+import dev.larder.column.ColumnMemory;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
 
 /**
  * Says how a source is scanned.
@@ -11,5 +13,18 @@ import java.util.function.IntConsumer;
  * @param isCancelled asked between files; once it says yes the scan ends with a {@link
  *     java.util.concurrent.CancellationException}
  * @param onChecked told how many more files were checked, from changing threads
+ * @param memory where columns are made; lives until the arrays have been released
+ * @param beforeSpill told how many more bytes a table is about to write to a temporary file, and may refuse
  */
-public record ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {}
+public record ScanSettings(
+        int workers,
+        boolean takesHidden,
+        BooleanSupplier isCancelled,
+        IntConsumer onChecked,
+        ColumnMemory memory,
+        LongConsumer beforeSpill) {
+    /** Makes columns in anonymous memory: for programs that read their own files. */
+    public ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
+        this(workers, takesHidden, isCancelled, onChecked, ColumnMemory.anonymous(), bytes -> {});
+    }
+}

@@ -189,7 +189,8 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
                 .with("skippedFiles", walk.skipped())
                 .with("hiddenFiles", walk.hidden());
         return options.keys().isEmpty()
-                ? failure.remedy("files of these kinds are read: " + SourceKind.ALL)
+                ? failure.remedy("files of these kinds are read: " + SourceKind.ALL
+                        + (walk.skipped() == 0 ? "" : "; files of any kind with --as bytes"))
                 : failure.with("keys", options.keys()).remedy("no file's stem ends in _ and one of the keys");
     }
 }

@@ -22,7 +22,7 @@ public record SourceArray(
         ArrayName name, NpyHeader header, ArrayData data, List<SourceIdentity> files, ColumnPart part) {
     /** Keeps its own copy. */
     public SourceArray {
-        files = List.copyOf(files);
+        files = files instanceof FileTable ? files : List.copyOf(files);
         if (files.isEmpty()) {
             throw new IllegalArgumentException("no files: array=" + name);
         }
@@ -56,6 +56,11 @@ public record SourceArray(
     /** Gives up what has been kept for reading; see {@link ArrayData#release}. */
     public void release() {
         data.release();
+    }
+
+    /** Opens its data to be read once more and never again; see {@link ArrayData#openForLastTime}. */
+    public ReadableByteChannel openForLastTime() {
+        return data.openForLastTime();
     }
 
     /** Opens its data; see {@link ArrayData#open}. */

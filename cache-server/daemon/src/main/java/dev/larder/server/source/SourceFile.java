@@ -3,10 +3,10 @@ package dev.larder.server.source;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
-import dev.larder.layout.ColumnPart;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
+import dev.larder.protocol.ArrayRow;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,8 +47,9 @@ record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembe
             String name = nameOf(member);
             requireName(name);
             requireStorable(member.header(), probe);
+            requireListable(dataset + "/" + name, member.header());
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, name), member.header(), member.data(), files, ColumnPart.NONE));
+                    new ArrayName(dataset, name), member.header(), member.data(), files, member.part()));
         }
         return arrays;
     }
@@ -99,7 +100,11 @@ record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembe
     private void requireName(String name) {
         String objection = Names.arrayObjection(name);
         if (objection != null) {
-            throw Refusal.of(path, 0, "its array cannot be called " + Names.printable(name) + ": " + objection);
+            throw Refusal.unfit(
+                    path,
+                    "its array cannot be called " + Names.printable(name) + ": " + objection,
+                    "rename the file, leave it out with --exclude, or load the folder --as bytes, where a file may have any"
+                            + " name");
         }
     }
 
@@ -116,6 +121,14 @@ record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembe
                 throw e;
             }
             throw Refusal.of(path, 0, e.getMessage() == null ? "it cannot be stored" : e.getMessage());
+        }
+    }
+
+    private void requireListable(String name, NpyHeader header) {
+        String objection = ArrayRow.objection(name, header.dtype());
+        if (objection != null) {
+            throw Refusal.unfit(
+                    path, "its array cannot be listed: " + objection, "shorten names of files, folders or fields");
         }
     }
 

@@ -26,20 +26,33 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
      * is not there or no regular file.
      */
     public static SourceIdentity of(Path file) {
-        Map<String, Object> attributes;
-        try {
-            attributes = Files.readAttributes(file, ATTRIBUTES);
-        } catch (IOException e) {
-            throw Refusal.unreadable(file, 0, e);
+        Status status = Status.of(file);
+        if (status.isFolder()) {
+            throw irregular(file, true);
         }
-        if (!Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
-            throw irregular(file, Boolean.TRUE.equals(attributes.get("isDirectory")));
+        return new SourceIdentity(file.toAbsolutePath(), status.byteSize(), status.modifiedNanos(), status.inode());
+    }
+
+    /** What the file system says of a regular file or of a folder. */
+    record Status(boolean isFolder, long byteSize, long modifiedNanos, long inode) {
+        /** Looks through links. Fails with a refusal where nothing is there, or neither of the two. */
+        static Status of(Path path) {
+            Map<String, Object> attributes;
+            try {
+                attributes = Files.readAttributes(path, ATTRIBUTES);
+            } catch (IOException e) {
+                throw Refusal.unreadable(path, 0, e);
+            }
+            boolean isFolder = Boolean.TRUE.equals(attributes.get("isDirectory"));
+            if (!isFolder && !Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
+                throw irregular(path, false);
+            }
+            return new Status(
+                    isFolder,
+                    number(attributes.get("size")),
+                    number(attributes.get("lastModifiedTime")),
+                    number(attributes.get("ino")));
         }
-        return new SourceIdentity(
-                file.toAbsolutePath(),
-                number(attributes.get("size")),
-                number(attributes.get("lastModifiedTime")),
-                number(attributes.get("ino")));
     }
 
     /** Describes an open file. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is no regular file. */
@@ -51,7 +64,10 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
     }
 
     private static LarderException irregular(Path file, boolean isFolder) {
-        return Refusal.of(file, 0, isFolder ? "it is a folder" : "it is no regular file but a pipe, device or socket");
+        return Refusal.unfit(
+                file,
+                isFolder ? "it is a folder" : "it is no regular file but a pipe, device or socket",
+                "name regular files, or take it out of the folder");
     }
 
     private static long number(@Nullable Object attribute) {
@@ -64,7 +80,7 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
     /** Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the file was changed or replaced since. */
     public void requireUnchanged() {
         if (!equals(of(file))) {
-            throw Refusal.of(file, 0, "it changed while it was read");
+            throw Refusal.changed(file);
         }
     }
 }

@@ -14,8 +14,9 @@ import java.util.List;
  * @param as what becomes of them
  * @param dtype the element type of raw binary files, or of tables that become one matrix; empty where files say it
  * @param shape the shape of raw binary files; empty for one dimension
+ * @param exclusion which files and folders of a folder are left out
  */
-public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
+public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape, Exclusion exclusion) {
     /** Checks them, and drops repeated keys. */
     public SourceOptions {
         WantedType.require(dtype, shape);
@@ -34,14 +35,20 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
         this(keys, LoadOptions.As.ARRAYS, "", "");
     }
 
+    /** Leaves nothing out. */
+    SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
+        this(keys, as, dtype, shape, Exclusion.of(List.of()));
+    }
+
     /** Returns what of a load's options matters for its sources. */
     public static SourceOptions of(LoadOptions options) {
-        return new SourceOptions(options.keys(), options.as(), options.dtype(), options.shape());
+        return new SourceOptions(
+                options.keys(), options.as(), options.dtype(), options.shape(), Exclusion.of(options.exclude()));
     }
 
     /** Returns the same, made into something else. */
     SourceOptions withAs(LoadOptions.As wanted) {
-        return new SourceOptions(keys, wanted, dtype, shape);
+        return new SourceOptions(keys, wanted, dtype, shape, exclusion);
     }
 
     /** Returns the options that keep every file of a known kind. */

@@ -37,8 +37,18 @@ final class SourceProbe {
     private static final int VERSION_OFFSET = 6;
     private static final int LENGTH_OFFSET = 8;
 
+    private final ScanSettings settings;
     private final Map<ByteBuffer, NpyHeader> headers = new ConcurrentHashMap<>();
     private final Set<NpyHeader> storable = ConcurrentHashMap.newKeySet();
+
+    /** Starts with nothing known. */
+    SourceProbe(ScanSettings settings) {
+        this.settings = settings;
+    }
+
+    ScanSettings settings() {
+        return settings;
+    }
 
     /**
      * What one look at a file gave.
@@ -73,7 +83,7 @@ final class SourceProbe {
         ByteBuffer direct = BEGINNING.get().clear().limit((int) Math.min(BEGINNING_BYTES, byteSize));
         try {
             if (IO.read(descriptor, 0, IO.addressOf(direct), direct.limit()) < direct.limit()) {
-                throw Refusal.of(file, 0, "it changed while it was read");
+                throw Refusal.changed(file);
             }
         } catch (LarderException e) {
             throw refusal(file, e);

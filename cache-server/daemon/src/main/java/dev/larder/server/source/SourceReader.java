@@ -61,13 +61,13 @@ public final class SourceReader implements AutoCloseable {
     public void requireUnchanged() {
         FileStatus status = POSIX.status(descriptor);
         if (!status.isRegular()) {
-            throw Refusal.of(seen.file(), 0, "it is no regular file any more");
+            throw Refusal.changed(seen.file());
         }
         if (!status.isLinked()
                 || status.inode() != seen.inode()
                 || status.byteSize() != seen.byteSize()
                 || status.modifiedNanos() != seen.modifiedNanos()) {
-            throw Refusal.of(seen.file(), 0, "it changed while it was read");
+            throw Refusal.changed(seen.file());
         }
     }
 

@@ -4,16 +4,12 @@ import dev.larder.error.LarderException;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -29,8 +25,8 @@ final class SourceWalk {
     private final boolean takesHidden;
     private final boolean isQuick;
     private final List<SourceFile> files = new ArrayList<>();
-    private final List<LarderException> refusals = new ArrayList<>();
-    private final Set<Object> above = new HashSet<>();
+    private final List<LarderException> refusals = new Refusals();
+    private final FolderGuard guard = new FolderGuard();
     private int known;
     private int skipped;
     private int hidden;
@@ -49,6 +45,7 @@ final class SourceWalk {
             Path root, SourceOptions options, Predicate<String> isWanted, boolean takesHidden, boolean isQuick) {
         SourceWalk walk = new SourceWalk(root, options, isWanted, takesHidden, isQuick);
         if (Files.isDirectory(root)) {
+            FolderGuard.requireNotEverything(root);
             walk.enter(root, "");
             walk.files.sort(Comparator.comparing(SourceFile::arrayName).thenComparing(SourceFile::path));
         } else {
@@ -88,9 +85,12 @@ final class SourceWalk {
         SourceIdentity.of(root);
         boolean isTyped = !options.dtype().isEmpty();
         if (kind == null && !isTyped) {
-            throw Refusal.of(root, 0, "its name is of no known kind (" + SourceKind.ALL + ")");
+            throw Refusal.unfit(
+                    root,
+                    "its name is of no known kind (" + SourceKind.ALL + ")",
+                    "rename it, say --dtype where it is raw numbers, or load it --as bytes");
         } else if (kind != null && isTyped && !kind.takesDtype()) {
-            throw Refusal.of(root, 0, "it says itself what it holds: load it without --dtype");
+            throw Refusal.unfit(root, "it says itself what it holds", "load it without --dtype");
         }
         add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
     }
@@ -108,16 +108,19 @@ final class SourceWalk {
 
     private void enter(Path folder, String level) {
         try {
-            Object key = Files.readAttributes(folder, BasicFileAttributes.class).fileKey();
-            if (!above.add(key)) {
-                throw new FileSystemLoopException(folder.toString());
-            }
+            guard.enter(folder);
+        } catch (IOException e) {
+            refusals.add(Refusal.unreadable(folder, 0, e));
+            return;
+        }
+        try {
             for (Path inner : look(folder, level)) {
                 enter(inner, level + inner.getFileName() + "/");
             }
-            above.remove(key);
         } catch (IOException e) {
             refusals.add(Refusal.unreadable(folder, 0, e));
+        } finally {
+            guard.leave();
         }
     }
 
@@ -142,6 +145,9 @@ final class SourceWalk {
         String fileName = String.valueOf(entry.getFileName());
         if (!takesHidden && fileName.startsWith(".")) {
             hidden++;
+            return false;
+        }
+        if (options.exclusion().matches(level, fileName)) {
             return false;
         }
         SourceKind kind = SourceKind.of(fileName, options);

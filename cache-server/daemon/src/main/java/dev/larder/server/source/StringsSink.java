@@ -1,11 +1,13 @@
 package dev.larder.server.source;
 
+import dev.larder.column.ColumnMemory;
 import dev.larder.column.StringsBuilder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Makes a column of texts of each column of a text file. A row without a cell has the empty text there. */
 final class StringsSink implements CellSink {
@@ -16,13 +18,15 @@ final class StringsSink implements CellSink {
     private static final int MAX_COLUMNS = 10_000;
 
     private final List<String> wanted;
+    private final ColumnMemory memory;
     private final Map<String, StringsBuilder> columns = new LinkedHashMap<>();
     private long rows;
     private long given;
 
     /** Keeps some columns; all of them if none is named. */
-    StringsSink(List<String> wanted) {
+    StringsSink(List<String> wanted, ColumnMemory memory) {
         this.wanted = wanted;
+        this.memory = memory;
     }
 
     @Override
@@ -43,7 +47,7 @@ final class StringsSink implements CellSink {
             if (columns.size() == MAX_COLUMNS) {
                 throw new BadCell("there are more than " + MAX_COLUMNS + " columns");
             }
-            builder = new StringsBuilder();
+            builder = new StringsBuilder(memory);
             columns.put(name, builder);
             fill(builder, rows);
         }
@@ -92,6 +96,13 @@ final class StringsSink implements CellSink {
             arrays.addAll(ColumnScan.arrays(dataset, prefix + column, builder, identity));
         });
         return arrays;
+    }
+
+    /** Returns what was made of a column, which belongs to the caller from now on; null where it has not so many rows. */
+    @Nullable
+    StringsBuilder column(String name, long expectedRows) {
+        StringsBuilder builder = columns.get(name);
+        return builder == null || rows != expectedRows ? null : builder;
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.nio.file.Path;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The numbers of a file, kept from the check for the copy if it is large, read once more if it is small. Thread-safe. */
@@ -10,13 +11,15 @@ final class TableContent {
     private final SourceFile file;
     private final @Nullable NumberFormat wanted;
     private final @Nullable NumberTable kept;
+    private final LongConsumer beforeSpill;
     private final long rows;
 
     /** What was read again of a small table: each of its columns asks for it. */
     private SoftReference<@Nullable NumberTable> again = new SoftReference<>(null);
 
     /** Takes over a table that has been read. */
-    TableContent(SourceFile file, @Nullable NumberFormat wanted, NumberTable table) {
+    TableContent(SourceFile file, @Nullable NumberFormat wanted, NumberTable table, LongConsumer beforeSpill) {
+        this.beforeSpill = beforeSpill;
         this.file = file;
         this.wanted = wanted;
         this.rows = table.rows();
@@ -38,9 +41,9 @@ final class TableContent {
             return known;
         }
         try {
-            NumberTable read = TableFormat.read(file, wanted);
+            NumberTable read = TableFormat.read(file, wanted, beforeSpill);
             if (read.rows() != rows) {
-                throw Refusal.of(file.path(), 0, "it changed while it was read");
+                throw Refusal.changed(file.path());
             }
             again = new SoftReference<>(read);
             return read;

@@ -3,6 +3,8 @@ package dev.larder.server.source;
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import dev.larder.column.ColumnArray;
+import dev.larder.column.StringsBuilder;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
@@ -14,12 +16,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tables of numbers as text, with commas or tabs between the fields and a line of names first. Their groups of columns are
- * arrays of int64, or of float64 where a number is missing or no integer; with a type given, all columns are one matrix of it.
+ * Tables as text, with commas or tabs between the fields and a line of names first. Their groups of columns are arrays of int64,
+ * or of float64 where a number is missing or no integer; with a type given, all columns are one matrix of it. A column whose
+ * first value is no number is a column of texts.
  */
 final class TableFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 64 << 10;
@@ -28,23 +32,67 @@ final class TableFormat implements SourceFormat {
     public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
             throws IOException {
         NumberFormat wanted = options.dtype().isEmpty() ? null : wanted(file, options);
-        TableReader reader = new TableReader(file.path(), wanted);
+        TableReader reader =
+                new TableReader(file.path(), wanted, probe.settings().beforeSpill());
         NumberTable table = read(file, reader);
-        TableContent content = new TableContent(file, wanted, table);
+        TableContent content =
+                new TableContent(file, wanted, table, probe.settings().beforeSpill());
         List<Member> members = new ArrayList<>();
         if (wanted != null) {
             members.add(member(content, new ColumnGroups.Group("", 0, table.columns(), true), wanted));
         } else {
-            for (ColumnGroups.Group group : ColumnGroups.of(reader.header())) {
-                members.add(member(content, group, new NumberFormat(dtype(table, group))));
+            List<ColumnGroups.Group> groups = ColumnGroups.of(reader.header(), reader.texts());
+            for (ColumnGroups.Group group : groups) {
+                if (!reader.texts().get(group.first())) {
+                    members.add(member(content, group, new NumberFormat(dtype(table, group))));
+                }
             }
+            members.addAll(texts(file, reader, groups, content, probe.settings()));
         }
         return members;
     }
 
+    /** Reads a table that has columns of texts once more, for those alone. */
+    private static List<Member> texts(
+            SourceFile file,
+            TableReader reader,
+            List<ColumnGroups.Group> groups,
+            TableContent content,
+            ScanSettings settings) {
+        List<ColumnGroups.Group> wanted = groups.stream()
+                .filter(group -> reader.texts().get(group.first()))
+                .toList();
+        if (wanted.isEmpty()) {
+            return List.of();
+        }
+        List<String> columns =
+                wanted.stream().map(group -> reader.header().get(group.first())).toList();
+        StringsSink sink = new StringsSink(columns, settings.memory());
+        try {
+            TextKind kind = TextKind.require(TextKind.of(file.fileName()), file.path());
+            new TextFile(file.path(), kind, settings.isCancelled()).read(sink);
+            List<Member> members = new ArrayList<>();
+            for (int i = 0; i < wanted.size(); i++) {
+                StringsBuilder texts = sink.column(columns.get(i), content.rows());
+                if (texts == null) {
+                    throw Refusal.changed(file.path());
+                }
+                for (ColumnArray array : texts.arrays(wanted.get(i).name())) {
+                    members.add(new Member(array.name(), array.header(), new BuiltData(array), array.part()));
+                }
+            }
+            return members;
+        } catch (RuntimeException | Error e) {
+            sink.close();
+            content.release();
+            throw e;
+        }
+    }
+
     /** Reads all of a file; the caller closes the table. */
-    static NumberTable read(SourceFile file, @Nullable NumberFormat wanted) throws IOException {
-        return read(file, new TableReader(file.path(), wanted));
+    static NumberTable read(SourceFile file, @Nullable NumberFormat wanted, LongConsumer beforeSpill)
+            throws IOException {
+        return read(file, new TableReader(file.path(), wanted, beforeSpill));
     }
 
     private static NumberTable read(SourceFile file, TableReader reader) throws IOException {
@@ -57,6 +105,7 @@ final class TableFormat implements SourceFormat {
                         .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                         .allowUnclosedQuote(false)
                         .detectBomHeader(true)
+                        .maxBufferSize(LineReader.MAX_LENGTH)
                         .build(reader, unpacked, StandardCharsets.UTF_8)) {
             csv.forEach(row -> {});
             NumberTable table = reader.table();
@@ -80,7 +129,7 @@ final class TableFormat implements SourceFormat {
                 return Refusal.unreadable(file.path(), 0, io);
             }
         }
-        return Refusal.of(file.path(), 0, "it is no proper table (" + failure.getMessage() + ")");
+        return Refusal.of(file.path(), 0, "it is no proper table (" + Refusal.deepest(failure) + ")");
     }
 
     private static NumberFormat wanted(SourceFile file, SourceOptions options) {

@@ -8,21 +8,25 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Takes the fields of a table as they are read, and keeps their numbers. Used by one thread. */
 final class TableReader extends CsvCallbackHandler<Boolean> {
     static final int MAX_COLUMNS = 65_536;
 
-    private static final String TEXTS = "load texts with --as strings, or remove the column";
+    private static final String TEXTS = "repair the line, or load all columns as texts with --as strings";
 
     private static final int MAX_NAME_CHARS = 1_000;
 
     private final Path file;
+    private final LongConsumer beforeSpill;
     private final @Nullable NumberFormat wanted;
     private final NumberText number = new NumberText();
     private final List<String> first = new ArrayList<>();
+    private final BitSet texts = new BitSet();
     private boolean firstIsNumbers = true;
     private @Nullable NumberTable table;
     private long line;
@@ -31,14 +35,20 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     private RecordType type = RecordType.DATA;
 
     /** Reads numbers of a type that is wanted for all, or whatever comes. */
-    TableReader(Path file, @Nullable NumberFormat wanted) {
+    TableReader(Path file, @Nullable NumberFormat wanted, LongConsumer beforeSpill) {
         this.file = file;
+        this.beforeSpill = beforeSpill;
         this.wanted = wanted;
     }
 
     /** Returns the fields of the first line; empty if there was none. */
     List<String> header() {
         return firstIsNumbers ? List.of() : first;
+    }
+
+    /** Returns which columns are of texts; the table has zeros there. */
+    BitSet texts() {
+        return texts;
     }
 
     /** Ends the table; the caller closes it. */
@@ -96,12 +106,25 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     }
 
     private void add(NumberTable numbers, NumberText.Kind kind, char[] buffer, int offset, int length) {
-        if (kind == NumberText.Kind.NONE) {
-            throw refusal(shown(buffer, offset, length) + " is no number", TEXTS);
+        if (kind == NumberText.Kind.NONE && wanted == null && numbers.rows() == 0) {
+            texts.set(fields); // the first value says what a column holds
+        }
+        if (texts.get(fields)) {
+            numbers.add(fields, 0);
+        } else if (kind == NumberText.Kind.NONE) {
+            throw refusal(
+                    shown(buffer, offset, length) + " is no number"
+                            + (wanted == null ? ", as the first of its column is" : ""),
+                    TEXTS);
         } else if (wanted != null && !wanted.fits(kind, number)) {
             throw refusal(
                     shown(buffer, offset, length) + " is no element of " + wanted.dtype(), "ask for another --dtype");
+        } else {
+            addNumber(numbers, kind);
         }
+    }
+
+    private void addNumber(NumberTable numbers, NumberText.Kind kind) {
         boolean isInteger = kind == NumberText.Kind.INTEGER || (kind == NumberText.Kind.UNSIGNED && wanted != null);
         if (wanted != null && !wanted.isReal()) {
             numbers.add(fields, isInteger ? number.integer() : (long) number.real());
@@ -152,7 +175,7 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
 
     /** Looks at the first line: names, or numbers already where one type for all was asked for. */
     private void start() {
-        NumberTable numbers = new NumberTable(file, first.size());
+        NumberTable numbers = new NumberTable(file, first.size(), beforeSpill);
         table = numbers;
         if (!firstIsNumbers) {
             return;

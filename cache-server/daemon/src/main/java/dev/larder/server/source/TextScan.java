@@ -1,5 +1,6 @@
 package dev.larder.server.source;
 
+import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.LoadOptions;
@@ -12,22 +13,24 @@ final class TextScan {
     private TextScan() {}
 
     static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
-        FileWalk walk = FileWalk.of(path);
-        List<LarderException> refusals = new ArrayList<>(walk.refusals());
+        FileWalk walk = FileWalk.of(path, options, settings);
+        List<LarderException> refusals = walk.refusals();
         List<SourceArray> arrays = new ArrayList<>();
-        boolean isAlone = walk.files().size() == 1 && walk.files().get(0).path().equals(path);
+        FileTable files = walk.files();
+        boolean isAlone = files.size() == 1 && files.path(0).equals(path);
         int skipped = 0;
-        for (FileWalk.Found file : walk.files()) {
-            TextKind kind = TextKind.of(file.name());
+        for (int i = 0; i < files.size(); i++) {
+            String name = files.name(i);
+            TextKind kind = TextKind.of(name);
             if (kind == null && !isAlone) {
                 skipped++;
                 continue;
             }
             try {
-                TextKind known = TextKind.require(kind, file.path());
-                String prefix = isAlone ? "" : TextKind.stem(file.name()) + "/";
-                TextFile text = new TextFile(file.path(), known, settings.isCancelled());
-                arrays.addAll(read(dataset, prefix, text, options));
+                TextKind known = TextKind.require(kind, files.path(i));
+                String prefix = isAlone ? "" : TextKind.stem(name) + "/";
+                TextFile text = new TextFile(files.path(i), known, settings.isCancelled());
+                arrays.addAll(read(dataset, prefix, text, options, settings.memory()));
             } catch (RuntimeException | Error e) {
                 if (!(e instanceof LarderException refusal) || refusal.code() != ErrorCode.BAD_INPUT) {
                     arrays.forEach(SourceArray::release);
@@ -42,11 +45,13 @@ final class TextScan {
         return ColumnScan.source(new Source(dataset, path, arrays, skipped, walk.hidden()), refusals);
     }
 
-    private static List<SourceArray> read(String dataset, String prefix, TextFile text, SourceOptions options) {
+    private static List<SourceArray> read(
+            String dataset, String prefix, TextFile text, SourceOptions options, ColumnMemory memory) {
         Path file = text.path();
         SourceIdentity identity = SourceIdentity.of(file);
-        CellSink sink =
-                options.as() == LoadOptions.As.INDEX ? new IndexSink(options.keys()) : new StringsSink(options.keys());
+        CellSink sink = options.as() == LoadOptions.As.INDEX
+                ? new IndexSink(options.keys(), memory)
+                : new StringsSink(options.keys(), memory);
         try {
             text.read(sink);
             List<SourceArray> arrays = sink.arrays(dataset, prefix, file, List.of(identity));

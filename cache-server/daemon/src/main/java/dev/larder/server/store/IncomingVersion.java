@@ -6,8 +6,10 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.Digest;
 import dev.larder.layout.SegmentFile;
+import dev.larder.npy.Dtype;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
+import dev.larder.protocol.ArrayRow;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -237,7 +239,7 @@ public final class IncomingVersion implements AutoCloseable {
 
     /** Adds an array that stays in a file outside the store. */
     public synchronized void addInPlace(ArrayEntry entry, SegmentFile file) {
-        arrays.add(entry);
+        add(entry);
         outside.put(file.file(), file);
     }
 
@@ -247,7 +249,20 @@ public final class IncomingVersion implements AutoCloseable {
 
     /** Adds an array whose bytes are written. */
     public synchronized void add(ArrayEntry entry) {
+        requireListable(entry);
         arrays.add(entry);
+    }
+
+    /** One array that no listing can show would keep all others from being listed. */
+    private void requireListable(ArrayEntry entry) {
+        String objection = ArrayRow.objection(dataset + "/" + entry.name(), Dtype.parse(entry.dtype()));
+        if (objection != null) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "array cannot be listed")
+                    .with("dataset", dataset)
+                    .with("array", entry.name())
+                    .with("reason", objection)
+                    .remedy("shorten its name or the names of its fields");
+        }
     }
 
     synchronized List<ArrayEntry> arrays() {

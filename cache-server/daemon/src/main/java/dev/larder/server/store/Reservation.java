@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -24,6 +25,7 @@ public final class Reservation implements AutoCloseable {
     private final Space space;
     private final Growth growth;
     private final List<Path> places = new ArrayList<>();
+    private final List<LongSupplier> unnamed = new ArrayList<>();
     private final List<PublishedVersion> evicted = new ArrayList<>();
     private long bytes;
     private long besideBytes;
@@ -81,6 +83,13 @@ public final class Reservation implements AutoCloseable {
     public long writtenBytes() {
         synchronized (space) {
             return occupiedBytes();
+        }
+    }
+
+    /** Tells of what is written within this space and has no name: {@code occupiedBytes} says how much that is by now. */
+    void writesTo(LongSupplier occupiedBytes) {
+        synchronized (space) {
+            unnamed.add(occupiedBytes);
         }
     }
 
@@ -160,6 +169,9 @@ public final class Reservation implements AutoCloseable {
         long sum = 0;
         for (int i = places.size() - 1; i >= 0; i--) { // backwards, as files move forwards: none is counted twice
             sum += Occupied.bytes(places.get(i));
+        }
+        for (LongSupplier occupiedBytes : unnamed) {
+            sum += occupiedBytes.getAsLong();
         }
         return sum;
     }

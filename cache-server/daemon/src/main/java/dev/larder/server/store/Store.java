@@ -254,6 +254,11 @@ public final class Store implements AutoCloseable {
         return ByteSums.roundUp(fileBytes, PAGE_BYTES);
     }
 
+    /** Makes memory for a load, which lies in the store and grows a reservation. The caller closes it, and then the reservation. */
+    public Scratch newScratch(Reservation reservation) {
+        return new Scratch(posix, () -> newPlace("scratch"), reservation);
+    }
+
     /** Starts a version that is invisible to readers. The caller closes it. */
     public IncomingVersion newIncoming(String dataset, Provenance provenance) {
         Path folder = newPlace(dataset);

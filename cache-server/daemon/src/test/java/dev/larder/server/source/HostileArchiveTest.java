@@ -194,7 +194,8 @@ class HostileArchiveTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "a,b;1,x | | line=2 reason=field 2 (b): 'x' is no number; load texts with --as strings",
+                "a,b;1,2;3,x | | line=3 reason=field 2 (b): 'x' is no number, as the first of its column is; repair the line, or"
+                        + " load all columns as texts with --as strings",
                 "a,b;1,2;3 | | line=3 reason=it has 1 fields, the first line 2",
                 "a,b;1,2;3,4,5 | | line=3 reason=it has more fields than the 2",
                 "1,2;3,4 | | line=1 reason=the first line has numbers where the names",
@@ -205,9 +206,9 @@ class HostileArchiveTest {
                 "a;NA;1 | i4 | 'NA' is no element of <i4",
                 "a;2 | bool | '2' is no element of |b1",
                 "a;1 | S3 | cannot become elements of |S3",
-                "a;0x10 | | '0x10' is no number",
-                "a;1d | | '1d' is no number",
-                "a;- | | '-' is no number",
+                "a;1;0x10 | | '0x10' is no number",
+                "a;1;1d | | '1d' is no number",
+                "a;1;- | | '-' is no number",
                 "a;\"1 | | no proper table",
                 "a,a;1,2 | | array a of the same file has the same name",
                 "~~ | | it is empty"

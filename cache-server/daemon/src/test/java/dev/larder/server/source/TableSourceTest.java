@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tables of numbers, and bytes whose type the user says. */
 class TableSourceTest {
@@ -133,6 +134,34 @@ class TableSourceTest {
 
     private static SourceOptions typed(String dtype, String shape) {
         return SourceOptions.of(LoadOptions.none().withElements(dtype, shape));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"t.csv", "t.csv.gz"})
+    void columnsOfTextsStandBesideColumnsOfNumbers(String name) throws Exception {
+        Path file = write(name, "id,full name,x0,x1,tag2\n1,\"Ann, B\",0.5,1,a\n2,12,,2,\n");
+
+        Source source = Source.scan("set", file, SourceOptions.none());
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array() + " " + array.dtype() + " " + array.part())
+                .containsExactly(
+                        "full_name/bytes |u1 STRINGS_BYTES",
+                        "full_name/offsets <i8 STRINGS_OFFSETS",
+                        "id <i8 NONE",
+                        "tag2/bytes |u1 STRINGS_BYTES",
+                        "tag2/offsets <i8 STRINGS_OFFSETS",
+                        "x <f8 NONE");
+        assertThat(new String(SourceFiles.data(source.arrays().get(0)), StandardCharsets.UTF_8))
+                .isEqualTo("Ann, B12");
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @Test
+    void aTextInAColumnOfNumbersIsRefusedWithItsLine() {
+        assertThatThrownBy(() -> Source.scan("set", write("t.csv", "a,b\n1,x\ny,z\n"), SourceOptions.none()))
+                .hasMessageContaining("line=3 reason=field 1 (a): 'y' is no number, as the first of its column is;")
+                .hasMessageContaining("--as strings");
     }
 
     private Path write(String name, String text) {

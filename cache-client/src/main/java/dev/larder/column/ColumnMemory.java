@@ -1,0 +1,46 @@
+package dev.larder.column;
+
+import dev.larder.posix.Posix;
+
+/** Gives builders of columns the memory that they fill. Addresses and lengths are bytes, in multiples of a page. Thread-safe. */
+public interface ColumnMemory {
+    /** Returns anonymous memory of this process, which nothing but the machine limits. */
+    static ColumnMemory anonymous() {
+        return AnonymousMemory.INSTANCE;
+    }
+
+    /** Returns the address of a new stretch, all zeros; its bytes may be touched after {@link #populate}. */
+    long allocate(long byteSize);
+
+    /** Sees to it that bytes can be written. Fails with {@link dev.larder.error.ErrorCode#NO_SPACE} where there is no room. */
+    void populate(long address, long byteSize);
+
+    /**
+     * Takes a stretch back.
+     *
+     * @param populatedBytes how many bytes from its start were populated
+     */
+    void free(long address, long byteSize, long populatedBytes);
+
+    /** Memory that the kernel gives page by page when it is touched. */
+    final class AnonymousMemory implements ColumnMemory {
+        private static final AnonymousMemory INSTANCE = new AnonymousMemory();
+
+        private AnonymousMemory() {}
+
+        @Override
+        public long allocate(long byteSize) {
+            return Posix.system().allocate(byteSize);
+        }
+
+        @Override
+        public void populate(long address, long byteSize) {
+            // the kernel does so at the first touch
+        }
+
+        @Override
+        public void free(long address, long byteSize, long populatedBytes) {
+            Posix.system().unmap(address, byteSize);
+        }
+    }
+}

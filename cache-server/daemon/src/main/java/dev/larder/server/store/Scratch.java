@@ -1,0 +1,172 @@
+package dev.larder.server.store;
+
+import dev.larder.column.ColumnMemory;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.posix.BulkIo;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/**
+ * Memory for what a load unpacks or computes before it knows how much that will be. It lies in files of the store without a name,
+ * so that it is reserved and counted as published data is, and vanishes with the process. Thread-safe.
+ */
+public final class Scratch implements ColumnMemory, AutoCloseable {
+    private static final int WRITABLE = 0600;
+    private static final long FIRST_AREA_BYTES = 64L << 20;
+    private static final long LARGEST_AREA_BYTES = 4L << 30;
+    private static final long SMALLEST_STEP_BYTES = 1L << 20;
+    private static final long LARGEST_STEP_BYTES = 64L << 20;
+
+    private final Posix posix;
+    private final BulkIo io = BulkIo.system();
+    private final Supplier<Path> places;
+    private final Reservation reservation;
+    private final TreeMap<Long, Area> areas = new TreeMap<>();
+    private long areaLeft;
+    private long nextAddress;
+    private final AtomicLong liveBytes = new AtomicLong();
+    private final AtomicLong elsewhereBytes = new AtomicLong();
+
+    /** A mapped file. */
+    private record Area(int descriptor, long address, long byteSize) {}
+
+    /**
+     * Starts with nothing.
+     *
+     * @param places gives names for files that nobody else uses
+     * @param reservation grows by what is populated
+     */
+    Scratch(Posix posix, Supplier<Path> places, Reservation reservation) {
+        this.posix = posix;
+        this.places = places;
+        this.reservation = reservation;
+        reservation.writesTo(liveBytes::get);
+    }
+
+    @Override
+    public synchronized long allocate(long byteSize) {
+        if (areaLeft < byteSize) {
+            Area area = newArea(Math.max(byteSize, nextAreaBytes()));
+            areas.put(area.address, area);
+            nextAddress = area.address;
+            areaLeft = area.byteSize;
+        }
+        long address = nextAddress;
+        nextAddress += byteSize;
+        areaLeft -= byteSize;
+        return address;
+    }
+
+    /** Each is as long as all before it, as descriptors are few and addresses many. */
+    private long nextAreaBytes() {
+        long sum = areas.values().stream().mapToLong(Area::byteSize).sum();
+        return Math.max(FIRST_AREA_BYTES, Math.min(LARGEST_AREA_BYTES, sum));
+    }
+
+    private Area newArea(long byteSize) {
+        Path path = places.get();
+        int descriptor = posix.openOrCreate(path, WRITABLE);
+        try {
+            Files.delete(path);
+            io.resize(descriptor, byteSize);
+            return new Area(descriptor, io.mapWritable(descriptor, byteSize), byteSize);
+        } catch (IOException e) {
+            posix.close(descriptor);
+            throw Space.failed("cannot make a temporary file in the store", path, e);
+        } catch (RuntimeException | Error e) {
+            posix.close(descriptor);
+            throw e;
+        }
+    }
+
+    @Override
+    public synchronized void populate(long address, long byteSize) {
+        setAside(byteSize);
+        Map.Entry<Long, Area> found = areas.floorEntry(address);
+        if (found == null) {
+            throw new IllegalStateException("scratch memory is closed");
+        }
+        try {
+            posix.reserve(found.getValue().descriptor, address - found.getKey(), byteSize);
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? notEnough(byteSize, e) : e;
+        }
+        liveBytes.addAndGet(byteSize);
+    }
+
+    /** Sets space aside for bytes that lie elsewhere, such as in a temporary folder that is memory too. */
+    public synchronized void addElsewhere(long byteSize) {
+        setAside(byteSize);
+        elsewhereBytes.addAndGet(byteSize);
+    }
+
+    /** In steps as large as all before, while there is room. */
+    private void setAside(long byteSize) {
+        long reserved = reservation.bytes();
+        long missing = liveBytes.get() + elsewhereBytes.get() + byteSize - reserved;
+        if (missing <= 0) {
+            return;
+        }
+        long step = Math.min(LARGEST_STEP_BYTES, Math.max(SMALLEST_STEP_BYTES, reserved));
+        if (step <= missing || !tryGrow(step)) {
+            try {
+                reservation.grow(missing);
+            } catch (LarderException e) {
+                throw e.code() == ErrorCode.NO_SPACE ? notEnough(missing, e) : e;
+            }
+        }
+    }
+
+    private boolean tryGrow(long step) {
+        try {
+            reservation.grow(step);
+            return true;
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_SPACE) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    private LarderException notEnough(long byteSize, LarderException cause) {
+        return Failure.of(ErrorCode.NO_SPACE, "not enough space for what the sources unpack to")
+                .with("unpacked", liveBytes.get() + elsewhereBytes.get())
+                .with("more", byteSize)
+                .with("reason", cause.getMessage())
+                .cause(cause)
+                .exception();
+    }
+
+    @Override
+    public synchronized void free(long address, long byteSize, long populatedBytes) {
+        if (populatedBytes > 0 && areas.floorEntry(address) != null && io.discard(address, byteSize)) {
+            liveBytes.addAndGet(-populatedBytes);
+        }
+    }
+
+    /** Returns how much was set aside for what lies elsewhere. */
+    public long elsewhereBytes() {
+        return elsewhereBytes.get();
+    }
+
+    /** Frees everything; nothing of it may be touched after. Idempotent. */
+    @Override
+    public synchronized void close() {
+        areas.values().forEach(area -> {
+            posix.unmap(area.address, area.byteSize);
+            posix.close(area.descriptor);
+        });
+        areas.clear();
+        areaLeft = 0;
+        liveBytes.set(0);
+    }
+}

@@ -1,0 +1,82 @@
+package dev.larder.server.residency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.protocol.LoadOptions;
+import dev.larder.server.catalog.Catalog;
+import dev.larder.server.catalog.CatalogEntry;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.testing.LeavesNothingBehind;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a catalog refuses costs that entry alone. */
+@Timeout(60)
+@ExtendWith(LeavesNothingBehind.class)
+class CatalogKeeperTest {
+    private static final int TOO_MANY = 16_384;
+
+    @TempDir
+    Path folder;
+
+    private final PublishedStore made = PublishedStore.withRoomFor(4);
+    private final List<Throwable> errors = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        made.close();
+    }
+
+    @Test
+    void manyLongOriginsAreShortenedInTheCatalogAndTheCatalogGoesOn() {
+        PublishedVersion wide = made.publish("wide", fromFiles(3_000));
+        PublishedVersion plain = made.publish("plain", fromFiles(1));
+        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
+            CatalogKeeper keeper = new CatalogKeeper(catalog, errors::add);
+
+            keeper.add(wide, 1);
+            keeper.add(plain, 2);
+
+            assertThat(errors).isEmpty();
+            assertThat(catalog.find("plain", plain.version())).isPresent();
+            List<CatalogEntry.Source> kept =
+                    catalog.find("wide", wide.version()).orElseThrow().sources();
+            assertThat(kept).hasSizeBetween(100, 2_999);
+            assertThat(kept.get(kept.size() - 1).path()).isEqualTo((3_000 - kept.size() + 1) + " more");
+        }
+    }
+
+    @Test
+    void aFullCatalogKeepsWhatItHas() {
+        PublishedVersion known = made.publish("known", fromFiles(1));
+        PublishedVersion late = made.publish("late", fromFiles(1));
+        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
+            CatalogKeeper keeper = new CatalogKeeper(catalog, errors::add);
+            keeper.add(known, 1);
+            IntStream.range(1, TOO_MANY)
+                    .forEach(i -> catalog.put(new CatalogEntry("x" + i, 1, "", 0, 0, List.of(), 0, 0)));
+
+            keeper.add(late, 1);
+            keeper.touch(known, 99);
+
+            assertThat(errors).hasSize(1).first().asString().contains("the catalog is full");
+            assertThat(catalog.find("known", known.version()).orElseThrow().lastUseEpochMs())
+                    .isEqualTo(99);
+        }
+    }
+
+    private static Provenance fromFiles(int count) {
+        List<String> origins = IntStream.range(0, count)
+                .mapToObj(i -> "/data/" + "long-folder-name/".repeat(10) + i + ".npy")
+                .toList();
+        return new Provenance(origins, LoadOptions.none(), List.of(), 0);
+    }
+}
