@@ -31,6 +31,12 @@ public interface BulkIo {
     /** Sets the length of a file; what that adds is a hole. */
     void resize(int descriptor, long byteSize);
 
+    /** Returns once a file is on its disk, as far as the disk tells the truth. */
+    void sync(int descriptor);
+
+    /** Returns once everything in the file system that a file lies on is on its disk: data, names and folders. */
+    void syncFileSystem(int descriptor);
+
     /**
      * Maps a whole file for reading and writing, shared. Touching a page that was not populated may kill the process. The
      * caller ends it with {@link Posix#unmap}.

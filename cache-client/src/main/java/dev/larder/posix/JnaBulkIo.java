@@ -91,6 +91,20 @@ final class JnaBulkIo implements BulkIo {
     }
 
     @Override
+    public void sync(int descriptor) {
+        if (LibC.fsync(descriptor) < 0) {
+            throw JnaPosix.failed("fsync").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public void syncFileSystem(int descriptor) {
+        if (LibC.syncfs(descriptor) < 0) {
+            throw JnaPosix.failed("syncfs").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
     public long mapWritable(int descriptor, long byteSize) {
         int protection = LibC.PROT_READ | LibC.PROT_WRITE;
         long address = LibC.mmap(0, byteSize, protection, LibC.MAP_SHARED, descriptor, 0);

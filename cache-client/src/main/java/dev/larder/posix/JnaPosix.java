@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class JnaPosix implements Posix {
     private static final int EPERM = 1;
     private static final int ENOENT = 2;
+    private static final int ESRCH = 3;
     private static final int EINTR = 4;
     private static final int EWOULDBLOCK = 11;
     private static final int ENOMEM = 12;
@@ -32,6 +34,7 @@ final class JnaPosix implements Posix {
     private static final int ENOSPC = 28;
 
     private static final int ERANGE = 34;
+    private static final int ENOSYS = 38;
     private static final int ENOPROTOOPT = 92;
     private static final int USUAL_GROUPS = 64;
 
@@ -271,6 +274,30 @@ final class JnaPosix implements Posix {
     public void changeMode(int descriptor, int mode) {
         if (LibC.fchmod(descriptor, mode) < 0) {
             throw failed("fchmod").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public int openProcess(long pid) {
+        int descriptor = (int) LibC.syscall(LibC.SYS_PIDFD_OPEN, pid, 0, 0, 0, 0, 0);
+        if (descriptor >= 0 || Native.getLastError() == ENOSYS || Native.getLastError() == ESRCH) {
+            return descriptor;
+        }
+        throw failed("pidfd_open").with("pid", pid).exception();
+    }
+
+    @Override
+    public boolean awaitEnd(int process, Duration timeout) {
+        long start = System.nanoTime();
+        while (true) {
+            long leftMs = timeout.toMillis() - (System.nanoTime() - start) / 1_000_000;
+            int[] poll = {process, LibC.POLLIN}; // struct pollfd
+            int ready = LibC.poll(poll, 1, (int) Math.max(0, Math.min(leftMs, Integer.MAX_VALUE)));
+            if (ready < 0 && Native.getLastError() != EINTR) {
+                throw failed("poll").with("descriptor", process).exception();
+            } else if (ready > 0 || leftMs <= 0) {
+                return ready > 0;
+            }
         }
     }
 

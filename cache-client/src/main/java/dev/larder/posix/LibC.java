@@ -56,6 +56,8 @@ final class LibC {
     static final int MFD_CLOEXEC = 1;
     static final int MFD_ALLOW_SEALING = 2;
 
+    static final long SYS_PIDFD_OPEN = 434;
+
     static final int FUTEX_WAIT = 0;
     static final int FUTEX_WAKE = 1;
 
@@ -101,6 +103,10 @@ final class LibC {
     static native int madvise(long address, long length, int advice);
 
     static native int ftruncate(int descriptor, long length);
+
+    static native int fsync(int descriptor);
+
+    static native int syncfs(int descriptor);
 
     static native long pread(int descriptor, long address, long length, long offset);
 

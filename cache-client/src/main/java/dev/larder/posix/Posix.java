@@ -3,6 +3,7 @@ package dev.larder.posix;
 import dev.larder.error.LarderException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +100,15 @@ public interface Posix {
      * {@code &}. Takes effect with the next handler that is installed for it.
      */
     void acceptInterrupts();
+
+    /**
+     * Returns a descriptor of a process of this machine, which means that process even when its id is given to another; -1 where there
+     * is no such process, or the kernel has no such descriptors (before Linux 5.3). The caller closes it.
+     */
+    int openProcess(long pid);
+
+    /** Waits until the process of a descriptor has ended; false where it has not within this time. */
+    boolean awaitEnd(int process, Duration timeout);
 
     /** Connects standard input, output and error to {@code /dev/null}. */
     void silenceStandardStreams();

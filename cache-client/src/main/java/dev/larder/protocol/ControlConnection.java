@@ -343,7 +343,7 @@ final class ControlConnection implements AutoCloseable {
                 throw Failure.of(ErrorCode.DEADLINE, whatIfLate)
                         .with("store", store)
                         .with("waitedMs", length.toMillis())
-                        .remedy("the daemon may be stopped or overloaded: look at its process");
+                        .remedy(SilentDaemon.remedy(store));
             }
             return remaining / 1_000_000 + 1;
         }

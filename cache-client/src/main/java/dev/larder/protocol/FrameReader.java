@@ -10,7 +10,8 @@ import java.nio.channels.ReadableByteChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a stream of bytes into frames. Memory grows with what has come of a frame, never beyond the limit.
+ * Cuts a stream of bytes into frames. Memory grows with what has come of a frame, never beyond the limit, nor beyond a budget that
+ * several readers may share.
  *
  * <pre>
  *   +---------------+------------------------------------------+
@@ -24,13 +25,34 @@ public final class FrameReader {
     static final int LENGTH_BYTES = Integer.BYTES;
     private static final int INITIAL_CAPACITY = 1024;
 
-    private final int maxLength;
+    private final FrameBudget budget;
+    private int maxLength;
     private ByteBuffer buffer = allocate(INITIAL_CAPACITY);
+    private long takenBytes;
     private int start;
 
     /** Creates a reader that refuses frames above {@code maxLength} bytes, the length in front not counted. */
     public FrameReader(int maxLength) {
+        this(maxLength, new FrameBudget(Long.MAX_VALUE));
+    }
+
+    /** Creates a reader whose memory, but for the first KiB, comes out of a budget; it has to be {@link #release}d. */
+    public FrameReader(int maxLength, FrameBudget budget) {
         this.maxLength = maxLength;
+        this.budget = budget;
+    }
+
+    /** Refuses frames above this length from now on. */
+    public void limitTo(int newMaxLength) {
+        maxLength = newMaxLength;
+    }
+
+    /** Gives the memory back. What has come and was not taken is lost. */
+    public void release() {
+        buffer = allocate(INITIAL_CAPACITY);
+        start = 0;
+        budget.giveBack(takenBytes);
+        takenBytes = 0;
     }
 
     /** Takes what the channel has to give and returns the number of bytes, or -1 at its end. Take all frames first. */
@@ -69,11 +91,28 @@ public final class FrameReader {
         if (buffer.capacity() - start >= capacity) {
             return;
         }
-        ByteBuffer larger = allocate(Math.max(capacity, buffer.capacity()));
+        int wanted = Math.max(capacity, buffer.capacity());
+        if (!budget.tryTake(wanted)) {
+            throw Failure.of(ErrorCode.REFUSED, "too many long requests at a time")
+                    .with("bytes", wanted)
+                    .remedy("try again in a moment");
+        }
+        ByteBuffer larger = allocateOrGiveBack(wanted);
+        budget.giveBack(takenBytes);
+        takenBytes = wanted;
         buffer.limit(buffer.position()).position(start);
         larger.put(buffer);
         buffer = larger;
         start = 0;
+    }
+
+    private ByteBuffer allocateOrGiveBack(int capacity) {
+        try {
+            return allocate(capacity);
+        } catch (OutOfMemoryError e) {
+            budget.giveBack(capacity);
+            throw e;
+        }
     }
 
     private static ByteBuffer allocate(int capacity) {

@@ -19,6 +19,9 @@ public final class Protocol {
     /** The longest request in bytes, without the length in front: a list of some 50,000 paths. */
     public static final int MAX_REQUEST_LENGTH = 4 * 1024 * 1024;
 
+    /** The longest request in bytes of a client that has not said yet who it is. */
+    public static final int MAX_GREETING_LENGTH = 64 * 1024;
+
     /** The longest response in bytes, without the length in front. */
     public static final int MAX_RESPONSE_LENGTH = 1024 * 1024;
 

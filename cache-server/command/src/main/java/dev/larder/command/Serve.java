@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -97,6 +98,14 @@ final class Serve implements Callable<Integer> {
                     + " secret token that is printed at start; 0: any free port.")
     @Nullable
     Integer httpPort;
+
+    @Option(
+            names = "--http-host",
+            paramLabel = "NAME",
+            description =
+                    "Answer HTTP requests for this name too, such as that of a proxy; without it only for localhost,"
+                            + " 127.0.0.1 and [::1]. May be given several times.")
+    Set<String> httpHosts = Set.of();
 
     @Mixin
     DaemonLogging logging;
@@ -197,7 +206,7 @@ final class Serve implements Callable<Integer> {
 
     private void offer(Daemon daemon) {
         if (httpPort != null) {
-            larder.out().println("Metrics: " + daemon.serveMetrics(httpPort));
+            larder.out().println("Metrics: " + daemon.serveMetrics(httpPort, httpHosts));
         }
         if (untilIdle != null) {
             Duration limit = untilIdle;

@@ -47,6 +47,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -120,7 +121,8 @@ public final class Daemon implements AutoCloseable {
         this.waits = new Waits(this, residency, loads, timer);
         this.counters = Counters.create(store.layout().counters(), pid, startEpochMs);
         store.sweepShared();
-        residency.adopt(config.verify(), (folder, reason) -> report("removed a version that was not whole", reason));
+        residency.adopt(
+                config.verify(), (folder, reason) -> report("what an earlier daemon left is not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         this.keeper = new StoreKeeper(this, store, residency, sampling);
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
@@ -151,15 +153,12 @@ public final class Daemon implements AutoCloseable {
         }
         afterChange();
         keeper.start();
+        new Recovery(this, residency, loads).start();
     }
 
     /** A member that breaks its word costs it its own upload, and nobody else anything. */
     private void watchUploads() {
-        try {
-            loads.requireAnnounced();
-        } catch (RuntimeException e) {
-            report("cannot look after uploads", e);
-        }
+        Guarded.run(loads::requireAnnounced, failure -> report("cannot look after uploads", failure));
     }
 
     /**
@@ -384,11 +383,7 @@ public final class Daemon implements AutoCloseable {
 
     private void sweep() {
         sweeping.set(false);
-        try {
-            residency.removeRetired();
-        } catch (RuntimeException e) {
-            report("cannot remove a retired version", e);
-        }
+        Guarded.run(residency::removeRetired, failure -> report("cannot remove a retired version", failure));
         afterChange();
     }
 
@@ -407,12 +402,13 @@ public final class Daemon implements AutoCloseable {
      * Serves metrics over HTTP, to this machine only and to those who know the token, until the daemon stops.
      *
      * @param port 0 for any that is free
+     * @param hosts by which names, besides those of the loopback interface, requests may call the server
      * @return where to read them; the token is part of it
      * @throws LarderException REFUSED where the port is taken
      */
-    public URI serveMetrics(int port) {
-        MetricsEndpoint endpoint =
-                MetricsEndpoint.start(port, store.layout().token(), new Exposition(counters, looks::now)::snapshots);
+    public URI serveMetrics(int port, Set<String> hosts) {
+        MetricsEndpoint endpoint = MetricsEndpoint.start(
+                port, hosts, store.layout().token(), new Exposition(counters, looks::now)::snapshots);
         metrics = endpoint;
         if (stopping.get()) { // which may have looked before there was one
             endpoint.close();

@@ -51,10 +51,12 @@ final class Looks {
     void soon() {
         if (isComing.compareAndSet(false, true)) {
             try {
-                thread.execute(guarded(() -> {
-                    isComing.set(false);
-                    sampler.sample();
-                }));
+                thread.execute(Guarded.of(
+                        () -> {
+                            isComing.set(false);
+                            sampler.sample();
+                        },
+                        onFailure));
             } catch (RejectedExecutionException stopped) {
                 return; // nobody looks at counters of a daemon that ends
             }
@@ -77,7 +79,7 @@ final class Looks {
             }
         };
         long nanos = period.toNanos();
-        var unused = thread.scheduleWithFixedDelay(guarded(look), nanos, nanos, TimeUnit.NANOSECONDS);
+        var unused = thread.scheduleWithFixedDelay(Guarded.of(look, onFailure), nanos, nanos, TimeUnit.NANOSECONDS);
     }
 
     private boolean isUsed() {
@@ -88,16 +90,5 @@ final class Looks {
                 || !loads.running().isEmpty()
                 || areRegionsUsed.getAsBoolean()
                 || sampler.sample().stream().anyMatch(VersionUse::isLeased);
-    }
-
-    /** A look that fails must not be the last one. */
-    private Runnable guarded(Runnable look) {
-        return () -> {
-            try {
-                look.run();
-            } catch (RuntimeException e) {
-                onFailure.accept(e);
-            }
-        };
     }
 }

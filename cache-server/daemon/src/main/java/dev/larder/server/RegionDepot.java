@@ -74,7 +74,7 @@ final class RegionDepot implements AutoCloseable {
 
     private void fail(Throwable failure) {
         if (isOpen()) {
-            onFailure.accept(failure);
+            Guarded.tell(failure, onFailure);
             pause(); // it may well fail again at once
         }
     }

@@ -16,6 +16,7 @@ import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.HeapShortage;
+import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.SourceComparison;
@@ -90,18 +91,19 @@ final class Requests implements RequestHandler {
 
     /** Tells a client of a load how far it is and how it ends. */
     private static void follow(Load load, Reply reply) {
-        Runnable noProgress = load.listen(reply::progress);
-        reply.onDisconnect(() -> {
-            noProgress.run();
-            load.leave();
-        });
-        load.whenEnded((done, failure) -> {
+        reply.onDisconnect(load::leave);
+        answerAtEnd(load, reply);
+    }
+
+    private static void answerAtEnd(Ingest ingest, Reply reply) {
+        reply.onEnd(ingest.listen(reply::progress));
+        reply.onEnd(ingest.whenEnded((done, failure) -> {
             if (failure == null) {
                 reply.done(done);
             } else {
                 reply.problem(failure);
             }
-        });
+        }));
     }
 
     @Override
@@ -138,16 +140,7 @@ final class Requests implements RequestHandler {
     @Override
     public void publish(PublishRequest request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        Runnable noProgress = upload.listen(reply::progress);
-        reply.onDisconnect(noProgress);
-        upload.whenEnded((done, failure) -> {
-            noProgress.run();
-            if (failure == null) {
-                reply.done(done);
-            } else {
-                reply.problem(failure);
-            }
-        });
+        answerAtEnd(upload, reply);
         upload.startPublishing(request.parts());
     }
 

@@ -68,10 +68,14 @@ final class StoreKeeper {
             long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             schedule(Math.max(isRestored ? SAMPLE_MS : SAMPLE_MS * SAMPLES_PER_CHECK, tookMs * PAUSE_FACTOR));
         } catch (RuntimeException | Error e) {
-            if (!daemon.isStopping()) { // else files go while one looks
-                daemon.report("cannot tell what is in use", e);
-            }
+            Guarded.tell(e, this::reportLook);
             schedule(SAMPLE_MS * PAUSE_FACTOR);
+        }
+    }
+
+    private void reportLook(Throwable failure) {
+        if (!daemon.isStopping()) { // else files go while one looks
+            daemon.report("cannot tell what is in use", failure);
         }
     }
 

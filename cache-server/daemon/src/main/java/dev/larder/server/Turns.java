@@ -58,7 +58,7 @@ final class Turns {
         private final Reply reply;
         private final AtomicBoolean settled = new AtomicBoolean();
         private Runnable onSettled = () -> {};
-        private volatile Runnable noProgress = () -> {};
+        private volatile Runnable unfollow = () -> {};
         private volatile boolean sourceTried;
 
         Turn(Request.Create request, Reply reply) {
@@ -137,8 +137,8 @@ final class Turns {
         }
 
         private void follow(Ingest other) {
-            noProgress = other.listen(reply::progress);
-            other.whenEnded((done, failure) -> {
+            Runnable noProgress = other.listen(reply::progress);
+            Runnable noEnd = other.whenEnded((done, failure) -> {
                 noProgress.run();
                 try {
                     work.execute(this::tryTake);
@@ -147,19 +147,26 @@ final class Turns {
                             .remedy("start it again with larder serve"));
                 }
             });
+            unfollow = () -> {
+                noProgress.run();
+                noEnd.run();
+            };
+            if (settled.get()) { // meanwhile, by somebody who found nothing to end
+                unfollow.run();
+            }
         }
 
         private boolean settle() {
             boolean first = settled.compareAndSet(false, true);
             if (first) {
                 onSettled.run();
+                unfollow.run();
             }
             return first;
         }
 
         void leave() {
             settle();
-            noProgress.run();
         }
 
         void expire() {
@@ -171,7 +178,6 @@ final class Turns {
 
         private void expireBecause(LarderException reason) {
             if (settle()) {
-                noProgress.run();
                 reply.problem(reason);
             }
         }

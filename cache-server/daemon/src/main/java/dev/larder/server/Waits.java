@@ -12,11 +12,12 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,7 @@ final class Waits {
     private final Residency residency;
     private final Loads loads;
     private final ScheduledExecutorService timer;
-    private final Map<String, List<Wait>> unknown = new HashMap<>();
+    private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
     /** A client and what it waits for: a dataset, or an array of it. */
     private record Wait(String name, Reply reply) {
@@ -81,7 +82,10 @@ final class Waits {
             return true;
         }
         Optional<? extends Ingest> coming = load.isPresent() ? load : daemon.readThrough(wait.dataset());
-        coming.ifPresent(found -> follow(found, wait, expireAfter(timeout, wait)));
+        coming.ifPresent(found -> {
+            expireAfter(timeout, wait);
+            follow(found, wait);
+        });
         if (coming.isEmpty()) { // it may have been registered at the first look, and resident again at the second
             resident = residency.find(wait.dataset()).filter(wait::isIn);
             resident.ifPresent(version -> answer(version, wait));
@@ -92,11 +96,8 @@ final class Waits {
     private void awaitUnknown(Wait wait, Duration timeout) {
         wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "nobody loads it yet"));
         Runnable noExpiry = expireAfter(timeout, wait);
-        wait.reply.onDisconnect(() -> {
-            noExpiry.run();
-            forget(wait);
-        });
         add(wait);
+        wait.reply.onEnd(() -> forget(wait));
         // A load may have begun, or even ended, between the first look and the entry in the list.
         boolean isKnown = loads.find(wait.dataset()).isPresent()
                 || residency.find(wait.dataset()).isPresent();
@@ -106,14 +107,10 @@ final class Waits {
         }
     }
 
-    private void follow(Ingest load, Wait wait, Runnable noExpiry) {
-        Runnable noProgress = load.listen(wait.reply::progress);
-        wait.reply.onDisconnect(() -> {
-            noExpiry.run();
-            noProgress.run();
-        });
-        load.whenEnded((done, failure) -> {
-            noExpiry.run();
+    /** What the load keeps of the client ends with the exchange, which may be long before the load does. */
+    private void follow(Ingest load, Wait wait) {
+        wait.reply.onEnd(load.listen(wait.reply::progress));
+        wait.reply.onEnd(load.whenEnded((done, failure) -> {
             Optional<PublishedVersion> resident = residency.find(wait.dataset());
             if (failure != null) {
                 wait.reply.problem(failure);
@@ -127,45 +124,46 @@ final class Waits {
                         .with("dataset", wait.dataset())
                         .remedy("load it again"));
             }
-        });
+        }));
     }
 
     private synchronized void add(Wait wait) {
-        unknown.computeIfAbsent(wait.dataset(), key -> new ArrayList<>()).add(wait);
+        unknown.computeIfAbsent(wait.dataset(), key -> new LinkedHashSet<>()).add(wait);
     }
 
     private synchronized boolean forget(Wait wait) {
-        List<Wait> waits = unknown.getOrDefault(wait.dataset(), List.of());
-        boolean found = waits.contains(wait) && waits.remove(wait);
-        if (found && waits.isEmpty()) {
+        Set<Wait> waits = unknown.get(wait.dataset());
+        if (waits == null || !waits.remove(wait)) {
+            return false;
+        }
+        if (waits.isEmpty()) {
             unknown.remove(wait.dataset());
         }
-        return found;
+        return true;
     }
 
     /** Tells those who wait for what nobody was loading that somebody now is. Their clocks go on. */
     void started(Ingest load) {
         for (String dataset : load.datasets()) {
-            List<Wait> waits;
+            Set<Wait> waits;
             synchronized (this) {
-                waits = Optional.ofNullable(unknown.remove(dataset)).orElse(List.of());
+                waits = Optional.ofNullable(unknown.remove(dataset)).orElse(Set.of());
             }
-            waits.forEach(wait -> follow(load, wait, () -> {}));
+            waits.forEach(wait -> follow(load, wait));
         }
     }
 
     /** Ends every wait that no load will end. */
     synchronized void close() {
-        for (List<Wait> waits : unknown.values()) {
-            for (Wait wait : waits) {
-                wait.reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                        .remedy("start it again with larder serve"));
-            }
-        }
+        List<Wait> all = unknown.values().stream().flatMap(Set::stream).toList();
         unknown.clear();
+        for (Wait wait : all) {
+            wait.reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                    .remedy("start it again with larder serve"));
+        }
     }
 
-    /** Returns what stops the clock. */
+    /** Starts the clock, which stops with the exchange; returns what stops it before. */
     private Runnable expireAfter(Duration timeout, Wait wait) {
         ScheduledFuture<?> expiry = timer.schedule(
                 () -> wait.reply.problem(Failure.of(ErrorCode.DEADLINE, "dataset did not become resident in time")
@@ -174,7 +172,9 @@ final class Waits {
                         .remedy("wait longer with --timeout, or see larder ls --all")),
                 timeout.toMillis(),
                 TimeUnit.MILLISECONDS);
-        return () -> expiry.cancel(false);
+        Runnable noExpiry = () -> expiry.cancel(false);
+        wait.reply.onEnd(noExpiry);
+        return noExpiry;
     }
 
     private void answer(PublishedVersion version, Wait wait) {

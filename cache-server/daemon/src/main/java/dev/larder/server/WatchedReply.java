@@ -91,6 +91,11 @@ final class WatchedReply implements Reply {
     }
 
     @Override
+    public void onEnd(Runnable action) {
+        reply.onEnd(action);
+    }
+
+    @Override
     public Peer peer() {
         return reply.peer();
     }

@@ -60,6 +60,11 @@ class ActivityTest {
         public void problem(Throwable failure) {}
 
         @Override
+        public void onEnd(Runnable action) {
+            onDisconnect.add(action);
+        }
+
+        @Override
         public void onDisconnect(Runnable action) {
             onDisconnect.add(action);
         }

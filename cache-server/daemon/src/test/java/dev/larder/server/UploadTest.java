@@ -20,6 +20,7 @@ import dev.larder.npy.Order;
 import dev.larder.testing.ChildJvm;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.Channels;
@@ -28,6 +29,7 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -227,16 +229,50 @@ class UploadTest {
     }
 
     @Test
-    void whatSomebodyCouldStillWriteToIsNotPublished() throws IOException {
+    void whatSomebodyCanStillWriteToIsCopied() throws IOException {
         try (DatasetBuilder builder = larder.build("made")) {
             builder.array("large", BYTE, LARGE);
             Path file = builder.folder().resolve("large.npy");
             try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                assertThat(writer.isOpen()).isTrue();
-                assertThatThrownBy(builder::publish).hasMessageContaining("still open for writing");
+                builder.publish();
+                writer.write(ByteBuffer.wrap(new byte[] {77}), 4096);
             }
         }
+
+        try (ArrayView published = larder.open("made/large")) {
+            assertThat(published.getInt(0)).isZero();
+        }
+        served.control().verify("made", progress -> {});
         assertNothingIncoming();
+    }
+
+    @Test
+    void whatAForkedChildHoldsOnlyForAMomentIsMoved() throws Exception {
+        Path file;
+        Object inode;
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.array("large", BYTE, LARGE);
+            file = builder.folder().resolve("large.npy");
+            inode = Files.getAttribute(file, "unix:ino");
+            FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE);
+            Thread closing = new Thread(() -> closeWhenGone(file, writer));
+            closing.start();
+            builder.publish();
+            closing.join();
+        }
+
+        Path published = served.layout().version("made", 1).resolve("large.npy");
+        assertThat(Files.getAttribute(published, "unix:ino")).isEqualTo(inode);
+    }
+
+    /** Closes as soon as the daemon has taken the file out of its folder and looks for writers. */
+    private static void closeWhenGone(Path file, FileChannel writer) {
+        Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> !Files.exists(file));
+        try {
+            writer.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

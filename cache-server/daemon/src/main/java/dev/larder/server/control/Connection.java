@@ -3,6 +3,7 @@ package dev.larder.server.control;
 import dev.larder.protocol.Build;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.FrameBudget;
 import dev.larder.protocol.FrameReader;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Progress;
@@ -40,7 +41,7 @@ final class Connection implements Reply {
     private final Peer peer;
     private final ControlSettings settings;
     private final ConnectionEvents events;
-    private final FrameReader frames = new FrameReader(Protocol.MAX_REQUEST_LENGTH);
+    private final FrameReader frames;
     private final Outbox outbox = new Outbox();
     private final AtomicBoolean announced = new AtomicBoolean();
 
@@ -51,10 +52,18 @@ final class Connection implements Reply {
 
     private final Object lock = new Object();
     private final List<Runnable> disconnectActions = new ArrayList<>();
+    private final List<Runnable> endActions = new ArrayList<>();
     private boolean disconnected;
     private boolean answered;
 
-    Connection(SocketChannel channel, SelectionKey key, Peer peer, ControlSettings settings, ConnectionEvents events) {
+    Connection(
+            SocketChannel channel,
+            SelectionKey key,
+            Peer peer,
+            ControlSettings settings,
+            FrameBudget budget,
+            ConnectionEvents events) {
+        this.frames = new FrameReader(Protocol.MAX_GREETING_LENGTH, budget);
         this.channel = channel;
         this.key = key;
         this.peer = peer;
@@ -122,6 +131,17 @@ final class Connection implements Reply {
     }
 
     @Override
+    public void onEnd(Runnable action) {
+        synchronized (lock) {
+            if (!disconnected && !answered) {
+                endActions.add(action);
+                return;
+            }
+        }
+        run(action);
+    }
+
+    @Override
     public boolean isConnected() {
         synchronized (lock) {
             return !disconnected && !outbox.isEnded();
@@ -134,6 +154,7 @@ final class Connection implements Reply {
 
     void enter(Stage next) {
         stage = next;
+        frames.limitTo(next == Stage.ASKING ? Protocol.MAX_REQUEST_LENGTH : Protocol.MAX_GREETING_LENGTH);
         if (next == Stage.WORKING) {
             deadlineNanos = System.nanoTime() + settings.heartbeat().toNanos();
         } else if (next == Stage.LEAVING) {
@@ -156,6 +177,11 @@ final class Connection implements Reply {
     /** Reads what has come; false where the client has left. */
     boolean read() throws IOException {
         return frames.read(channel) >= 0;
+    }
+
+    /** Gives the memory of what was read back, once the request is understood: its answer may take long. */
+    void releaseInput() {
+        frames.release();
     }
 
     /** Returns the next frame, or null. */
@@ -216,6 +242,7 @@ final class Connection implements Reply {
     /** Closes the channel, and tells whoever works for this client unless they have answered. */
     void close() {
         outbox.abandon();
+        frames.release();
         key.cancel();
         try {
             channel.close();
@@ -229,6 +256,7 @@ final class Connection implements Reply {
             disconnectActions.clear();
         }
         actions.forEach(this::run);
+        runEndActions();
     }
 
     private void end(Response response) {
@@ -236,6 +264,16 @@ final class Connection implements Reply {
             answered = true;
         }
         announce(outbox.offer(response, true));
+        runEndActions();
+    }
+
+    private void runEndActions() {
+        List<Runnable> actions;
+        synchronized (lock) {
+            actions = List.copyOf(endActions);
+            endActions.clear();
+        }
+        actions.forEach(this::run);
     }
 
     private void announce(boolean accepted) {

@@ -3,6 +3,7 @@ package dev.larder.server.control;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.protocol.FrameBudget;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.ResponseCodec;
 import dev.larder.server.metrics.Counter;
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private static final long ACCEPT_PAUSE_NANOS = 100_000_000;
 
+    /** Requests that have not come whole yet take at most one part in so many of the heap, for the owner and for members each. */
+    private static final int HEAP_PARTS = 12;
+
     /** One after the other; then something is broken for good. */
     private static final int MOST_FAILED_TURNS = 100;
 
@@ -39,6 +43,12 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final Selector selector;
     private final PeerPolicy peers;
     private final Seats seats;
+
+    /** One for the owner, so that no member can use it up. */
+    private final FrameBudget ownerBudget = new FrameBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+
+    private final FrameBudget memberBudget =
+            new FrameBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
     private final Requests requests;
     private final Counters counters;
     private final ErrorLog errors;
@@ -251,7 +261,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             Peer peer = peers.admit(channel);
             SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
             seats.take(peer);
-            Connection connection = new Connection(channel, key, peer, settings, this);
+            Connection connection =
+                    new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
             key.attach(connection);
             connections.add(connection);
             counters.set(Counter.CONNECTIONS, connections.size());

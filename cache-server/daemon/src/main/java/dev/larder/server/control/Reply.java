@@ -39,6 +39,12 @@ public interface Reply {
     /** Runs an action once if the client leaves before the exchange has ended, at once if it has left already. */
     void onDisconnect(Runnable action);
 
+    /**
+     * Runs an action once when the exchange is over, however it ended, at once if it is over already: what was kept for this client
+     * is of no use any more.
+     */
+    void onEnd(Runnable action);
+
     /** Tells whether somebody still waits for the answer. */
     boolean isConnected();
 }

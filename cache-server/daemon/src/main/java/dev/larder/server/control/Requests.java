@@ -42,8 +42,12 @@ final class Requests {
         try {
             ByteBuffer frame = connection.nextFrame();
             while (frame != null && connection.stage() != Connection.Stage.LEAVING) {
+                boolean wasAsking = connection.stage() == Connection.Stage.ASKING;
                 take(connection, codec.decode(frame));
                 frame = connection.nextFrame();
+                if (wasAsking && frame == null) {
+                    connection.releaseInput();
+                }
             }
         } catch (LarderException malformed) {
             counters.increment(Counter.PROTOCOL_ERRORS);

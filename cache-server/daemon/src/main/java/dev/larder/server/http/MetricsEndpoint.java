@@ -15,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Answers {@code /metrics} on the loopback interface, to those who know the token; everybody else is told 401, whatever the
- * path. Two threads of its own, few connections, each for a few seconds: what a client does or leaves undone is felt by no
+ * path, and 421 who calls this server by a name that is not its own. Two threads of its own, few connections, each for a few seconds: what a client does or leaves undone is felt by no
  * other part of the daemon.
  */
 public final class MetricsEndpoint implements AutoCloseable {
@@ -33,6 +34,7 @@ public final class MetricsEndpoint implements AutoCloseable {
     private static final String PATH = "/metrics";
     private static final int THREADS = 2;
     private static final int BACKLOG = 16;
+    private static final int MISDIRECTED = 421;
 
     /** The JDK's server reads these once, when it is first used. Seconds and counts. */
     private static final Map<String, String> LIMITS = Map.of(
@@ -46,13 +48,16 @@ public final class MetricsEndpoint implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads;
     private final AccessToken token;
+    private final HostNames names;
     private final Path tokenFile;
     private final Supplier<MetricSnapshots> metrics;
     private final ExpositionFormats formats = ExpositionFormats.init();
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private MetricsEndpoint(HttpServer server, AccessToken token, Path tokenFile, Supplier<MetricSnapshots> metrics) {
+    private MetricsEndpoint(
+            HttpServer server, HostNames names, AccessToken token, Path tokenFile, Supplier<MetricSnapshots> metrics) {
         this.server = server;
+        this.names = names;
         this.token = token;
         this.tokenFile = tokenFile;
         this.metrics = metrics;
@@ -68,12 +73,15 @@ public final class MetricsEndpoint implements AutoCloseable {
      * Listens, and writes the token to a file that only its owner may read. The caller closes it.
      *
      * @param port 0 for any that is free
+     * @param hosts by which names, besides those of the loopback interface, requests may call this server
      * @throws dev.larder.error.LarderException REFUSED where the port is taken
      */
-    public static MetricsEndpoint start(int port, Path tokenFile, Supplier<MetricSnapshots> metrics) {
+    public static MetricsEndpoint start(
+            int port, Set<String> hosts, Path tokenFile, Supplier<MetricSnapshots> metrics) {
         LIMITS.forEach((name, value) -> System.setProperty(name, System.getProperty(name, value)));
         HttpServer server = bind(port);
-        MetricsEndpoint endpoint = new MetricsEndpoint(server, AccessToken.random(), tokenFile, metrics);
+        MetricsEndpoint endpoint =
+                new MetricsEndpoint(server, HostNames.loopbackAnd(hosts), AccessToken.random(), tokenFile, metrics);
         try {
             endpoint.token.writeTo(tokenFile);
             server.createContext("/", endpoint::answer);
@@ -108,7 +116,9 @@ public final class MetricsEndpoint implements AutoCloseable {
     private void answer(HttpExchange exchange) {
         try (exchange) {
             exchange.getResponseHeaders().set("Connection", "close");
-            if (!token.isKnownTo(exchange)) {
+            if (!names.isNamedBy(exchange)) {
+                refuse(exchange, MISDIRECTED);
+            } else if (!token.isKnownTo(exchange)) {
                 exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
                 refuse(exchange, 401);
             } else if (!exchange.getRequestURI().getPath().equals(PATH)) {

@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Work under way that ends with new versions of datasets, or with none. Thread-safe. */
-public sealed interface Ingest permits Load, Upload {
+public sealed interface Ingest permits Load, Recheck, Upload {
     /** Returns the datasets that this will publish a version of. */
     Set<String> datasets();
 
@@ -20,10 +20,8 @@ public sealed interface Ingest permits Load, Upload {
     /** Returns what completes when all is published, or with the failure. */
     CompletableFuture<Done> outcome();
 
-    /** Has an action run once when this has ended; one of its two arguments is null. */
-    default void whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
-        var unused = outcome().whenComplete(action);
-    }
+    /** Has an action run once when this has ended, unless what is returned has run; one of the action's arguments is null. */
+    Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action);
 
     /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */
     Runnable listen(ProgressListener listener);

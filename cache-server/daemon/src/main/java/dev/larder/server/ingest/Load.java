@@ -37,10 +37,12 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
@@ -52,12 +54,13 @@ public final class Load implements Ingest {
     private final Store store;
     private final Residency residency;
     private final LoadProgress progress;
-    private final CompletableFuture<Done> outcome = new CompletableFuture<>();
+    private final Ending ending = new Ending();
     private final List<IncomingVersion> incoming = new ArrayList<>();
     private final Reuse reuse;
     private final List<String> notes = new ArrayList<>();
     private final AtomicInteger clients = new AtomicInteger(1);
     private final List<SourceArray> found = new ArrayList<>();
+    private final List<Recheck> before = new ArrayList<>();
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
 
@@ -91,7 +94,12 @@ public final class Load implements Ingest {
 
     @Override
     public CompletableFuture<Done> outcome() {
-        return outcome;
+        return ending.outcome();
+    }
+
+    @Override
+    public Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        return ending.whenEnded(action);
     }
 
     @Override
@@ -122,6 +130,20 @@ public final class Load implements Ingest {
         }
     }
 
+    /** Has this wait for what compares a version of the same dataset: it may turn out to be what is to be loaded. */
+    void startAfter(Recheck recheck) {
+        before.add(recheck);
+    }
+
+    private void awaitRechecks() {
+        for (Recheck recheck : before) {
+            Runnable noProgress = recheck.listen(progress::pass);
+            recheck.startNow();
+            recheck.outcome().handle((done, failure) -> done).join();
+            noProgress.run();
+        }
+    }
+
     @Override
     public void cancel() {
         cancelled = true;
@@ -137,12 +159,13 @@ public final class Load implements Ingest {
      */
     void run(Runnable beforeOutcome) {
         try {
+            awaitRechecks();
             Done done = loadAndRelease();
             beforeOutcome.run();
-            outcome.complete(done);
+            ending.outcome().complete(done);
         } catch (IOException | RuntimeException | Error e) {
             beforeOutcome.run();
-            outcome.completeExceptionally(explained(e));
+            ending.outcome().completeExceptionally(explained(e));
         }
     }
 

@@ -81,6 +81,11 @@ final class LoadProgress {
         return new Progress(phase, name, bytesDone.get(), bytesTotal, filesDone.get(), filesTotal, "");
     }
 
+    /** Tells what somebody else has done whom this waits for. */
+    synchronized void pass(Progress other) {
+        listeners.forEach(listener -> listener.progress(other));
+    }
+
     private synchronized void tell() {
         Progress progress = snapshot();
         listeners.forEach(listener -> listener.progress(progress));

@@ -5,13 +5,16 @@ import dev.larder.error.Failure;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Request;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Store;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** The loads under way: at most one for each dataset. Thread-safe. */
 public final class Loads {
@@ -28,6 +32,7 @@ public final class Loads {
     private final int defaultWorkers;
     private final Map<String, Ingest> running = new HashMap<>();
     private final Map<Long, Upload> uploads = new HashMap<>();
+    private final Map<String, Recheck> rechecks = new LinkedHashMap<>();
     private long nextToken = new SecureRandom().nextLong() >>> 1;
     private boolean open = true;
 
@@ -53,6 +58,7 @@ public final class Loads {
         int workers = request.workers() == 0 ? defaultWorkers : request.workers();
         Load load = new Load(request, workers, store, residency);
         requireStartable(load);
+        load.datasets().stream().map(rechecks::get).filter(Objects::nonNull).forEach(load::startAfter);
         load.datasets().forEach(dataset -> running.put(dataset, load));
         Thread thread = new Thread(() -> load.run(() -> finish(load)), "larder-load");
         thread.setDaemon(true);
@@ -90,7 +96,7 @@ public final class Loads {
     private synchronized Optional<Upload> tryEnter(Request.Create request, Publisher publisher) {
         String dataset = request.name();
         requireOpen(Set.of(dataset));
-        if (running.containsKey(dataset)) {
+        if (running.containsKey(dataset) || rechecks.containsKey(dataset)) {
             return Optional.empty();
         }
         long token = nextToken++;
@@ -147,18 +153,47 @@ public final class Loads {
         }
     }
 
+    /**
+     * Compares versions with their checksums, one after the other, before clients can open them; what a client asks for is compared at
+     * once.
+     *
+     * @return one for each version, for the caller to follow
+     */
+    public List<Recheck> recheck(List<PublishedVersion> versions) {
+        List<Recheck> all = versions.stream()
+                .map(version -> new Recheck(version, residency, defaultWorkers, () -> finishRecheck(version.dataset())))
+                .toList();
+        synchronized (this) {
+            all.forEach(one -> rechecks.put(one.version().dataset(), one));
+        }
+        Thread thread = new Thread(() -> all.forEach(Recheck::run), "larder-recheck");
+        thread.setDaemon(true);
+        thread.start();
+        return all;
+    }
+
+    private synchronized void finishRecheck(String dataset) {
+        rechecks.remove(dataset);
+    }
+
     private synchronized void finish(Ingest load) {
         load.datasets().forEach(running::remove);
     }
 
     /** Returns the load of a dataset, if one is under way. */
     public synchronized Optional<Ingest> find(String dataset) {
-        return Optional.ofNullable(running.get(dataset));
+        Recheck recheck = rechecks.get(dataset);
+        if (recheck != null) {
+            recheck.startNow();
+        }
+        return Optional.<Ingest>ofNullable(running.get(dataset)).or(() -> Optional.ofNullable(recheck));
     }
 
     /** Returns every load under way. */
     public synchronized List<Ingest> running() {
-        return running.values().stream().distinct().toList();
+        return Stream.concat(running.values().stream(), rechecks.values().stream())
+                .distinct()
+                .toList();
     }
 
     /** Cancels every load, refuses new ones, and waits for the running ones to end, at most {@code timeoutMs} in all. */

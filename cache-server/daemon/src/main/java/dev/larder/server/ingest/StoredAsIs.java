@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalInt;
 
 /** Takes over files that a client wrote just as the store would have. */
 final class StoredAsIs {
@@ -41,12 +42,16 @@ final class StoredAsIs {
         }
     }
 
-    static void move(SourceArray array, IncomingVersion version, LoadProgress progress) {
+    /** Moves a file; false, with nothing done, where somebody can still write to it. */
+    static boolean move(SourceArray array, IncomingVersion version, LoadProgress progress) {
         NpyHeader header = array.header();
         String name = array.name().array();
         String file = StoreLayout.arrayFile(name);
         long offset = array.data().regions().get(0).offset();
-        int crc32c = version.moveIn(array.file(), file, offset, header.byteSize(), progress::addBytes);
+        OptionalInt crc32c = version.moveIn(array.file(), file, offset, header.byteSize(), progress::addBytes);
+        if (crc32c.isEmpty()) {
+            return false;
+        }
         version.add(new ArrayEntry(
                 name,
                 header.dtype().descr(),
@@ -55,8 +60,9 @@ final class StoredAsIs {
                 file,
                 offset,
                 header.byteSize(),
-                crc32c,
+                crc32c.getAsInt(),
                 array.part()));
         progress.addFile();
+        return true;
     }
 }

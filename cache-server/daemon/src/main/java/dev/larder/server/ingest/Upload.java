@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -43,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * them published. Its data has no source to come back from.
  *
  * <p>Nobody who wrote can write on: large files whose data is aligned are moved out of the client's sight, proved to have no
- * writer left, and read for their checksum; all others are copied while their checksum is computed. Files of a member of the group
+ * writer left, and read for their checksum; all others, and those that still have a writer, are copied while their checksum is computed. Files of a member of the group
  * are made by the daemon; see {@link MemberFiles}.
  */
 public final class Upload implements Ingest {
@@ -68,7 +69,7 @@ public final class Upload implements Ingest {
     private final Runnable beforeOutcome;
     private final LoadProgress progress;
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTING);
-    private final CompletableFuture<Done> outcome = new CompletableFuture<>();
+    private final Ending ending = new Ending();
     private volatile @Nullable Place place;
     private volatile List<SourceArray> arrays = List.of();
     private volatile @Nullable IncomingVersion publishing;
@@ -248,7 +249,12 @@ public final class Upload implements Ingest {
 
     @Override
     public CompletableFuture<Done> outcome() {
-        return outcome;
+        return ending.outcome();
+    }
+
+    @Override
+    public Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        return ending.whenEnded(action);
     }
 
     @Override
@@ -304,10 +310,10 @@ public final class Upload implements Ingest {
     private void end(@Nullable Done done, @Nullable Throwable failure) {
         Throwable reason = failure;
         state.set(State.ENDED);
-        Place ending = place;
+        Place closing = place;
         try {
-            if (ending != null) {
-                ending.close();
+            if (closing != null) {
+                closing.close();
             }
         } catch (RuntimeException | Error e) { // or nobody could ever build the dataset again
             LOG.warn("what was written for a build is not all removed: {}", e.getMessage());
@@ -318,9 +324,9 @@ public final class Upload implements Ingest {
         }
         beforeOutcome.run();
         if (done != null) {
-            outcome.complete(done);
+            ending.outcome().complete(done);
         } else if (reason != null) {
-            outcome.completeExceptionally(reason);
+            ending.outcome().completeExceptionally(reason);
         }
     }
 
@@ -354,11 +360,17 @@ public final class Upload implements Ingest {
             if (cancelled) {
                 version.cancel();
             }
-            try (Copying copying = new Copying(workers, progress)) {
-                copying.add(version, plan);
-                copying.start();
-                moved.forEach(array -> StoredAsIs.move(array, version, progress));
-                copying.await();
+            List<SourceArray> stillWritten = new ArrayList<>();
+            copy(
+                    version,
+                    plan,
+                    () -> moved.stream()
+                            .filter(array -> !StoredAsIs.move(array, version, progress))
+                            .forEach(stillWritten::add));
+            if (!stillWritten.isEmpty()) {
+                LoadPlan late = LoadPlan.of(stillWritten, packs);
+                reservation.growTo(stored + plan.storedBytes() + late.storedBytes());
+                copy(version, late, () -> {});
             }
             if (cancelled) {
                 throw new CancellationException("cancelled before publishing");
@@ -371,6 +383,15 @@ public final class Upload implements Ingest {
                     residency.publish(List.of(version), reservation).get(0);
             String note = reservation.evictionNote().map(text -> "\n" + text).orElse("");
             return Done.of(arrays.size(), bytes, "version " + published.version() + note);
+        }
+    }
+
+    private void copy(IncomingVersion version, LoadPlan plan, Runnable meanwhile) {
+        try (Copying copying = new Copying(workers, progress)) {
+            copying.add(version, plan);
+            copying.start();
+            meanwhile.run();
+            copying.await();
         }
     }
 

@@ -49,6 +49,7 @@ public final class Residency {
     private final LongSupplier clockMs;
     private final Map<String, PublishedVersion> current = new TreeMap<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
+    private final List<PublishedVersion> unverified = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
     private final Map<String, Registration> registered = new TreeMap<>();
 
@@ -83,6 +84,7 @@ public final class Residency {
         adopted.versions().forEach(this::makeCurrent);
         synchronized (this) {
             retired.addAll(adopted.retired());
+            unverified.addAll(adopted.unverified());
         }
         for (PublishedVersion version : current()) {
             store.pointCurrentTo(version);
@@ -94,6 +96,35 @@ public final class Residency {
         adopted.lastVersions().forEach(this::noteVersion);
         catalog.reconcile(all(), usage, clockMs.getAsLong()).forEach(this::noteVersion);
         removeRetired();
+    }
+
+    /** Returns the versions that clients cannot open before somebody has compared their checksums. */
+    public synchronized List<PublishedVersion> unverified() {
+        return List.copyOf(unverified);
+    }
+
+    /** Lets clients open a version whose checksums are those of its publication. */
+    public void reveal(PublishedVersion verified) {
+        PublishedVersion version = store.reveal(verified);
+        synchronized (this) {
+            unverified.removeIf(version::isSameAs);
+            makeCurrent(version);
+        }
+    }
+
+    /** Gives a version up that is damaged: registers what has a source, sets the rest aside. */
+    public void rejectUnverified(PublishedVersion damaged) {
+        if (damaged.isSourced()) {
+            register(Registration.ofLost(damaged, store.isPinned(damaged)));
+            synchronized (this) {
+                unverified.removeIf(damaged::isSameAs);
+                retired.add(damaged);
+            }
+            removeReplaced();
+        } else {
+            store.setAside(damaged);
+            forget(damaged);
+        }
     }
 
     /**
@@ -159,6 +190,7 @@ public final class Residency {
 
     /** Refuses to note another source for what is resident. */
     public void requireRegistrable(String dataset) {
+        requireVerified(dataset);
         if (find(dataset).isPresent()) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is resident already")
                     .with("dataset", dataset)
@@ -236,8 +268,9 @@ public final class Residency {
     }
 
     private synchronized void forget(PublishedVersion version) {
-        boolean isKnown =
-                isCurrent(version) ? current.remove(version.dataset()) != null : retired.removeIf(version::isSameAs);
+        boolean isKnown = isCurrent(version)
+                ? current.remove(version.dataset()) != null
+                : retired.removeIf(version::isSameAs) || unverified.removeIf(version::isSameAs);
         if (isKnown) { // else what has its number by now is another
             usage.forget(version);
             catalog.remove(version);
@@ -484,7 +517,16 @@ public final class Residency {
 
     /** Returns the current version of a dataset that has to have one. */
     public PublishedVersion require(String dataset) {
+        requireVerified(dataset);
         return find(dataset).orElseThrow(() -> noSuchDataset(dataset));
+    }
+
+    private void requireVerified(String dataset) {
+        if (unverified().stream().anyMatch(version -> version.dataset().equals(dataset))) {
+            throw Failure.of(ErrorCode.REFUSED, "dataset is being verified after a restart")
+                    .with("dataset", dataset)
+                    .remedy("larder wait " + dataset + ", and try again");
+        }
     }
 
     /** Returns the current version of a dataset. */
@@ -506,6 +548,7 @@ public final class Residency {
     public synchronized List<PublishedVersion> all() {
         List<PublishedVersion> versions = new ArrayList<>(current.values());
         versions.addAll(retired);
+        versions.addAll(unverified);
         return versions;
     }
 

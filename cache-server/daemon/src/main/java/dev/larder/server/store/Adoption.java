@@ -21,10 +21,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
@@ -36,22 +38,35 @@ import org.jspecify.annotations.Nullable;
 /** Reads back what an earlier daemon published in a store. */
 final class Adoption {
     private static final String DAMAGED = ".damaged";
+    private static final String UNVERIFIED = ".unverified";
+    private static final int MOST_NAMED = 100;
     private static final int STEP_BYTES = 256 << 10;
 
     private final Posix posix;
     private final StoreLayout layout;
+    private final LockRecord.Contents state;
     private final boolean verify;
     private final BiConsumer<Path, RuntimeException> onDamaged;
     private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
+    private final Set<Path> verifiedAtOnce = new HashSet<>();
+    private final List<Path> setAside = new ArrayList<>();
+    private long distrusted;
     private final List<PublishedVersion> versions = new ArrayList<>();
+    private final List<PublishedVersion> unverified = new ArrayList<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
     private final List<Registration> registrations = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
 
-    /** Prepares to read a store; {@code verify} has every byte compared with its checksum. */
-    Adoption(Posix posix, StoreLayout layout, boolean verify, BiConsumer<Path, RuntimeException> onDamaged) {
+    /** Prepares to read a store in this state; {@code verify} has every byte compared with its checksum. */
+    Adoption(
+            Posix posix,
+            StoreLayout layout,
+            LockRecord.Contents state,
+            boolean verify,
+            BiConsumer<Path, RuntimeException> onDamaged) {
         this.posix = posix;
         this.layout = layout;
+        this.state = state;
         this.verify = verify;
         this.onDamaged = onDamaged;
     }
@@ -60,9 +75,17 @@ final class Adoption {
      * Reads every version that is whole. What is damaged is removed where it can be loaded again, and else set aside: it may be all
      * that is left of something computed. What was replaced by one that is damaged, or was evicted, stays retired. Whatever else
      * lies there is rubbish, and may stand in the way.
+     *
+     * <p>What nobody has looked at since the machine stopped is held back, out of sight of clients, until its checksums have been
+     * compared. Where the machine stopped before the store was synced, every version counts as damaged.
      */
     Store.Adopted adopt() throws IOException {
-        readAll();
+        if (state == LockRecord.Contents.UNVERIFIED) {
+            holdBackAll();
+        }
+        if (state != LockRecord.Contents.UNTRUSTED) {
+            readAll();
+        }
         for (Path dataset : entries(layout.data())) {
             if (isFolder(dataset)) {
                 adopt(dataset);
@@ -70,8 +93,44 @@ final class Adoption {
                 new Removal().remove(dataset);
             }
         }
+        reportAll();
         versions.sort(Comparator.comparing(PublishedVersion::dataset).thenComparing(PublishedVersion::version));
-        return new Store.Adopted(versions, retired, registrations, lastVersions);
+        return new Store.Adopted(versions, unverified, retired, registrations, lastVersions);
+    }
+
+    private void reportAll() {
+        if (distrusted > 0) {
+            onDamaged.accept(
+                    layout.data(),
+                    Failure.of(ErrorCode.CHECKSUM, "the machine stopped before the store was synced")
+                            .with("store", layout.root())
+                            .with("versionsToLoadAgain", distrusted)
+                            .remedy("they are loaded again when they are asked for; larder stop --keep syncs a store"));
+        }
+        if (!setAside.isEmpty()) {
+            onDamaged.accept(
+                    layout.data(),
+                    Failure.of(ErrorCode.CHECKSUM, "computed data was set aside")
+                            .with("count", setAside.size())
+                            .with("folders", setAside.subList(0, Math.min(MOST_NAMED, setAside.size())))
+                            .remedy("copy the .npy files that are whole from there, or compute the data again"));
+        }
+    }
+
+    /** Takes every version out of sight; one that somebody has found already is verified before anybody else can. */
+    private void holdBackAll() throws IOException {
+        LeaseProbe leases = new LeaseProbe(posix);
+        for (Path version : versionFolders()) {
+            Path heldBack = version.resolveSibling(fileName(version) + UNVERIFIED);
+            if (number(version) == 0 || isHeldBack(version)) {
+                continue;
+            }
+            if (leases.isLeased(version) || Files.exists(heldBack, LinkOption.NOFOLLOW_LINKS)) {
+                verifiedAtOnce.add(version);
+            } else {
+                Files.move(version, heldBack, StandardCopyOption.ATOMIC_MOVE);
+            }
+        }
     }
 
     /** What reading a version led to: the version, or why there is none. */
@@ -87,17 +146,25 @@ final class Adoption {
 
     /** Reads all versions with all processors before anything is decided, as clients wait for it. */
     private void readAll() throws IOException {
+        versionFolders().parallelStream().forEach(folder -> readings.put(folder, tryRead(folder)));
+    }
+
+    private List<Path> versionFolders() throws IOException {
         List<Path> folders = new ArrayList<>();
         for (Path dataset : entries(layout.data())) {
             if (isFolder(dataset)) {
                 entries(dataset).stream().filter(Adoption::isVersion).forEach(folders::add);
             }
         }
-        folders.parallelStream().forEach(folder -> readings.put(folder, tryRead(folder)));
+        return folders;
     }
 
     private static boolean isVersion(Path entry) {
         return isFolder(entry) && !fileName(entry).endsWith(DAMAGED);
+    }
+
+    private static boolean isHeldBack(Path version) {
+        return fileName(version).endsWith(UNVERIFIED);
     }
 
     /** Failures are values here: what one thread throws at another may arrive as something else. */
@@ -114,6 +181,7 @@ final class Adoption {
     /** What lies in the folder of a dataset. */
     private static final class Contents {
         private final List<PublishedVersion> whole = new ArrayList<>();
+        private final List<PublishedVersion> unverified = new ArrayList<>();
         private final List<Registration> sources = new ArrayList<>();
         private final List<Path> doomed = new ArrayList<>();
         private long lastVersion;
@@ -126,11 +194,24 @@ final class Adoption {
         boolean isResident() {
             return whole.stream().anyMatch(version -> version.version() == lastVersion);
         }
+
+        /** Takes the newest version out of what is to leave, where it is held back. */
+        Optional<PublishedVersion> takeHeldBack() {
+            Optional<PublishedVersion> newest = isResident()
+                    ? Optional.empty()
+                    : unverified.stream()
+                            .filter(version -> version.version() == lastVersion)
+                            .findFirst();
+            newest.ifPresent(unverified::remove);
+            return newest;
+        }
     }
 
     private void adopt(Path dataset) throws IOException {
         Contents contents = contents(dataset);
         lastVersions.put(fileName(dataset), contents.lastVersion);
+        Optional<PublishedVersion> heldBack = contents.takeHeldBack();
+        retired.addAll(contents.unverified);
         if (contents.isResident()) {
             versions.addAll(contents.whole); // the link is replaced in one step, not missed
             Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
@@ -138,7 +219,9 @@ final class Adoption {
             retired.addAll(contents.whole);
             Files.deleteIfExists(dataset.resolve(StoreLayout.CURRENT));
             Optional<Registration> source = contents.newestSource();
-            if (source.isPresent()) {
+            if (heldBack.isPresent()) {
+                unverified.add(heldBack.get());
+            } else if (source.isPresent()) {
                 keep(source.get(), dataset);
             }
         }
@@ -169,10 +252,19 @@ final class Adoption {
     private static long number(Path folder) {
         String name = fileName(folder);
         try {
-            return Long.parseLong(isVersion(folder) ? name : name.substring(0, name.length() - DAMAGED.length()));
+            return Long.parseLong(plainName(name));
         } catch (NumberFormatException noVersion) {
             return 0;
         }
+    }
+
+    private static String plainName(String folder) {
+        for (String suffix : List.of(DAMAGED, UNVERIFIED)) {
+            if (folder.endsWith(suffix)) {
+                return folder.substring(0, folder.length() - suffix.length());
+            }
+        }
+        return folder;
     }
 
     private void keep(Registration registration, Path dataset) throws IOException {
@@ -184,8 +276,14 @@ final class Adoption {
 
     /** Adds a version, or what loads it again. */
     private void addVersion(Path dataset, Path folder, Contents contents) throws IOException {
+        if (state == LockRecord.Contents.UNTRUSTED && number(folder) > 0) {
+            distrust(dataset, folder, contents);
+            return;
+        }
         try {
-            contents.whole.add(readings.computeIfAbsent(folder, this::tryRead).orThrow());
+            PublishedVersion version =
+                    readings.computeIfAbsent(folder, this::tryRead).orThrow();
+            (isHeldBack(folder) ? contents.unverified : contents.whole).add(version);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (LarderException e) {
@@ -195,11 +293,25 @@ final class Adoption {
             Optional<Registration> again = source(dataset, folder);
             again.ifPresent(contents.sources::add);
             if (again.isEmpty() && Files.exists(folder.resolve(StoreLayout.MANIFEST))) {
-                setAside(folder);
+                setAside.add(setAside(folder));
             } else {
                 contents.doomed.add(folder);
             }
             onDamaged.accept(folder, e);
+        }
+    }
+
+    /** Keeps what loads a version again, else the version itself: without its manifest, too, unless it was being evicted. */
+    private void distrust(Path dataset, Path folder, Contents contents) throws IOException {
+        Optional<Registration> again = source(dataset, folder);
+        boolean isBeingEvicted = !Files.exists(folder.resolve(StoreLayout.MANIFEST))
+                && Files.exists(dataset.resolve(StoreLayout.REGISTERED), LinkOption.NOFOLLOW_LINKS);
+        again.ifPresent(contents.sources::add);
+        if (again.isPresent() || isBeingEvicted) {
+            contents.doomed.add(folder);
+            distrusted++;
+        } else {
+            setAside.add(setAside(folder));
         }
     }
 
@@ -209,22 +321,23 @@ final class Adoption {
             if (provenance.origins().isEmpty()) {
                 return Optional.empty();
             }
-            // Without a digest: what is loaded again has the next number, whatever it holds.
-            return Optional.of(new Registration(fileName(dataset), number(folder), "", 0, provenance));
+            boolean pinned = Files.exists(folder.resolve(StoreLayout.PINNED));
+            return Optional.of(Registration.ofLost(fileName(dataset), number(folder), provenance, pinned));
         } catch (LarderException unreadable) {
             return Optional.empty();
         }
     }
 
     static Path asideOf(Path folder) {
-        return folder.resolveSibling(fileName(folder) + DAMAGED);
+        return folder.resolveSibling(plainName(fileName(folder)) + DAMAGED);
     }
 
-    /** Moves what may be all that is left of something computed to where nobody takes it for a version. */
-    static void setAside(Path folder) throws IOException {
+    /** Moves what may be all that is left of something computed to where nobody takes it for a version, and returns where. */
+    static Path setAside(Path folder) throws IOException {
         Path aside = asideOf(folder);
         new Removal().remove(aside);
         Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
+        return aside;
     }
 
     private Optional<Registration> registration(Path dataset) throws IOException {
@@ -273,7 +386,7 @@ final class Adoption {
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
-        if (verify) {
+        if (verify || verifiedAtOnce.contains(folder)) {
             arrays.parallelStream().forEach(array -> requireChecksum(folder, array));
         }
         return new PublishedVersion(
@@ -316,7 +429,7 @@ final class Adoption {
     }
 
     private static void requireNumber(Path folder, IndexReader index) {
-        if (!fileName(folder).equals(Long.toString(index.version()))
+        if (!plainName(fileName(folder)).equals(Long.toString(index.version()))
                 || !Files.exists(folder.resolve(StoreLayout.LEASE))) {
             throw damaged(folder, "index and folder do not fit", null);
         }

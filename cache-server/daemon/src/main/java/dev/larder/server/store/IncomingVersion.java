@@ -25,8 +25,10 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 
@@ -36,6 +38,8 @@ import java.util.zip.CRC32C;
  */
 public final class IncomingVersion implements AutoCloseable {
     private static final int CHECKSUM_STEP_BYTES = 256 << 10;
+    private static final long WRITERS_NS = 200_000_000;
+    private static final long WRITERS_PAUSE_NS = 2_000_000;
 
     private final Posix posix;
     private final String dataset;
@@ -171,13 +175,13 @@ public final class IncomingVersion implements AutoCloseable {
 
     /**
      * Makes a file that somebody else wrote a segment of this version: moves it here, and proves that nobody can write to it any
-     * more.
+     * more. A program that has just been forked holds the descriptors of its parent for a moment, so this looks for a while.
      *
      * @param offset where its data starts
      * @param length how long its data is
-     * @return the CRC32C of the data
+     * @return the CRC32C of the data; empty, with the file where it was, where somebody can still write to it: it has to be copied
      */
-    public int moveIn(Path written, String file, long offset, long length, LongConsumer onBytes) {
+    public OptionalInt moveIn(Path written, String file, long offset, long length, LongConsumer onBytes) {
         Path path = folder.resolve(file);
         try {
             makeFolders(folder.relativize(path));
@@ -188,11 +192,9 @@ public final class IncomingVersion implements AutoCloseable {
         int descriptor = posix.openForReading(path);
         try {
             posix.changeMode(descriptor, fileMode);
-            if (posix.hasWriters(descriptor)) {
-                throw Failure.of(ErrorCode.REFUSED, "a file that is to be published is still open for writing")
-                        .with("dataset", dataset)
-                        .with("file", file)
-                        .remedy("close and unmap it before publishing");
+            if (!awaitNoWriters(descriptor)) {
+                moveBack(path, written);
+                return OptionalInt.empty();
             }
             if (posix.status(descriptor).byteSize() != offset + length) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "a file changed while it was published")
@@ -205,7 +207,27 @@ public final class IncomingVersion implements AutoCloseable {
         } finally {
             posix.close(descriptor);
         }
-        return checksum(path, offset, length, onBytes);
+        return OptionalInt.of(checksum(path, offset, length, onBytes));
+    }
+
+    private boolean awaitNoWriters(int descriptor) {
+        long start = System.nanoTime();
+        while (posix.hasWriters(descriptor)) {
+            requireNotCancelled();
+            if (System.nanoTime() - start > WRITERS_NS) {
+                return false;
+            }
+            LockSupport.parkNanos(WRITERS_PAUSE_NS);
+        }
+        return true;
+    }
+
+    private static void moveBack(Path path, Path written) {
+        try {
+            Files.move(path, written, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw Space.failed("cannot give a file back", written, e);
+        }
     }
 
     private int checksum(Path path, long offset, long length, LongConsumer onBytes) {

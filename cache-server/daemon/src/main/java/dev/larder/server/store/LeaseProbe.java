@@ -36,7 +36,11 @@ final class LeaseProbe {
      */
     boolean runUnleased(Path version, Change change) {
         return withLease(
-                version, () -> change.apply(false), descriptor -> tryLockExclusive(descriptor) && change.apply(true));
+                version,
+                () -> change.apply(false),
+                // What was unlinked before it was locked says nothing of what has its name by now.
+                descriptor -> tryLockExclusive(descriptor)
+                        && change.apply(posix.status(descriptor).isLinked()));
     }
 
     /** Tells whether anybody holds a lease. */

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 
 /**
  * Tells who holds what, from the files of a store and the kernel's table of locks alone: no daemon is asked, so that it works
- * where the daemon hangs or is dead. Processes of other pid namespaces are not seen.
+ * where the daemon hangs or is dead. Processes of other pid namespaces are not seen; {@link #inUse} counts their leases all the same.
  */
 public final class LeaseTable {
     private static final Path PROCESSES = Path.of("/proc");
@@ -36,7 +36,7 @@ public final class LeaseTable {
      * A version and the processes that lease it.
      *
      * @param storedBytes what its segments occupy
-     * @param pids in ascending order, never empty
+     * @param pids in ascending order; empty only in {@link #inUse}, where they cannot be seen
      */
     public record HeldVersion(String dataset, long version, long storedBytes, List<Long> pids) {
         public HeldVersion {
@@ -64,11 +64,32 @@ public final class LeaseTable {
         List<HeldVersion> held = new ArrayList<>();
         for (Path dataset : folders(layout.data())) {
             for (Path version : folders(dataset)) {
-                addIfHeld(dataset, version, locks, held);
+                addIfHeld(dataset, version, locks, false, held);
             }
         }
         held.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
         return held;
+    }
+
+    /**
+     * Returns the versions that somebody besides the daemon leases, sorted by dataset and version. The leases themselves decide: each is
+     * locked for a moment, and whoever wants to open its version then waits that long.
+     *
+     * @throws LarderException as {@link #held}
+     */
+    public List<HeldVersion> inUse() {
+        requireStore();
+        LockTable locks = LockTable.read();
+        List<Long> daemon = daemonPid().stream().boxed().toList();
+        List<HeldVersion> inUse = new ArrayList<>();
+        for (Path dataset : folders(layout.data())) {
+            for (Path version : folders(dataset)) {
+                addIfHeld(dataset, version, locks, true, inUse);
+            }
+        }
+        inUse.removeIf(version -> version.pids().equals(daemon) && !daemon.isEmpty());
+        inUse.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
+        return inUse;
     }
 
     /** Returns the process that owns the store as its daemon; empty where none does, or not in this pid namespace. */
@@ -87,11 +108,15 @@ public final class LeaseTable {
         StoreLocation.requireTrustedOwner(layout.root());
     }
 
-    private void addIfHeld(Path dataset, Path version, LockTable locks, List<HeldVersion> held) {
+    private void addIfHeld(Path dataset, Path version, LockTable locks, boolean evenIfUnseen, List<HeldVersion> held) {
         try {
-            FileStatus lease = status(version.resolve(StoreLayout.LEASE));
+            Path file = version.resolve(StoreLayout.LEASE);
+            if (evenIfUnseen && !new LeaseProbe(posix).isLeased(version)) {
+                return;
+            }
+            FileStatus lease = status(file);
             List<Long> pids = living(locks.readers(lease), lease);
-            if (!pids.isEmpty()) {
+            if (evenIfUnseen || !pids.isEmpty()) {
                 long number = Long.parseLong(fileName(version));
                 held.add(new HeldVersion(fileName(dataset), number, storedBytes(version), pids));
             }

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -21,12 +22,23 @@ import org.jspecify.annotations.Nullable;
  * @param bootId which boot of the machine that was
  * @param formatVersion the layout of the store
  * @param isClean whether it stopped in order, so that its catalog can be trusted
+ * @param contents what is known of the published versions while this stands in the file
  */
-record LockRecord(long pid, String started, String bootId, int formatVersion, boolean isClean) {
+record LockRecord(long pid, String started, String bootId, int formatVersion, boolean isClean, Contents contents) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     /** No record is longer; what somebody else has put there may be. */
     private static final int LONGEST_BYTES = 4096;
+
+    /** What is known of the versions that an earlier daemon left. */
+    enum Contents {
+        /** They are as they were published. */
+        INTACT,
+        /** They were synced before the machine stopped; nobody has looked at them since. */
+        UNVERIFIED,
+        /** Anything may be missing: the machine stopped before they were synced, or another release wrote them. */
+        UNTRUSTED
+    }
 
     /** Returns what stands in a lock file that is open and regular, whatever bytes it is: the lock alone counts. */
     static String text(int descriptor) {
@@ -42,13 +54,19 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
         return parse(text(descriptor));
     }
 
+    /** Describes this process as the owner of a store of which all is known. */
     static LockRecord ofThisProcess() {
+        return ofThisProcess(Contents.INTACT);
+    }
+
+    static LockRecord ofThisProcess(Contents contents) {
         return new LockRecord(
                 ProcessHandle.current().pid(),
                 Instant.now().toString(),
                 currentBootId(),
                 StoreLayout.FORMAT_VERSION,
-                false);
+                false,
+                contents);
     }
 
     static LockRecord parse(String text) {
@@ -63,7 +81,16 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
                 values.getOrDefault("started", "unknown"),
                 values.getOrDefault("bootId", "unknown"),
                 (int) number(values.get("formatVersion")),
-                Boolean.parseBoolean(values.getOrDefault("clean", "false")));
+                Boolean.parseBoolean(values.getOrDefault("clean", "false")),
+                contents(values.getOrDefault("contents", "intact")));
+    }
+
+    private static Contents contents(String word) {
+        try {
+            return Contents.valueOf(word.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException unknown) {
+            return Contents.UNTRUSTED;
+        }
     }
 
     private static long number(@Nullable String text) {
@@ -83,7 +110,7 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
     }
 
     LockRecord stoppedInOrder() {
-        return new LockRecord(pid, started, bootId, formatVersion, true);
+        return new LockRecord(pid, started, bootId, formatVersion, true, contents);
     }
 
     /** Tells whether a store that this record was found in holds versions that this daemon can adopt. */
@@ -91,9 +118,25 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
         return formatVersion == StoreLayout.FORMAT_VERSION && bootId.equals(currentBootId());
     }
 
+    /**
+     * Returns what the daemon that finds this record knows of the versions beside it.
+     *
+     * @param isVolatile whether the file system loses everything with the machine
+     */
+    Contents contentsFound(boolean isVolatile) {
+        if (pid < 0) { // a crash of the machine may leave an empty file
+            return isVolatile ? Contents.INTACT : Contents.UNTRUSTED;
+        } else if (formatVersion != StoreLayout.FORMAT_VERSION || contents == Contents.UNTRUSTED) {
+            return Contents.UNTRUSTED;
+        } else if (bootId.equals(currentBootId())) {
+            return contents;
+        }
+        return isClean ? Contents.UNVERIFIED : Contents.UNTRUSTED;
+    }
+
     byte[] toBytes() {
         String text = "pid=" + pid + "\nstarted=" + started + "\nbootId=" + bootId + "\nformatVersion=" + formatVersion
-                + "\nclean=" + isClean + "\n";
+                + "\nclean=" + isClean + "\ncontents=" + contents.name().toLowerCase(Locale.ROOT) + "\n";
         return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -130,7 +130,8 @@ final class Manifest {
                 provenance.origins(),
                 provenance.options(),
                 provenance.sources(),
-                provenance.ttlMs())));
+                provenance.ttlMs(),
+                registration.pinned())));
         out.write('\n');
     }
 
@@ -149,7 +150,7 @@ final class Manifest {
                 throw new IllegalArgumentException("of another dataset");
             }
             long dataBytes = head.arrays.stream().mapToLong(ArrayBytes::bytes).sum();
-            return new Registration(dataset, head.version, head.digest, dataBytes, provenance);
+            return new Registration(dataset, head.version, head.digest, dataBytes, provenance, head.pinned);
         } catch (IOException | RuntimeException e) {
             throw damaged("registration is damaged", file, e);
         }
@@ -164,7 +165,8 @@ final class Manifest {
             List<String> origins,
             LoadOptions options,
             List<SourceRecord> sources,
-            long ttlMs) {}
+            long ttlMs,
+            boolean pinned) {}
 
     private record ArrayBytes(long bytes) {}
 }

@@ -50,6 +50,11 @@ public record Mount(Path point, String type, String options) {
         return List.of(options.split(",", -1)).contains("ro");
     }
 
+    /** Tells whether everything on it is lost when the machine stops. */
+    public boolean isVolatile() {
+        return type.equals("tmpfs") || type.equals("ramfs");
+    }
+
     /** Returns the {@code huge=} word of a tmpfs; {@code never} where there is none. */
     public String hugePages() {
         Matcher word = HUGE.matcher(options);

@@ -26,15 +26,21 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes versions of several datasets visible, all or none. Everything that may well fail comes first; then folders are renamed,
- * which nobody sees who asks for the newest version; then the links that name the newest. What fails is taken back.
+ * which nobody sees who asks for the newest version; then the links that name the newest. What fails is taken back; what a kill cuts
+ * short is finished by the next daemon, see {@link Intent}.
  */
 final class Publication {
+    private static final Logger LOG = LoggerFactory.getLogger(Publication.class);
+
     private final Posix posix;
     private final StoreLayout layout;
     private final Supplier<Path> newNames;
+    private final Intent intent;
     private final List<Step> steps = new ArrayList<>();
 
     /** One version on its way, and how far it is. */
@@ -57,6 +63,7 @@ final class Publication {
         this.posix = posix;
         this.layout = layout;
         this.newNames = newNames;
+        this.intent = new Intent(layout);
     }
 
     /** Writes what a version has besides its segments; nothing is visible after. */
@@ -92,6 +99,9 @@ final class Publication {
                 step.previous = currentOf(step.version);
                 makeFolder(layout.dataset(step.version.dataset()));
             }
+            if (steps.size() > 1) {
+                intent.write(moves(), newNames.get());
+            }
             for (Step step : steps) {
                 Files.move(step.incoming.folder(), step.version.folder(), StandardCopyOption.ATOMIC_MOVE);
                 step.moved = true;
@@ -105,7 +115,23 @@ final class Publication {
             throw e;
         }
         steps.forEach(step -> step.incoming.markPublished());
+        clearIntent();
         return steps.stream().map(step -> step.version).toList();
+    }
+
+    private List<Intent.Move> moves() {
+        return steps.stream()
+                .map(step -> new Intent.Move(step.incoming.folder(), step.version.dataset(), step.version.version()))
+                .toList();
+    }
+
+    /** What is done needs no note; one that stays says nothing new. */
+    private void clearIntent() {
+        try {
+            intent.clear();
+        } catch (IOException e) {
+            LOG.warn("cannot remove the note of a publication: {}", e.toString());
+        }
     }
 
     /** Puts everything back where it was, the last thing first; what cannot be is added to the failure. */
@@ -119,6 +145,7 @@ final class Publication {
                 failure.addSuppressed(e);
             }
         }
+        clearIntent();
     }
 
     private void takeBack(Step step) throws IOException {

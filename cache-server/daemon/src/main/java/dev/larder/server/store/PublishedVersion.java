@@ -67,6 +67,11 @@ public record PublishedVersion(
         return new PublishedVersion(dataset, version, folder, digest, publishedEpochMs, storedBytes, arrays, other);
     }
 
+    /** Returns the same, in another folder. */
+    PublishedVersion at(Path other) {
+        return new PublishedVersion(dataset, version, other, digest, publishedEpochMs, storedBytes, arrays, provenance);
+    }
+
     /**
      * Tells whether the other is the same version of the same dataset, whatever else is known of it. One that left and came back
      * under its old number is another.

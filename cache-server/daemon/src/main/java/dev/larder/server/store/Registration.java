@@ -13,17 +13,33 @@ import java.util.List;
  * @param digest what identified its contents, in hex; empty where none was ever loaded
  * @param dataBytes the length of its data
  * @param provenance where it comes from
+ * @param pinned whether it was lost while it was pinned, so that it is loaded and pinned again unasked
  */
-public record Registration(String dataset, long version, String digest, long dataBytes, Provenance provenance) {
+public record Registration(
+        String dataset, long version, String digest, long dataBytes, Provenance provenance, boolean pinned) {
     /** Remembers a version that leaves. */
     public static Registration of(PublishedVersion version) {
         return new Registration(
-                version.dataset(), version.version(), version.digest(), version.dataBytes(), version.provenance());
+                version.dataset(),
+                version.version(),
+                version.digest(),
+                version.dataBytes(),
+                version.provenance(),
+                false);
     }
 
     /** Notes a source that nobody has loaded yet. */
     public static Registration ofSource(String dataset, Provenance provenance) {
-        return new Registration(dataset, 0, "", 0, provenance);
+        return new Registration(dataset, 0, "", 0, provenance, false);
+    }
+
+    /** Remembers a version that is not whole any more: what is loaded in its place has the next number, whatever it holds. */
+    public static Registration ofLost(PublishedVersion version, boolean pinned) {
+        return ofLost(version.dataset(), version.version(), version.provenance(), pinned);
+    }
+
+    static Registration ofLost(String dataset, long version, Provenance provenance, boolean pinned) {
+        return new Registration(dataset, version, "", 0, provenance, pinned);
     }
 
     /** Tells whether these contents are those of the version that was evicted, which then has its number back. */
@@ -36,7 +52,7 @@ public record Registration(String dataset, long version, String digest, long dat
         List<LoadRequest.Source> sources = provenance.origins().stream()
                 .map(path -> new LoadRequest.Source(dataset, path))
                 .toList();
-        Retention retention = new Retention(false, Duration.ofMillis(provenance.ttlMs()));
+        Retention retention = new Retention(pinned, Duration.ofMillis(provenance.ttlMs()));
         return new LoadRequest(sources, provenance.options(), 0).withRetention(retention);
     }
 }

@@ -78,7 +78,7 @@ public final class Store implements AutoCloseable {
 
     /**
      * Takes a store over, making it where it is absent: refuses one that another live daemon or another user owns, removes
-     * unfinished work, and starts empty where the store is of another boot or format.
+     * unfinished work. What was published is read by {@link #adopt}.
      *
      * @param group who may use it besides this user
      */
@@ -91,7 +91,7 @@ public final class Store implements AutoCloseable {
             }
             StoreLock lock = TakeOver.takeLock(posix, layout);
             try {
-                long heldBytes = TakeOver.prepare(posix, layout, lock.found(), group);
+                long heldBytes = TakeOver.prepare(posix, layout, lock.contents(), group);
                 return new Store(posix, layout, group, lock, new Space(layout.root(), capacityBytes, heldBytes));
             } catch (IOException | RuntimeException | Error e) {
                 lock.close();
@@ -126,6 +126,7 @@ public final class Store implements AutoCloseable {
             if (isGone) {
                 StoreLock again = TakeOver.takeLock(posix, layout);
                 lock.close();
+                again.markAdopted();
                 lock = again;
                 Modes.apply(layout.root(), layout.data(), group);
             }
@@ -431,6 +432,15 @@ public final class Store implements AutoCloseable {
         }
     }
 
+    /** Lets clients find a version that was held back until its checksums had been compared; returns it in its place. */
+    public PublishedVersion reveal(PublishedVersion unverified) {
+        try {
+            return names.reveal(unverified);
+        } catch (IOException e) {
+            throw Space.failed("cannot put a verified version in place", unverified.folder(), e);
+        }
+    }
+
     /** Removes the link that names a version as the newest, where it does. */
     public void unlinkCurrent(PublishedVersion version) {
         try {
@@ -487,19 +497,23 @@ public final class Store implements AutoCloseable {
      * @param onDamaged told of each that is not, with the reason; it is removed where it can be loaded again, else set aside
      */
     public Adopted adopt(boolean verify, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        return new Adoption(posix, layout, verify, onDamaged).adopt();
+        Adopted adopted = new Adoption(posix, layout, lock.contents(), verify, onDamaged).adopt();
+        lock.markAdopted();
+        return adopted;
     }
 
     /**
      * What an earlier daemon left.
      *
      * @param versions those of datasets that are resident, oldest first
+     * @param unverified those that nobody can open before their checksums have been compared; see {@link #reveal}
      * @param retired those that a newer one had replaced which is gone
      * @param registrations what is not resident but can be loaded
      * @param lastVersions the highest number that anything of a dataset has had
      */
     public record Adopted(
             List<PublishedVersion> versions,
+            List<PublishedVersion> unverified,
             List<PublishedVersion> retired,
             List<Registration> registrations,
             Map<String, Long> lastVersions) {}
@@ -575,8 +589,18 @@ public final class Store implements AutoCloseable {
         giveUp();
         regions.close();
         if (lock.isInPlace()) {
-            lock.markClean();
+            markClean();
         }
         lock.close();
+    }
+
+    private void markClean() {
+        try {
+            lock.markClean();
+        } catch (LarderException e) {
+            LOG.warn(
+                    "the store is not known to be on its disk, so it is not trusted after a reboot: {}",
+                    e.getMessage());
+        }
     }
 }

@@ -32,13 +32,15 @@ final class StoreLock implements AutoCloseable {
     private final Path file;
     private final int descriptor;
     private final LockRecord found;
+    private final boolean isVolatile;
     private boolean held = true;
 
-    private StoreLock(Posix posix, Path file, int descriptor, LockRecord found) {
+    private StoreLock(Posix posix, Path file, int descriptor) {
         this.posix = posix;
         this.file = file;
         this.descriptor = descriptor;
-        this.found = found;
+        this.found = LockRecord.read(descriptor);
+        this.isVolatile = Mount.of(file).filter(Mount::isVolatile).isPresent();
     }
 
     /** Takes the lock, or refuses and names the process that holds it. */
@@ -60,9 +62,8 @@ final class StoreLock implements AutoCloseable {
                 // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by
                 // now.
                 if (posix.status(descriptor).isLinked()) {
-                    LockRecord found = LockRecord.read(descriptor);
-                    StoreLock lock = new StoreLock(posix, file, descriptor, found);
-                    lock.write(LockRecord.ofThisProcess());
+                    StoreLock lock = new StoreLock(posix, file, descriptor);
+                    lock.write(LockRecord.ofThisProcess(lock.contents()));
                     taken = true;
                     return lock;
                 }
@@ -143,8 +144,21 @@ final class StoreLock implements AutoCloseable {
         return found;
     }
 
-    /** Notes that the store was left in order, for the next start. */
+    /** Returns what is known of the versions that the owner before this one left. */
+    LockRecord.Contents contents() {
+        return found.contentsFound(isVolatile);
+    }
+
+    /** Notes that every version has been looked at: until then, a start that is cut short knows no more than this one. */
+    void markAdopted() {
+        write(LockRecord.ofThisProcess());
+    }
+
+    /** Notes that the store was left in order, for the next start, once all of it is on its disk. */
     void markClean() {
+        if (!isVolatile) {
+            BulkIo.system().syncFileSystem(descriptor);
+        }
         write(LockRecord.ofThisProcess().stoppedInOrder());
     }
 
@@ -156,6 +170,9 @@ final class StoreLock implements AutoCloseable {
         try {
             io.resize(descriptor, 0);
             io.write(descriptor, 0, io.addressOf(direct), text.length);
+            if (!isVolatile) {
+                io.sync(descriptor);
+            }
         } finally {
             Reference.reachabilityFence(direct);
         }

@@ -43,25 +43,26 @@ final class TakeOver {
         }
     }
 
-    /** Removes what no daemon can adopt, and returns how many bytes remain. */
-    static long prepare(Posix posix, StoreLayout layout, LockRecord found, Optional<String> group) throws IOException {
+    /** Removes all but what was published, and returns how many bytes remain. */
+    static long prepare(Posix posix, StoreLayout layout, LockRecord.Contents contents, Optional<String> group)
+            throws IOException {
         Removal removal = new Removal();
         if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
             removal.remove(layout.data());
         }
         Modes.apply(layout.root(), layout.data(), group);
-        if (found.pid() >= 0 && !found.fitsThisBoot()) {
-            removal.removeContents(layout.data());
+        if (contents != LockRecord.Contents.INTACT) { // what processes of another boot shared is of no use
             removal.remove(layout.regions());
             Files.deleteIfExists(layout.catalog());
         }
+        Publication.makeFolder(layout.data());
+        new Intent(layout).finish();
         removal.remove(layout.incoming());
         Files.deleteIfExists(layout.socket());
         Files.deleteIfExists(layout.regionSocket());
         Files.deleteIfExists(layout.counters());
         Files.deleteIfExists(layout.token());
         Modes.makePassage(layout.incoming());
-        Publication.makeFolder(layout.data());
         Rings.makeFolder(layout);
         Modes.share(layout.rings());
         Regions.makeFolder(layout);

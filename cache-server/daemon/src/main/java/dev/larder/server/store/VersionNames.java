@@ -81,6 +81,15 @@ final class VersionNames {
         }
     }
 
+    synchronized PublishedVersion reveal(PublishedVersion unverified) throws IOException {
+        Path folder = layout.version(unverified.dataset(), unverified.version());
+        Files.move(unverified.folder(), folder, StandardCopyOption.ATOMIC_MOVE);
+        PublishedVersion version = unverified.at(folder);
+        pointCurrentTo(version);
+        removeNote(version);
+        return version;
+    }
+
     synchronized void unlinkCurrent(PublishedVersion version) throws IOException {
         if (isCurrent(version)) {
             Files.deleteIfExists(layout.current(version.dataset()));

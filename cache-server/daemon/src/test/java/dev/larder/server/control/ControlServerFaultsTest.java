@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -82,13 +83,49 @@ class ControlServerFaultsTest {
     void aFrameBeyondTheLimitIsRefusedAtItsLength() throws IOException {
         start(64, LONG, LONG);
 
-        try (RawClient raw = client().sendLength(Protocol.MAX_REQUEST_LENGTH + 1)) {
+        try (RawClient raw = client().sendLength(Protocol.MAX_GREETING_LENGTH + 1)) {
+            assertThat(problem(raw.receive()).message()).contains("limit=" + Protocol.MAX_GREETING_LENGTH);
+            assertThat(raw.receive()).isNull();
+        }
+        try (RawClient raw = client().send(RawClient.hello())) {
+            assertThat(raw.receive()).isInstanceOf(Welcome.class);
+            raw.sendLength(Protocol.MAX_REQUEST_LENGTH + 1);
             assertThat(problem(raw.receive()).message())
                     .contains("length=" + (Protocol.MAX_REQUEST_LENGTH + 1))
                     .contains("limit=" + Protocol.MAX_REQUEST_LENGTH);
             assertThat(raw.receive()).isNull();
         }
         assertStillServing();
+    }
+
+    @Test
+    void unfinishedRequestsTakeABoundedPartOfTheHeapTogether() throws Exception {
+        start(256, LONG, LONG);
+        long heapBytes = Runtime.getRuntime().maxMemory();
+        int clients = (int) (heapBytes / 8 / Protocol.MAX_REQUEST_LENGTH) + 8;
+        List<RawClient> all = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            RawClient raw = client().send(RawClient.hello());
+            all.add(raw);
+            assertThat(raw.receive()).isInstanceOf(Welcome.class);
+            sendAllButTheLastByte(raw);
+        }
+
+        Awaitility.await().until(() -> counters.value(Counter.PROTOCOL_ERRORS) > 0);
+        assertThat(counters.value(Counter.PROTOCOL_ERRORS)).isLessThan(clients);
+        assertThat(errors.entries().get(0).message()).contains("too many long requests at a time");
+        for (RawClient raw : all) {
+            raw.close();
+        }
+        assertStillServing();
+    }
+
+    private static void sendAllButTheLastByte(RawClient raw) {
+        try {
+            raw.sendLength(Protocol.MAX_REQUEST_LENGTH).send(new byte[Protocol.MAX_REQUEST_LENGTH - 1]);
+        } catch (IOException closed) {
+            assertThat(closed).as("the daemon had no room for it").isNotNull();
+        }
     }
 
     @Test

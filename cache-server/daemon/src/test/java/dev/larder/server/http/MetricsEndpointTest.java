@@ -8,7 +8,9 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.server.metrics.Counters;
 import dev.larder.testing.LeavesNothingBehind;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -20,6 +22,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +42,8 @@ class MetricsEndpointTest {
 
     @BeforeEach
     void start() {
-        endpoint = MetricsEndpoint.start(0, tokenFile(), new Exposition(Counters.unshared(), List::of)::snapshots);
+        endpoint = MetricsEndpoint.start(
+                0, Set.of("Metrics.Example"), tokenFile(), new Exposition(Counters.unshared(), List::of)::snapshots);
     }
 
     @AfterEach
@@ -93,6 +97,73 @@ class MetricsEndpointTest {
         assertThat(refused.getErrorStream()).isNull();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "localhost",
+                "LOCALHOST:PORT",
+                "127.0.0.1",
+                "127.0.0.1:PORT",
+                "127.0.0.1:9999",
+                "[::1]:PORT",
+                "metrics.example",
+                "METRICS.example:80"
+            })
+    void namesOfThisServerAreAnswered(String host) throws IOException {
+        assertThat(raw("GET " + pathWithToken() + " HTTP/1.1\r\nHost: " + host + "\r\n"))
+                .contains(" 200 ");
+        assertThat(raw("GET /metrics HTTP/1.1\r\nHost: " + host + "\r\n")).contains(" 401 ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "evil.example",
+                "evil.example:PORT",
+                "localhost.evil.example",
+                "127.0.0.1.evil.example",
+                "127.0.0.1@evil.example",
+                "[::2]:PORT",
+                "[::1",
+                "0.0.0.0:PORT",
+                "localhost:PORT:PORT",
+                ""
+            })
+    void anotherNameIsRefusedWithAndWithoutTheToken(String host) throws IOException {
+        assertThat(raw("GET " + pathWithToken() + " HTTP/1.1\r\nHost: " + host + "\r\n"))
+                .contains(" 421 ");
+        assertThat(raw("GET /metrics HTTP/1.1\r\nHost: " + host + "\r\n")).contains(" 421 ");
+    }
+
+    @Test
+    void theAddressOfARequestCountsAsMuchAsItsHost() throws IOException {
+        String ours = "Host: localhost\r\n";
+
+        assertThat(raw("GET http://evil.example" + pathWithToken() + " HTTP/1.1\r\n" + ours))
+                .contains(" 421 ");
+        assertThat(raw("GET http://localhost" + pathWithToken() + " HTTP/1.1\r\n" + ours))
+                .contains(" 200 ");
+        assertThat(raw("GET " + pathWithToken() + " HTTP/1.1\r\n" + ours + "Host: evil.example\r\n"))
+                .contains(" 421 ");
+        assertThat(raw("GET " + pathWithToken() + " HTTP/1.0\r\n")).contains(" 421 ");
+    }
+
+    private String pathWithToken() {
+        return "/metrics?" + endpoint.address().getRawQuery();
+    }
+
+    /** Returns the first line of the answer. */
+    private String raw(String head) throws IOException {
+        int port = endpoint.address().getPort();
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            socket.setSoTimeout(20_000);
+            String request = head.replace("PORT", Integer.toString(port)) + "\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+            InputStreamReader answer = new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1);
+            return String.valueOf(new BufferedReader(answer).readLine());
+        }
+    }
+
     @Test
     void onlyOnePathAndOnlyReadingIsOffered() throws IOException {
         String query = endpoint.address().getRawQuery();
@@ -126,7 +197,7 @@ class MetricsEndpointTest {
     void aPortThatIsTakenIsRefusedWithTheRemedy() {
         int taken = endpoint.address().getPort();
 
-        assertThatThrownBy(() -> MetricsEndpoint.start(taken, folder.resolve("other"), () -> null))
+        assertThatThrownBy(() -> MetricsEndpoint.start(taken, Set.of(), folder.resolve("other"), () -> null))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                 .hasMessageContainingAll("port=" + taken, "--http 0");
@@ -140,7 +211,8 @@ class MetricsEndpointTest {
         endpoint.close();
 
         assertThatThrownBy(() -> status(address)).isInstanceOf(IOException.class);
-        MetricsEndpoint.start(address.getPort(), tokenFile(), () -> null).close();
+        MetricsEndpoint.start(address.getPort(), Set.of(), tokenFile(), () -> null)
+                .close();
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import dev.larder.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LockHolder;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +61,27 @@ class LeaseProbeTest {
         assertThat(taken).containsExactly(false);
         assertThat(posix.tryLockShared(reader)).isTrue();
         posix.close(reader);
+    }
+
+    @Test
+    void aLeaseThatIsReplacedBeforeItIsLockedCountsAsNone() {
+        LeaseProbe racing = new LeaseProbe(replacingTheLeaseBeforeItIsLocked());
+        List<Boolean> seen = new ArrayList<>();
+
+        racing.runUnleased(version, seen::add);
+
+        assertThat(seen).containsExactly(false);
+    }
+
+    private Posix replacingTheLeaseBeforeItIsLocked() {
+        return (Posix) Proxy.newProxyInstance(
+                Posix.class.getClassLoader(), new Class<?>[] {Posix.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("tryLockExclusive")) {
+                        Files.delete(lease);
+                        Files.createFile(lease);
+                    }
+                    return method.invoke(posix, arguments);
+                });
     }
 
     @Test

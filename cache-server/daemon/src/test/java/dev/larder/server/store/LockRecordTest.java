@@ -1,5 +1,6 @@
 package dev.larder.server.store;
 
+import static dev.larder.server.store.LockRecord.Contents.INTACT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.layout.StoreLayout;
@@ -14,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LockRecordTest {
@@ -52,10 +54,36 @@ class LockRecordTest {
         LockRecord here = LockRecord.ofThisProcess();
 
         assertThat(here.fitsThisBoot()).isTrue();
-        assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, true).fitsThisBoot())
+        assertThat(new LockRecord(1, "", "another", StoreLayout.FORMAT_VERSION, true, INTACT).fitsThisBoot())
                 .isFalse();
-        assertThat(new LockRecord(1, "", here.bootId(), StoreLayout.FORMAT_VERSION + 1, true).fitsThisBoot())
+        assertThat(new LockRecord(1, "", here.bootId(), StoreLayout.FORMAT_VERSION + 1, true, INTACT).fitsThisBoot())
                 .isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "pid=1 bootId=here formatVersion=1 clean=false, INTACT",
+        "pid=1 bootId=here formatVersion=1 clean=true contents=unverified, UNVERIFIED",
+        "pid=1 bootId=here formatVersion=1 clean=true contents=untrusted, UNTRUSTED",
+        "pid=1 bootId=here formatVersion=1 clean=true contents=of-a-later-release, UNTRUSTED",
+        "pid=1 bootId=here formatVersion=9 clean=true, UNTRUSTED",
+        "pid=1 bootId=other formatVersion=1 clean=true, UNVERIFIED",
+        "pid=1 bootId=other formatVersion=1 clean=true contents=untrusted, UNTRUSTED",
+        "pid=1 bootId=other formatVersion=1 clean=false, UNTRUSTED",
+        "clean=true, UNTRUSTED"
+    })
+    void whatIsTrustedAfterARestartFollowsFromBootAndStop(String record, LockRecord.Contents expected) {
+        String text = record.replace(' ', '\n')
+                .replace("here", LockRecord.ofThisProcess().bootId())
+                .replace("formatVersion=1", "formatVersion=" + StoreLayout.FORMAT_VERSION);
+
+        assertThat(LockRecord.parse(text).contentsFound(false)).isEqualTo(expected);
+    }
+
+    @Test
+    void anEmptyRecordIsTrustedOnlyWhereNothingSurvivesAReboot() {
+        assertThat(LockRecord.parse("").contentsFound(true)).isEqualTo(INTACT);
+        assertThat(LockRecord.parse("").contentsFound(false)).isEqualTo(LockRecord.Contents.UNTRUSTED);
     }
 
     @Test

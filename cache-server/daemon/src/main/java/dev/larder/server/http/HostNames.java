@@ -1,0 +1,45 @@
+package dev.larder.server.http;
+
+import com.sun.net.httpserver.HttpExchange;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names that this server answers to. A page of another site can have its own name point here (DNS rebinding); the browser then
+ * sends that name as {@code Host}.
+ *
+ * @param names in lower case, without ports
+ */
+record HostNames(Set<String> names) {
+    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
+    private static final Pattern HOST = Pattern.compile("(?<name>\\[[0-9a-f:.]+]|[^:\\[\\]@/]+)(?::[0-9]{1,5})?");
+
+    /** Answers to the names of the loopback interface, and to these. */
+    static HostNames loopbackAnd(Set<String> others) {
+        return new HostNames(Stream.concat(LOOPBACK.stream(), others.stream().map(HostNames::lowerCase))
+                .collect(Collectors.toUnmodifiableSet()));
+    }
+
+    /** Tells whether a request names this server, in its only {@code Host} and in its address where that has a host. */
+    boolean isNamedBy(HttpExchange exchange) {
+        List<String> hosts = exchange.getRequestHeaders().getOrDefault("Host", List.of());
+        String authority = exchange.getRequestURI().getRawAuthority();
+        return hosts.size() == 1 && contains(hosts.get(0)) && (authority == null || contains(authority));
+    }
+
+    /** Tells whether a host, with or without a port, is one of the names. */
+    boolean contains(@Nullable String host) {
+        Matcher parts = HOST.matcher(host == null ? "" : lowerCase(host));
+        return parts.matches() && names.contains(parts.group("name"));
+    }
+
+    private static String lowerCase(String host) {
+        return host.toLowerCase(Locale.ROOT);
+    }
+}

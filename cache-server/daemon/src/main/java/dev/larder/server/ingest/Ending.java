@@ -1,0 +1,68 @@
+package dev.larder.server.ingest;
+
+import dev.larder.protocol.Done;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How an ingest ends, and who wants to know: unlike stages of a future, whoever does not want to know any more is forgotten at once.
+ * Thread-safe.
+ */
+final class Ending {
+    private static final Logger LOG = LoggerFactory.getLogger(Ending.class);
+
+    private final CompletableFuture<Done> outcome = new CompletableFuture<>();
+    private final Map<Object, BiConsumer<? super @Nullable Done, ? super @Nullable Throwable>> actions =
+            new LinkedHashMap<>();
+    private boolean hasEnded;
+
+    Ending() {
+        var unused = outcome.whenComplete(this::tellAll);
+    }
+
+    CompletableFuture<Done> outcome() {
+        return outcome;
+    }
+
+    /** Runs an action once at the end, in the order of these calls; returns what takes it back. */
+    Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        Object key = new Object();
+        synchronized (actions) {
+            if (!hasEnded) {
+                actions.put(key, action);
+                return () -> forget(key);
+            }
+        }
+        var unused = outcome.whenComplete(action);
+        return () -> {};
+    }
+
+    private void forget(Object key) {
+        synchronized (actions) {
+            actions.remove(key);
+        }
+    }
+
+    private void tellAll(@Nullable Done done, @Nullable Throwable failure) {
+        List<BiConsumer<? super @Nullable Done, ? super @Nullable Throwable>> all;
+        synchronized (actions) {
+            hasEnded = true;
+            all = new ArrayList<>(actions.values());
+            actions.clear();
+        }
+        for (BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action : all) {
+            try {
+                action.accept(done, failure);
+            } catch (RuntimeException | Error e) { // the others want to know all the same
+                LOG.warn("a client could not be told how a load ended: {}", e.toString());
+            }
+        }
+    }
+}

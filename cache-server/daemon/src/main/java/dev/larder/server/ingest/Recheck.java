@@ -1,0 +1,162 @@
+package dev.larder.server.ingest;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayEntry;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.Progress.Phase;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares a version that an earlier boot of the machine left with its checksums, before any client can open it. What is whole
+ * becomes current; what is not is loaded again or set aside.
+ */
+public final class Recheck implements Ingest {
+    private final PublishedVersion version;
+    private final Residency residency;
+    private final int workers;
+    private final LoadProgress progress;
+    private final Runnable beforeOutcome;
+    private final Ending ending = new Ending();
+    private final AtomicBoolean started = new AtomicBoolean();
+    private volatile boolean cancelled;
+
+    Recheck(PublishedVersion version, Residency residency, int workers, Runnable beforeOutcome) {
+        this.version = version;
+        this.residency = residency;
+        this.workers = workers;
+        this.beforeOutcome = beforeOutcome;
+        this.progress = new LoadProgress(version.dataset());
+        progress.begin(Phase.VERIFYING, version.dataBytes(), version.arrays().size());
+    }
+
+    /** Returns what is compared. */
+    public PublishedVersion version() {
+        return version;
+    }
+
+    @Override
+    public Set<String> datasets() {
+        return Set.of(version.dataset());
+    }
+
+    /** None: nothing is read from a source. */
+    @Override
+    public List<SourceArray> arrays() {
+        return List.of();
+    }
+
+    @Override
+    public CompletableFuture<Done> outcome() {
+        return ending.outcome();
+    }
+
+    @Override
+    public Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        return ending.whenEnded(action);
+    }
+
+    @Override
+    public Runnable listen(ProgressListener listener) {
+        return progress.listen(listener);
+    }
+
+    /** Leaves the version to the next start, which compares it then. */
+    @Override
+    public void cancel() {
+        cancelled = true;
+        if (started.compareAndSet(false, true)) {
+            ending.outcome().completeExceptionally(cancellation());
+        }
+    }
+
+    /** Compares now, on a thread of its own, where nobody has begun: a client waits for this one. */
+    void startNow() {
+        if (!started.get()) {
+            Thread thread = new Thread(this::run, "larder-recheck");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    /** Does the work where nobody has begun, and completes {@link #outcome}; throws nothing. */
+    void run() {
+        if (!started.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            compare();
+            residency.reveal(version);
+            beforeOutcome.run();
+            ending.outcome().complete(Done.of(version.arrays().size(), version.dataBytes(), ""));
+        } catch (CancellationException e) {
+            beforeOutcome.run();
+            ending.outcome().completeExceptionally(cancellation());
+        } catch (Error e) { // says nothing of the version
+            beforeOutcome.run();
+            ending.outcome().completeExceptionally(e);
+        } catch (RuntimeException e) {
+            LarderException reason = rejected(e);
+            beforeOutcome.run();
+            ending.outcome().completeExceptionally(reason);
+        }
+    }
+
+    private LarderException cancellation() {
+        return Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
+                .with("dataset", version.dataset())
+                .remedy("start it again with larder serve");
+    }
+
+    private void compare() {
+        Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
+        Parallel.forEach(version.arrays(), workers, array -> {
+            Path file = version.folder().resolve(array.file());
+            requireSame(array, checksums.of(new FileRegion(file, array.offset(), array.byteSize())));
+            progress.addFile();
+        });
+    }
+
+    private void requireSame(ArrayEntry array, int found) {
+        if (found != array.crc32c()) {
+            throw Failure.of(ErrorCode.CHECKSUM, "array does not have its checksum")
+                    .with("array", version.dataset() + "/" + array.name())
+                    .with("crc32c", String.format("%08x", found))
+                    .with("expected", array.crc32cHex())
+                    .exception();
+        }
+    }
+
+    /** Gives the version up; where even that fails, it stays held back for the next start. */
+    private LarderException rejected(RuntimeException reason) {
+        Failure failure = Failure.of(ErrorCode.CHECKSUM, "version was damaged while the machine was down")
+                .with("dataset", version.dataset())
+                .with("version", version.version())
+                .with("reason", reason.getMessage());
+        try {
+            residency.rejectUnverified(version);
+        } catch (RuntimeException | Error e) {
+            reason.addSuppressed(e);
+        }
+        return failure.cause(reason)
+                .remedy(
+                        version.isSourced()
+                                ? "it is loaded again when it is asked for; test the disk"
+                                : "compute it again, or copy what is whole from " + Store.asideOf(version)
+                                        + "; test the disk");
+    }
+}
