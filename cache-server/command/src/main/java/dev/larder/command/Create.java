@@ -7,10 +7,6 @@ import dev.larder.protocol.BuildTurn;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.Request;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -35,7 +31,8 @@ import picocli.CommandLine.ParentCommand;
                     + " another user FOLDER takes no new files: a line 'file ARRAY BYTES' has ARRAY.npy made for you to"
                     + " write, and is answered by 'made'. In your own store a line 'room BYTES' has room made for so"
                     + " much in all before you write it, evicting what may leave, and is answered by 'made'. Standard input"
-                    + " that ends without 'publish' gives the build up, and the next program has its turn."
+                    + " that ends without 'publish' gives the build up, as does the end of the program that started this"
+                    + " one, and the next program has its turn."
         })
 final class Create implements Callable<Integer> {
     private static final String PUBLISH = "publish";
@@ -72,34 +69,40 @@ final class Create implements Callable<Integer> {
     RetentionOptions retention;
 
     @Override
-    public Integer call() throws IOException {
-        Optional<BuildTurn> turn;
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-            turn = larder.client()
-                    .create(new Request.Create(name, timeout, sizeBytes, replace, retention.retention()), display);
-        }
-        if (turn.isEmpty()) {
-            larder.out().println("resident");
+    public Integer call() {
+        try (CallerLines lines = CallerLines.ofParent()) {
+            Optional<BuildTurn> turn;
+            try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
+                turn = larder.client()
+                        .create(new Request.Create(name, timeout, sizeBytes, replace, retention.retention()), display);
+            }
+            if (turn.isPresent()) {
+                build(turn.get(), lines);
+            } else {
+                larder.out().println("resident");
+            }
             return 0;
         }
-        try (BuildTurn build = turn.get()) {
-            larder.out().println("build " + build.folder());
+    }
+
+    private void build(BuildTurn turn, CallerLines lines) {
+        try (turn) {
+            larder.out().println("build " + turn.folder());
             larder.out().flush();
-            Map<String, ColumnPart> parts = readUntilPublish(build);
+            lines.read(System.in);
+            Map<String, ColumnPart> parts = readUntilPublish(turn, lines);
             try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
-                Done done = build.publish(parts, display);
+                Done done = turn.publish(parts, display);
                 List<String> said = done.message().lines().toList();
                 larder.out().println("published " + said.get(0));
                 said.stream().skip(1).forEach(note -> larder.err().println("larder: " + note));
             }
         }
-        return 0;
     }
 
-    private Map<String, ColumnPart> readUntilPublish(BuildTurn build) throws IOException {
+    private Map<String, ColumnPart> readUntilPublish(BuildTurn build, CallerLines lines) {
         Map<String, ColumnPart> parts = new HashMap<>();
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
+        for (String line = lines.next(); line != null; line = lines.next()) {
             if (line.equals(PUBLISH)) {
                 return parts;
             }
@@ -117,7 +120,7 @@ final class Create implements Callable<Integer> {
         }
         throw Failure.of(ErrorCode.INTERRUPTED, "build was given up")
                 .with("dataset", name)
-                .with("reason", "standard input ended without 'publish'")
+                .with("reason", lines.reason())
                 .exception();
     }
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Asks the machine that this runs on. */
 final class LiveProbes implements Probes {
@@ -41,8 +42,9 @@ final class LiveProbes implements Probes {
     }
 
     @Override
-    public List<StoreReport> leftovers() {
-        return Leftovers.candidates(SHARED_MEMORY).stream()
+    public List<StoreReport> leftovers(Path store) {
+        return Stream.concat(Leftovers.candidates(SHARED_MEMORY).stream(), Stream.of(store.toAbsolutePath()))
+                .distinct()
                 .map(Leftovers::look)
                 .flatMap(Optional::stream)
                 .toList();

@@ -1,27 +1,98 @@
 package dev.larder.command;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.Done;
+import dev.larder.server.store.LeaseTable;
+import dev.larder.server.store.LeaseTable.HeldVersion;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** Stops the daemon. */
-@Command(name = "stop", description = "Stop the daemon and remove what it owns.")
+@Command(
+        name = "stop",
+        description = {
+            "Stop the daemon and remove what it owns.",
+            "Refused while other processes hold datasets of the store, unless --force or --keep is given."
+        })
 final class Stop implements Callable<Integer> {
+    private static final long LOOK_NANOS = 100_000_000;
+
     @ParentCommand
     LarderCommand larder;
 
-    @Option(names = "--keep", description = "Leave the store for the next start.")
+    @Option(names = "--keep", description = "Leave the store for the next start. Never refused: readers go on.")
     boolean keep;
+
+    @Option(
+            names = "--force",
+            description =
+                    "Stop also while datasets are held: their readers keep what they have open, and can open nothing"
+                            + " more.")
+    boolean force;
+
+    @Option(
+            names = "--wait",
+            paramLabel = "D",
+            converter = Units.DurationConverter.class,
+            description = "Wait so long for those who hold datasets to end.")
+    @Nullable
+    Duration wait;
 
     @Override
     public Integer call() {
+        List<HeldVersion> inUse = awaitUnused();
+        if (!inUse.isEmpty() && !keep && !force) {
+            throw inUse(inUse);
+        }
         Done done;
         try (ProgressDisplay display = ProgressDisplay.on(larder.err())) {
             done = larder.client().stop(keep, display);
         }
         larder.out().println(keep ? "Stopped; the store is kept." : "Stopped and cleaned up: " + Outcome.freed(done));
         return 0;
+    }
+
+    /** Returns what is held when nothing is any more, or when nobody is to wait longer. */
+    private List<HeldVersion> awaitUnused() {
+        if (wait == null && (keep || force)) {
+            return List.of();
+        }
+        LeaseTable leases = LeaseTable.of(new StoreLayout(larder.store()));
+        long startNanos = System.nanoTime();
+        long limitNanos = wait == null ? 0 : wait.toNanos();
+        List<HeldVersion> inUse = leases.inUse();
+        while (!inUse.isEmpty() && System.nanoTime() - startNanos < limitNanos) {
+            LockSupport.parkNanos(LOOK_NANOS);
+            inUse = leases.inUse();
+        }
+        return inUse;
+    }
+
+    private LarderException inUse(List<HeldVersion> held) {
+        Object unused = larder.client().status(); // a dead daemon, or one that hangs, is said first
+        List<Long> pids = held.stream()
+                .flatMap(version -> version.pids().stream())
+                .distinct()
+                .sorted()
+                .toList();
+        List<String> datasets =
+                held.stream().map(HeldVersion::dataset).distinct().toList();
+        return Failure.of(
+                        wait == null ? ErrorCode.REFUSED : ErrorCode.DEADLINE,
+                        wait == null ? "datasets of the store are in use" : "datasets of the store are still in use")
+                .with("store", larder.store())
+                .with("datasets", datasets)
+                .with("pids", pids.isEmpty() ? "unknown" : pids)
+                .remedy("larder stop --wait 10m waits for them to end; larder stop --keep leaves the store; larder stop"
+                        + " --force stops all the same");
     }
 }

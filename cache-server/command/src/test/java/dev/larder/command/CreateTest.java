@@ -77,6 +77,40 @@ class CreateTest {
     }
 
     @Test
+    void aKilledProgramMakesRoomForTheNextThoughItsChildLives(@TempDir Path folder) throws Exception {
+        String script = """
+                import os, subprocess, sys
+                words = [sys.argv[1], '--store', sys.argv[2], 'create', 'made']
+                child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                child.stdout.readline()
+                if os.fork():
+                    print('building', flush=True)
+                sys.stdin.read()
+                """;
+        try (CommandProcess daemon = CommandProcess.serve()) {
+            Process builder = new ProcessBuilder(
+                            "python3",
+                            "-c",
+                            script,
+                            CommandProcess.script(folder).toString(),
+                            daemon.store().toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            assertThat(builder.inputReader().readLine()).isEqualTo("building");
+            new ProcessBuilder("kill", "-KILL", Long.toString(builder.pid()))
+                    .start()
+                    .waitFor();
+
+            try (CommandProcess second = CommandProcess.onStore(daemon.store(), "create", "made")) {
+                Samples.vector(folderOf(second), "v", 10);
+                assertThat(second.say("publish").exitCode()).isZero();
+            } finally {
+                builder.getOutputStream().close(); // which its child waits for
+            }
+        }
+    }
+
+    @Test
     void aPartOfAColumnMustBeThereAndHaveAKnownName() {
         try (CommandProcess daemon = CommandProcess.serve()) {
             assertThat(answer(daemon, "part scene/slots index_slots")).isEqualTo(6);

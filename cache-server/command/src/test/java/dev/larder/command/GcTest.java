@@ -50,6 +50,19 @@ class GcTest {
         }
     }
 
+    @Test
+    void theDoctorFindsADeadStoreWhateverItsNameIs() {
+        Path mine = shared.resolve("mine");
+        leave(mine);
+
+        Answer doctor = Answer.of(mine, "doctor");
+        Answer gc = Answer.of(mine, "gc", "--under", shared.toString());
+
+        assertThat(doctor.out()).contains("stores of dead daemons", "larder gc --store " + mine);
+        assertThat(gc.out()).contains("Removed: stores=1");
+        assertThat(Answer.of(mine, "doctor").out()).doesNotContain(mine + " ");
+    }
+
     private CommandProcess serve(Path where, String... arguments) {
         return CommandProcess.serveOn(where, arguments);
     }

@@ -14,7 +14,7 @@ final class LeftoversCheck implements Check {
 
     @Override
     public Finding look(Machine machine) {
-        List<StoreReport> dead = machine.probes().leftovers().stream()
+        List<StoreReport> dead = machine.probes().leftovers(machine.store()).stream()
                 .filter(report -> report.state() == State.DEAD)
                 .toList();
         if (dead.isEmpty()) {
@@ -22,6 +22,14 @@ final class LeftoversCheck implements Check {
         }
         String stores = dead.stream().map(report -> report.store().toString()).collect(Collectors.joining(","));
         long bytes = dead.stream().mapToLong(StoreReport::bytes).sum();
-        return Finding.warning(name(), "stores of dead daemons: bytes=" + bytes + " stores=" + stores, "larder gc");
+        return Finding.warning(
+                name(), "stores of dead daemons: bytes=" + bytes + " stores=" + stores, command(machine, dead));
+    }
+
+    /** Without it gc would not look at a store of another name. */
+    private static String command(Machine machine, List<StoreReport> dead) {
+        boolean isNamed = dead.stream()
+                .anyMatch(report -> report.store().equals(machine.store().toAbsolutePath()));
+        return isNamed ? "larder gc --store " + machine.store() : "larder gc";
     }
 }

@@ -19,8 +19,8 @@ public interface Probes {
     /** Tells whether the JDK has a module. */
     boolean hasModule(String name);
 
-    /** Returns what lies about that may be the store of a dead daemon. */
-    List<StoreReport> leftovers();
+    /** Returns what may be the store of a dead daemon: what is named as stores are, and this store whatever its name is. */
+    List<StoreReport> leftovers(Path store);
 
     /** Asks the daemon of a store; fails where it cannot be asked, or says no. */
     DaemonAnswer daemon(Path store);

@@ -136,7 +136,7 @@ final class FakeMachine implements Probes {
     }
 
     @Override
-    public List<StoreReport> leftovers() {
+    public List<StoreReport> leftovers(Path ofStore) {
         return leftovers;
     }
 

@@ -1,0 +1,25 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.testing.LeavesNothingBehind;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What commands say of a daemon that a signal has stopped. */
+@ExtendWith(LeavesNothingBehind.class)
+class StoppedDaemonTest {
+    @Test
+    void itsPidAndWhatWakesItAreNamed() {
+        try (CommandProcess daemon = CommandProcess.serve()) {
+            daemon.signal("STOP");
+
+            Answer answer = daemon.ask("ls");
+            daemon.signal("CONT");
+
+            assertThat(answer.code()).isEqualTo(9);
+            assertThat(answer.err()).contains("stopped by a signal: kill -CONT " + daemon.pid());
+            assertThat(daemon.ask("ls").code()).isZero();
+        }
+    }
+}
