@@ -56,6 +56,9 @@ final class Listing {
                     isWanted,
                     rows);
         }
+        for (PublishedVersion version : residency.unverified()) {
+            addRows(version, State.LOADING, 0, isWanted, rows);
+        }
         addLoading(isWanted, rows);
         addRegistered(isWanted, includeRetired, rows);
         rows.sort(Comparator.comparing(ArrayRow::name));
@@ -101,7 +104,9 @@ final class Listing {
                         state,
                         pinned,
                         leases,
-                        version.folder().resolve(array.file()).toString(),
+                        state == State.LOADING
+                                ? ""
+                                : version.folder().resolve(array.file()).toString(),
                         array.offset(),
                         array.crc32cHex(),
                         sources.getOrDefault(array.name(), told.getOrDefault(array.name(), "")),
