@@ -13,6 +13,7 @@ import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Reservation;
 import dev.larder.server.store.SegmentWriter;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -76,11 +77,13 @@ final class StressStore {
         CRC32C crc = new CRC32C();
         crc.update(data.flip());
         int offset = head.remaining();
-        try (IncomingVersion version = store.newIncoming(dataset, Provenance.computed(0))) {
+        try (Reservation unlimited = store.newReservation((reservation, moreBytes) -> {});
+                IncomingVersion version = store.newIncoming(dataset, Provenance.computed(0))) {
             write(version, head, data.flip());
             version.add(new ArrayEntry(
                     ARRAY, "<i4", 'C', new long[] {integers}, FILE, offset, header.byteSize(), (int) crc.getValue()));
-            return store.publish(List.of(version), (name, digest) -> number, 0).get(0);
+            return store.publish(List.of(version), unlimited, (name, digest) -> number, 0)
+                    .get(0);
         }
     }
 
