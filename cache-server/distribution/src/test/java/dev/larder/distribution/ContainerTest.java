@@ -55,7 +55,9 @@ class ContainerTest {
         List<String> probe = new ArrayList<>(NAMESPACES);
         probe.addAll(List.of("sh", "-c", ENTER, "sh", "test", "-x", temporary.toString()));
         openToAll(temporary);
-        assumeTrue(Installed.run(Map.of(), probe).code() == 0, "cannot make namespaces, or other users cannot reach this folder");
+        assumeTrue(
+                Installed.run(Map.of(), probe).code() == 0,
+                "cannot make namespaces, or other users cannot reach this folder");
     }
 
     private static void openToAll(Path folder) {
@@ -85,7 +87,8 @@ class ContainerTest {
         openToAll(sources);
         writeArray(sources.resolve("small/a.npy"), 1 << 20);
         writeArray(sources.resolve("large/b.npy"), LARGE_BYTES);
-        Path installed = Installed.unpack("larder.archive", temporary.resolve("in")).root();
+        Path installed =
+                Installed.unpack("larder.archive", temporary.resolve("in")).root();
 
         List<String> words = new ArrayList<>(NAMESPACES);
         words.addAll(List.of("sh", "-c", ENTER, "sh", "bash", "-c", SESSION, "session"));
@@ -101,7 +104,9 @@ class ContainerTest {
                 .satisfiesExactly(
                         store -> assertThat(store).isEqualTo("store /dev/shm/larder-" + UID + "/data/d/1/a.npy"),
                         python -> assertThat(python).isEqualTo("python 7 /dev/shm/larder-" + UID),
-                        load -> assertThat(load).startsWith("load 5 larder: not enough space: needed=").contains("; "),
+                        load -> assertThat(load)
+                                .startsWith("load 5 larder: not enough space: needed=")
+                                .contains("; "),
                         name -> assertThat(name).isEqualTo("\"name\":\"d/a\""),
                         stop -> assertThat(stop).isEqualTo("stop 0 left:"));
     }
