@@ -52,7 +52,7 @@ class CreateTest {
             try (CommandProcess create = CommandProcess.onStore(daemon.store(), "create", "made")) {
                 Samples.vector(folderOf(create), "w", 1_000);
 
-                create.say("room 5242880").awaitOut("made");
+                create.say("room 5242880").awaitOut("\nmade\n");
 
                 assertThat(daemon.ask("ls", "--all").out()).contains("registered");
                 assertThat(create.say("publish").exitCode()).isZero();

@@ -589,18 +589,8 @@ public final class Store implements AutoCloseable {
         giveUp();
         regions.close();
         if (lock.isInPlace()) {
-            markClean();
+            lock.markClean();
         }
         lock.close();
-    }
-
-    private void markClean() {
-        try {
-            lock.markClean();
-        } catch (LarderException e) {
-            LOG.warn(
-                    "the store is not known to be on its disk, so it is not trusted after a reboot: {}",
-                    e.getMessage());
-        }
     }
 }

@@ -12,12 +12,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The exclusive {@code flock} that makes this process the owner of a store. Held from {@link #take} to {@link #close}, or to the
  * end of the process, however it comes.
  */
 final class StoreLock implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StoreLock.class);
     private static final int OWNER_ONLY = 0600;
     private static final int RECORD_ATTEMPTS = 40;
     private static final long RECORD_PAUSE_NS = 5_000_000;
@@ -154,12 +157,16 @@ final class StoreLock implements AutoCloseable {
         write(LockRecord.ofThisProcess());
     }
 
-    /** Notes that the store was left in order, for the next start, once all of it is on its disk. */
+    /** Notes that the store was left in order, for the next start, once all of it is on its disk; nothing where that fails. */
     void markClean() {
-        if (!isVolatile) {
-            BulkIo.system().syncFileSystem(descriptor);
+        try {
+            if (!isVolatile) {
+                BulkIo.system().syncFileSystem(descriptor);
+            }
+            write(LockRecord.ofThisProcess().stoppedInOrder());
+        } catch (LarderException e) {
+            LOG.warn("the store may not be on its disk, so it is not trusted after a reboot: {}", e.getMessage());
         }
-        write(LockRecord.ofThisProcess().stoppedInOrder());
     }
 
     /** Writes into the file that is locked, whatever has its name by now. */

@@ -155,7 +155,7 @@ class MetricsEndpointTest {
     /** Returns the first line of the answer. */
     private String raw(String head) throws IOException {
         int port = endpoint.address().getPort();
-        try (Socket socket = new Socket("127.0.0.1", port)) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(20_000);
             String request = head.replace("PORT", Integer.toString(port)) + "\r\n";
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
