@@ -99,7 +99,7 @@ class ControlClientTest {
             assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
             assertThat(failure)
                     .hasMessageContaining("daemonProtocol=9.1")
-                    .hasMessageContaining("clientProtocol=1.0")
+                    .hasMessageContaining("clientProtocol=1.1")
                     .hasMessageContaining("kill 42 ends this daemon");
             assertThat(daemon.received()).hasSize(1);
         }
