@@ -141,10 +141,12 @@ class ArchitectureTest {
     }
 
     @Test
-    void onlyTheCommandAndTheExamplesWriteToStandardStreams() {
+    void onlyTheCommandTheExamplesAndWarningsWithoutAnSlf4jProviderUseStandardStreams() {
         noClasses()
                 .that()
                 .resideOutsideOfPackages("dev.larder.command..", "dev.larder.examples..")
+                .and()
+                .doNotHaveFullyQualifiedName("dev.larder.error.Logs$WarningsOnly")
                 .should(ACCESS_STANDARD_STREAMS)
                 .check(CLASSES);
     }
