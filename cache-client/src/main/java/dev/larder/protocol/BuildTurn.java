@@ -89,10 +89,14 @@ public final class BuildTurn implements AutoCloseable {
      * Has the daemon set space aside before it is written; what may leave for it does.
      *
      * @param bytes how much the build takes in all, with what was asked for before
-     * @throws LarderException NO_SPACE with all numbers
+     * @throws LarderException NO_SPACE with all numbers, or why the daemon gave the build up
      */
     public void makeRoom(long bytes) {
-        client.makeRoom(new Request.MakeRoom(build.token(), bytes));
+        try {
+            client.makeRoom(new Request.MakeRoom(build.token(), bytes));
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NOT_FOUND ? reasonOr(e) : e;
+        }
     }
 
     /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */

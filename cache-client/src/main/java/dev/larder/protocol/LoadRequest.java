@@ -1,5 +1,10 @@
 package dev.larder.protocol;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.layout.Names;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -46,5 +51,23 @@ public record LoadRequest(
     public static final int MAX_WORKERS = 65_534;
 
     /** One {@code NAME=PATH}; the path is absolute, as the daemon's working directory is another. */
-    public record Source(String name, String path) {}
+    public record Source(String name, String path) {
+        /**
+         * Returns where it lies.
+         *
+         * @throws dev.larder.error.LarderException BAD_INPUT where no file of this machine can be called so
+         */
+        public Path file() {
+            try {
+                return Path.of(path);
+            } catch (InvalidPathException e) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "path cannot be that of a file here")
+                        .with("dataset", name)
+                        .with("path", Names.printable(path))
+                        .with("encoding", System.getProperty("sun.jnu.encoding"))
+                        .cause(e)
+                        .remedy("name another file, or start the daemon with LC_ALL=C.UTF-8");
+            }
+        }
+    }
 }

@@ -157,8 +157,12 @@ final class Serve implements Callable<Integer> {
         if (detach) {
             Posix.system().leaveTerminal();
         }
-        Daemon daemon = Daemon.start(
-                new DaemonConfig(larder.store(), optional(capacityBytes), options.workers, sharing(), verify));
+        Daemon daemon = Daemon.start(new DaemonConfig(
+                larder.store(),
+                optional(capacityBytes),
+                options.workers,
+                sharing(),
+                () -> verify && !signals.isStopping()));
         signals.stop(daemon);
         return loadAndWait(daemon);
     }

@@ -41,6 +41,11 @@ final class StopSignals {
         }
     }
 
+    /** Tells whether a signal has come. */
+    synchronized boolean isStopping() {
+        return stopping;
+    }
+
     private void handle(String name) {
         boolean again;
         Daemon toStop;

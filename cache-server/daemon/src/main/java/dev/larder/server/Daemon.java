@@ -40,7 +40,6 @@ import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -113,7 +112,7 @@ public final class Daemon implements AutoCloseable {
         this.verification = Executors.newSingleThreadExecutor(daemonThreads("larder-verify"));
         this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
         this.catalog = Catalog.open(store.layout().catalog(), store.wasLeftClean());
-        this.residency = new Residency(store, catalog, this::loseCatalog, System::currentTimeMillis);
+        this.residency = new Residency(store, catalog, this::loseCatalog, new SteadyClock());
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
@@ -122,7 +121,7 @@ public final class Daemon implements AutoCloseable {
         this.counters = Counters.create(store.layout().counters(), pid, startEpochMs);
         store.sweepShared();
         residency.adopt(
-                config.verify(), (folder, reason) -> report("what an earlier daemon left is not whole", reason));
+                config.verifies(), (folder, reason) -> report("what an earlier daemon left is not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         this.keeper = new StoreKeeper(this, store, residency, sampling);
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
@@ -298,7 +297,7 @@ public final class Daemon implements AutoCloseable {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Map<String, List<String>> origins = new TreeMap<>();
         for (LoadRequest.Source source : request.sources()) {
-            if (!Files.isReadable(Path.of(source.path()))) {
+            if (!Files.isReadable(source.file())) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "source does not exist or cannot be read")
                         .with("dataset", source.name())
                         .with("path", source.path())
@@ -306,7 +305,7 @@ public final class Daemon implements AutoCloseable {
             }
             Source.requireLikely(
                     source.name(),
-                    Path.of(source.path()),
+                    source.file(),
                     SourceOptions.of(request.options()),
                     request.options().inPlace());
             origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());

@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * How a daemon is to run.
@@ -10,9 +11,11 @@ import java.util.OptionalLong;
  * @param capacityBytes how much it may hold; empty: 80 % of what mount and control group leave
  * @param workers threads that copy, where a load does not say; 0: one for each processor
  * @param sharing whom the store is open to
- * @param verify whether to compare every byte that an earlier daemon left with its checksum
+ * @param verifies whether to compare every byte that an earlier daemon left with its checksum; asked again while that is going on,
+ *     so that it can be given up
  */
-public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers, Sharing sharing, boolean verify) {
+public record DaemonConfig(
+        Path store, OptionalLong capacityBytes, int workers, Sharing sharing, BooleanSupplier verifies) {
     /** Rejects a negative number of workers. */
     public DaemonConfig {
         if (workers < 0) {
@@ -22,6 +25,6 @@ public record DaemonConfig(Path store, OptionalLong capacityBytes, int workers, 
 
     /** Says how to run for this user alone, where bytes of an earlier daemon are trusted. */
     public DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
-        this(store, capacityBytes, workers, Sharing.NONE, false);
+        this(store, capacityBytes, workers, Sharing.NONE, () -> false);
     }
 }

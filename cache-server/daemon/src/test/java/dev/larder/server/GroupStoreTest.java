@@ -201,11 +201,13 @@ class GroupStoreTest {
     }
 
     @Test
-    void whatIsStillOpenForWritingIsNotPublished() throws IOException {
+    void whatIsStillOpenForWritingIsPublishedAsACopy() throws IOException {
         start(GROUP);
 
-        assertThat(ask(ADA, "cling x").get(0)).startsWith("REFUSED a file that is to be published is still open");
-        assertThat(served.control().list("", true)).isEmpty();
+        assertThat(ask(ADA, "cling x")).containsExactly("ok published");
+
+        assertThat(ask(BOB, "read x/x")).containsExactly("ok 0");
+        served.control().verify("x", progress -> {});
     }
 
     @Test

@@ -55,7 +55,8 @@ final class HostileInputs {
         inputs.add(npy());
         inputs.add(npz());
         inputs.add(idx());
-        inputs.add(safetensors("garbage.safetensors", "["));
+        inputs.add(safetensors("garbage.safetensors", "[".repeat(16 << 20)));
+        inputs.add(safetensors("tensors.safetensors", "{" + tensors()));
         inputs.add(manyFiles("many-bytes", As.BYTES));
         inputs.add(manyFiles("many-bad", As.ARRAYS));
         inputs.add(deepFolders());
@@ -140,9 +141,17 @@ final class HostileInputs {
         return new Input("much-idx3-ubyte.gz", file, As.ARRAYS);
     }
 
-    /** Fills a header of the greatest length with one character. */
-    private Input safetensors(String name, String filling) throws IOException {
-        byte[] header = filling.repeat(16 << 20).getBytes(US_ASCII);
+    /** Names very many tensors, and breaks off. */
+    private static String tensors() {
+        StringBuilder tensors = new StringBuilder();
+        for (int i = 0; tensors.length() < 3 << 20; i++) {
+            tensors.append("\"t").append(i).append("\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]},");
+        }
+        return tensors.toString();
+    }
+
+    private Input safetensors(String name, String json) throws IOException {
+        byte[] header = json.getBytes(US_ASCII);
         Path file = folder.resolve(name);
         try (OutputStream out = Files.newOutputStream(file)) {
             out.write(ByteBuffer.allocate(Long.BYTES)

@@ -5,6 +5,7 @@ import dev.larder.client.ArrayWriter;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.LoadOptions;
@@ -157,7 +158,8 @@ final class MemberProgram {
             builder.array("x", Dtype.parse("|u1"), 2 << 20);
             try (FileChannel channel = FileChannel.open(builder.folder().resolve("x.npy"), StandardOpenOption.WRITE)) {
                 builder.publish();
-                return "published, size=" + channel.size();
+                channel.write(ByteBuffer.wrap(new byte[] {77}), StoreLayout.DATA_ALIGNMENT);
+                return "published";
             }
         }
     }

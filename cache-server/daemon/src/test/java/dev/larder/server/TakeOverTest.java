@@ -28,6 +28,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -240,19 +241,40 @@ class TakeOverTest {
         load("d", 1);
         load("good", 3);
         served.control().stop(true, progress -> {});
-        Path file = served.layout().version("d", 1).resolve("d.npy");
-        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.write(ByteBuffer.wrap(new byte[] {77}), 4096);
-        }
+        spoil(served.layout().version("d", 1).resolve("d.npy"));
         try (Daemon verifying =
-                Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, true))) {
+                Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, () -> true))) {
             assertThat(served.control().list("", true))
                     .extracting(ArrayRow::name, ArrayRow::state)
                     .containsExactly(
                             tuple("d", ArrayRow.State.REGISTERED), tuple("good/good", ArrayRow.State.RESIDENT));
             assertThat(valueOf("d")).isEqualTo(1);
             assertThat(verifying.isStopped()).isFalse();
+        }
+    }
+
+    @Test
+    void aVerificationThatIsGivenUpLeavesTheVersionAsItIs() throws IOException {
+        served.start();
+        load("d", 1);
+        served.control().stop(true, progress -> {});
+        spoil(served.layout().version("d", 1).resolve("d.npy"));
+        AtomicBoolean wasAsked = new AtomicBoolean();
+
+        DaemonConfig stopping =
+                new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, () -> !wasAsked.getAndSet(true));
+        try (Daemon daemon = Daemon.start(stopping)) {
+            assertThat(served.control().list("", true))
+                    .extracting(ArrayRow::name, ArrayRow::state)
+                    .containsExactly(tuple("d/d", ArrayRow.State.RESIDENT));
+            assertThat(daemon.isStopped()).isFalse();
+        }
+    }
+
+    private static void spoil(Path file) throws IOException {
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(new byte[] {77}), 4096);
         }
     }
 

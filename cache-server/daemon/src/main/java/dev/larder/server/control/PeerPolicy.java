@@ -17,9 +17,14 @@ import jdk.net.ExtendedSocketOptions;
  * Says whose connections are listened to: the owner of the store's folder, root, and where the folder is open to its group the
  * members of that. The kernel's word counts, as of the moment of connecting, supplementary groups included.
  */
-record PeerPolicy(StoreOwner owner) {
+record PeerPolicy(StoreOwner owner, UserNames names) {
     private static final int ROOT = 0;
+    private static final long NAME_PATIENCE_MS = 200;
     private static final MethodHandle DESCRIPTOR = descriptorOfChannel();
+
+    PeerPolicy(StoreOwner owner) {
+        this(owner, new UserNames(NAME_PATIENCE_MS));
+    }
 
     /** Listens to those whom a store's folder lets in. */
     static PeerPolicy of(Path store) {
@@ -29,9 +34,14 @@ record PeerPolicy(StoreOwner owner) {
     /** Returns who has connected; refuses a connection of anybody else. */
     Peer admit(SocketChannel channel) throws IOException {
         PeerCredentials credentials = Posix.system().peer(descriptor(channel));
-        return admit(
-                credentials,
-                channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user().getName());
+        String user = credentials.uid() == owner.uid()
+                ? owner.user()
+                : names.of(
+                        credentials.uid(),
+                        () -> channel.getOption(ExtendedSocketOptions.SO_PEERCRED)
+                                .user()
+                                .getName());
+        return admit(credentials, user);
     }
 
     Peer admit(PeerCredentials credentials, String user) {

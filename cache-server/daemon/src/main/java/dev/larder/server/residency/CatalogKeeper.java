@@ -61,7 +61,8 @@ final class CatalogKeeper {
                     usage.note(version, nowMs);
                     attempt(() -> catalog.put(entry(version, nowMs)));
                 } else {
-                    usage.note(version, known.get().lastUseEpochMs());
+                    // a clock that was ahead when this was written must not keep the version for longer
+                    usage.note(version, Math.min(known.get().lastUseEpochMs(), nowMs));
                 }
             }
             for (CatalogEntry entry : catalog.entries()) {

@@ -79,8 +79,8 @@ public final class Residency {
     }
 
     /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
-    public void adopt(boolean verify, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        Store.Adopted adopted = store.adopt(verify, onDamaged);
+    public void adopt(BooleanSupplier verifies, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        Store.Adopted adopted = store.adopt(verifies, onDamaged);
         adopted.versions().forEach(this::makeCurrent);
         synchronized (this) {
             retired.addAll(adopted.retired());

@@ -28,6 +28,9 @@ final class SafetensorsFormat implements SourceFormat {
     /** Room for some 100,000 tensors. */
     static final int MAX_HEADER_BYTES = 16 << 20;
 
+    /** What is read from a header takes several times its length. */
+    private static final int HEAP_PARTS = 16;
+
     @Override
     public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
             throws IOException {
@@ -52,9 +55,14 @@ final class SafetensorsFormat implements SourceFormat {
         if (length < 2 || length > fileBytes - Long.BYTES) {
             throw Refusal.of(
                     file, 0, "its header would have " + Long.toUnsignedString(length) + " bytes of " + fileBytes);
-        } else if (length > MAX_HEADER_BYTES) {
+        }
+        long limit = Math.min(MAX_HEADER_BYTES, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+        if (length > limit) {
             throw Refusal.of(
-                    file, 0, "its header has " + length + " bytes, more than the limit of " + MAX_HEADER_BYTES);
+                    file,
+                    0,
+                    "its header has " + length + " bytes, more than the limit of " + limit + ", which is "
+                            + (limit == MAX_HEADER_BYTES ? "fixed" : "1/16 of the heap (LARDER_DAEMON_HEAP)"));
         }
         return read(channel, Long.BYTES, (int) length).array();
     }

@@ -43,7 +43,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
             }
             if (!refusals.isEmpty()) {
                 LoadRequest.Source first = requested.get(0);
-                throw Refusal.all(first.name(), Path.of(first.path()), refusals);
+                throw Refusal.all(first.name(), first.file(), refusals);
             }
             return scanned;
         } catch (RuntimeException | Error e) {
@@ -59,7 +59,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
             List<Source> scanned,
             List<LarderException> refusals) {
         try {
-            scanned.add(scan(source.name(), Path.of(source.path()), options, settings));
+            scanned.add(scan(source.name(), source.file(), options, settings));
         } catch (LarderException e) {
             if (e.code() != ErrorCode.BAD_INPUT) {
                 throw e;

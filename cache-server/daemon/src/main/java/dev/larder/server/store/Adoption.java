@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
@@ -45,7 +46,7 @@ final class Adoption {
     private final Posix posix;
     private final StoreLayout layout;
     private final LockRecord.Contents state;
-    private final boolean verify;
+    private final BooleanSupplier verifies;
     private final BiConsumer<Path, RuntimeException> onDamaged;
     private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
     private final Set<Path> verifiedAtOnce = new HashSet<>();
@@ -57,17 +58,17 @@ final class Adoption {
     private final List<Registration> registrations = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
 
-    /** Prepares to read a store in this state; {@code verify} has every byte compared with its checksum. */
+    /** Prepares to read a store in this state; {@code verifies} has every byte compared with its checksum. */
     Adoption(
             Posix posix,
             StoreLayout layout,
             LockRecord.Contents state,
-            boolean verify,
+            BooleanSupplier verifies,
             BiConsumer<Path, RuntimeException> onDamaged) {
         this.posix = posix;
         this.layout = layout;
         this.state = state;
-        this.verify = verify;
+        this.verifies = verifies;
         this.onDamaged = onDamaged;
     }
 
@@ -386,8 +387,10 @@ final class Adoption {
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
-        if (verify || verifiedAtOnce.contains(folder)) {
-            arrays.parallelStream().forEach(array -> requireChecksum(folder, array));
+        // a check that was asked for may be given up for a stop, but nothing that has to be checked goes unchecked
+        BooleanSupplier goesOn = verifiedAtOnce.contains(folder) ? () -> true : verifies;
+        if (goesOn.getAsBoolean()) {
+            arrays.parallelStream().forEach(array -> requireChecksum(folder, array, goesOn));
         }
         return new PublishedVersion(
                 dataset,
@@ -400,12 +403,15 @@ final class Adoption {
                 provenance);
     }
 
-    private static void requireChecksum(Path folder, ArrayEntry array) {
+    private static void requireChecksum(Path folder, ArrayEntry array, BooleanSupplier goesOn) {
         CRC32C crc = new CRC32C();
         ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
         try (FileChannel file = FileChannel.open(folder.resolve(array.file()))) {
             long end = array.offset() + array.byteSize();
             for (long at = array.offset(); at < end; at += step.limit()) {
+                if (!goesOn.getAsBoolean()) {
+                    return;
+                }
                 step.clear().limit((int) Math.min(STEP_BYTES, end - at));
                 if (file.read(step, at) <= 0) {
                     break;

@@ -493,11 +493,11 @@ public final class Store implements AutoCloseable {
     /**
      * Finds every published version that is whole, oldest first within a dataset, and what else is known to load from.
      *
-     * @param verify whether to compare every byte with its checksum
+     * @param verifies whether to compare every byte with its checksum; asked again while that is going on
      * @param onDamaged told of each that is not, with the reason; it is removed where it can be loaded again, else set aside
      */
-    public Adopted adopt(boolean verify, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        Adopted adopted = new Adoption(posix, layout, lock.contents(), verify, onDamaged).adopt();
+    public Adopted adopt(BooleanSupplier verifies, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
+        Adopted adopted = new Adoption(posix, layout, lock.contents(), verifies, onDamaged).adopt();
         lock.markAdopted();
         return adopted;
     }

@@ -73,6 +73,20 @@ class CatalogKeeperTest {
         }
     }
 
+    @Test
+    void aLastUseInTheFutureCountsAsNow() {
+        PublishedVersion version = made.publish("known", fromFiles(1));
+        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
+            CatalogKeeper keeper = new CatalogKeeper(catalog, errors::add);
+            keeper.add(version, 9_000);
+            Usage usage = new Usage();
+
+            keeper.reconcile(List.of(version), usage, 5_000);
+
+            assertThat(usage.lastUseMs(version)).isEqualTo(5_000);
+        }
+    }
+
     private static Provenance fromFiles(int count) {
         List<String> origins = IntStream.range(0, count)
                 .mapToObj(i -> "/data/" + "long-folder-name/".repeat(10) + i + ".npy")

@@ -62,7 +62,7 @@ public final class PublishedStore implements AutoCloseable {
     Residency adoptAnew() {
         Residency again = residency(new InMemoryCatalog());
         try {
-            again.adopt(false, (folder, reason) -> {});
+            again.adopt(() -> false, (folder, reason) -> {});
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
