@@ -306,7 +306,9 @@ public final class RequestCodec {
         List<String> keys = keys(reader, decoder);
         String dtype = reader.text("dtype", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipDtype);
         String shape = reader.text("shape", NAME, decoder::limit, decoder::skipShape);
-        String exclude = reader.text("exclude", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipExclude);
+        String exclude = reader.version() < LoadDecoder.excludeSinceVersion()
+                ? "" // a client of minor 0 does not know it
+                : reader.text("exclude", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipExclude);
         return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged)
                 .withExclude(exclude.isEmpty() ? List.of() : List.of(exclude.split("\n")));
     }

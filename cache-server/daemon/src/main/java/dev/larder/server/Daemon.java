@@ -75,6 +75,7 @@ import org.slf4j.LoggerFactory;
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
     private static final int WORK_THREADS = 2;
+    private static final int ROOM_THREADS = 8;
     private static final long LOADS_END_MS = 1_000;
     private static final long STOP_TIMEOUT_SECONDS = 60;
     private static final long SAMPLING_END_MS = 200;
@@ -92,6 +93,7 @@ public final class Daemon implements AutoCloseable {
     private final ScheduledExecutorService sampling = timer("larder-sample");
     private final ScheduledExecutorService uploadLooks = timer("larder-uploads");
     private final ExecutorService work;
+    private final ExecutorService room;
     private final ExecutorService verification;
     private final Access access;
     private final AtomicBoolean stopping = new AtomicBoolean();
@@ -111,6 +113,7 @@ public final class Daemon implements AutoCloseable {
         this.store = store;
         this.verification = Executors.newSingleThreadExecutor(daemonThreads("larder-verify"));
         this.work = Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work"));
+        this.room = Executors.newFixedThreadPool(ROOM_THREADS, daemonThreads("larder-room"));
         this.catalog = Catalog.open(store.layout().catalog(), store.wasLeftClean());
         this.residency = new Residency(store, catalog, this::loseCatalog, new SteadyClock());
         int workers =
@@ -139,8 +142,9 @@ public final class Daemon implements AutoCloseable {
                 residency,
                 loads,
                 waits,
-                new Turns(this, residency, loads, timer, work),
+                new Turns(this, residency, loads, timer, room),
                 work,
+                room,
                 verification);
         this.handler = new CountedRequests(
                 requests, activity, dataset -> residency.find(dataset).isPresent());
@@ -549,6 +553,7 @@ public final class Daemon implements AutoCloseable {
             CleanUp cleanUp = stopped.get(timeoutSeconds, TimeUnit.SECONDS);
             control.close();
             work.shutdown();
+            room.shutdown();
             verification.shutdown();
             return cleanUp;
         } catch (ExecutionException e) {

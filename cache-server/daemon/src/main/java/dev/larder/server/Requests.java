@@ -48,6 +48,10 @@ final class Requests implements RequestHandler {
     private final Turns turns;
     private final Waits waits;
     private final Executor work;
+
+    /** For what may wait until others have left the store: what makes them leave must not queue behind it. */
+    private final Executor room;
+
     private final Executor verification;
     private final long startNs = System.nanoTime();
     private final Listing listing;
@@ -63,6 +67,7 @@ final class Requests implements RequestHandler {
             Waits waits,
             Turns turns,
             Executor work,
+            Executor room,
             Executor verification) {
         this.daemon = daemon;
         this.store = store;
@@ -71,6 +76,7 @@ final class Requests implements RequestHandler {
         this.turns = turns;
         this.waits = waits;
         this.work = work;
+        this.room = room;
         this.verification = verification;
         this.listing = new Listing(store, residency, loads);
     }
@@ -108,13 +114,13 @@ final class Requests implements RequestHandler {
 
     @Override
     public void create(Request.Create request, Reply reply) {
-        run(work, reply, () -> turns.await(request, reply));
+        run(room, reply, () -> turns.await(request, reply));
     }
 
     @Override
     public void makeFiles(NewFilesRequest request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        run(work, reply, () -> {
+        run(room, reply, () -> {
             upload.makeFiles(request.files());
             reply.done(Done.NOTHING);
         });
@@ -123,7 +129,7 @@ final class Requests implements RequestHandler {
     @Override
     public void makeRoom(Request.MakeRoom request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        run(work, reply, () -> {
+        run(room, reply, () -> {
             upload.makeRoom(request.bytes());
             reply.done(Done.NOTHING);
         });
@@ -302,7 +308,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void regions(RegionRequest request, Reply reply) {
-        run(work, reply, () -> {
+        run(request instanceof RegionRequest.Create ? room : work, reply, () -> {
             if (request instanceof RegionRequest.Create create) {
                 createRegion(create, reply);
                 return;

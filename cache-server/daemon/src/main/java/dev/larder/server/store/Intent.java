@@ -7,6 +7,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +24,7 @@ final class Intent {
     private static final Logger LOG = LoggerFactory.getLogger(Intent.class);
     private static final String NAME = "intent";
     private static final int FIELDS = 3;
+    private static final Pattern VERSION = Pattern.compile("[0-9]{1,18}");
 
     private final StoreLayout layout;
 
@@ -60,7 +62,7 @@ final class Intent {
         Manifest.requireOwn(file());
         for (String line : Files.readAllLines(file())) {
             String[] fields = line.split("\t", -1);
-            if (fields.length == FIELDS) {
+            if (fields.length == FIELDS && VERSION.matcher(fields[2]).matches()) {
                 finish(new Move(layout.incoming().resolve(fields[0]), fields[1], Long.parseLong(fields[2])));
             }
         }

@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 final class StoreLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StoreLock.class);
     private static final int OWNER_ONLY = 0600;
+    private static final int RECORD_BYTES = 512;
     private static final int RECORD_ATTEMPTS = 40;
     private static final long RECORD_PAUSE_NS = 5_000_000;
 
@@ -78,9 +79,10 @@ final class StoreLock implements AutoCloseable {
         }
     }
 
-    /** Returns what stands in the lock file while a store is removed that belongs to no daemon. */
+    /** Returns what stands in the lock file while a store is removed that belongs to no daemon: who finds it can trust nothing. */
     static byte[] removalRecord() {
-        String record = new String(LockRecord.ofThisProcess().toBytes(), StandardCharsets.UTF_8);
+        LockRecord untrusted = LockRecord.ofThisProcess(LockRecord.Contents.UNTRUSTED);
+        String record = new String(untrusted.toBytes(), StandardCharsets.UTF_8);
         return (record + REMOVAL + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
@@ -169,14 +171,20 @@ final class StoreLock implements AutoCloseable {
         }
     }
 
-    /** Writes into the file that is locked, whatever has its name by now. */
+    /**
+     * Writes into the file that is locked, whatever has its name by now. Every record has the same length and is written over the one
+     * before it in one call: a kill or a full disk leaves either the old one or the new one, and never an empty file.
+     */
     private void write(LockRecord record) {
         BulkIo io = BulkIo.system();
         byte[] text = record.toBytes();
-        ByteBuffer direct = ByteBuffer.allocateDirect(text.length).put(text);
+        ByteBuffer direct = ByteBuffer.allocateDirect(RECORD_BYTES).put(text);
+        while (direct.hasRemaining()) {
+            direct.put((byte) '\n');
+        }
         try {
-            io.resize(descriptor, 0);
-            io.write(descriptor, 0, io.addressOf(direct), text.length);
+            io.write(descriptor, 0, io.addressOf(direct), RECORD_BYTES);
+            io.resize(descriptor, RECORD_BYTES);
             if (!isVolatile) {
                 io.sync(descriptor);
             }

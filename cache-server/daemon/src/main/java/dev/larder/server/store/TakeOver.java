@@ -56,7 +56,9 @@ final class TakeOver {
             Files.deleteIfExists(layout.catalog());
         }
         Publication.makeFolder(layout.data());
-        new Intent(layout).finish();
+        if (contents == LockRecord.Contents.INTACT) { // else not even the note may be whole
+            new Intent(layout).finish();
+        }
         removal.remove(layout.incoming());
         Files.deleteIfExists(layout.socket());
         Files.deleteIfExists(layout.regionSocket());
