@@ -40,7 +40,7 @@ class CompareTest(unittest.TestCase):
         self.assertIn("1 figures are worse or gone", done.stderr)
 
     def test_what_differs_by_less_than_its_spread_is_the_same(self):
-        old = self.report("old", figure("a", 10, ratio=2.0, spread=0.6))
+        old = self.report("old", figure("a", 10, ratio=2.0, spread=0.45))
         new = self.report("new", figure("a", 10, ratio=1.4))
         self.assertEqual(self.compare(old, new).returncode, 0)
 
@@ -53,9 +53,28 @@ class CompareTest(unittest.TestCase):
         self.assertIn("not compared: another machine", other.stdout)
 
     def test_what_was_not_repeated_has_more_room(self):
-        old = self.report("old", figure("a", 1, ratio=1.4, spread=0.0))
-        self.assertEqual(self.compare(old, self.report("near", figure("a", 1, ratio=1.0, spread=0.0))).returncode, 0)
-        self.assertEqual(self.compare(old, self.report("far", figure("a", 1, ratio=0.9, spread=0.0))).returncode, 1)
+        old = self.report("old", figure("a", 1, ratio=1.4, spread=None))
+        self.assertEqual(self.compare(old, self.report("near", figure("a", 1, ratio=1.0, spread=None))).returncode, 0)
+        self.assertEqual(self.compare(old, self.report("one", figure("a", 1, ratio=1.0, spread=0.01))).returncode, 0)
+        self.assertEqual(self.compare(old, self.report("far", figure("a", 1, ratio=0.9, spread=None))).returncode, 1)
+
+    def test_repetitions_that_do_not_differ_at_all_have_no_more_room_than_the_tolerance(self):
+        old, new = self.report("old", figure("a", 1, ratio=1.4, spread=0.0)), self.report("new", figure("a", 1, ratio=1.0, spread=0.0))
+        self.assertEqual(self.compare(old, new).returncode, 1)
+
+    def test_a_figure_that_was_disturbed_in_either_run_is_not_compared(self):
+        good, bad, other = figure("a", 1, ratio=8.0), figure("a", 1, ratio=1.0, spread=0.6), figure("b", 1, ratio=1.0)
+        calm, disturbed = self.report("calm", good, other), self.report("disturbed", bad, other)
+        for pair in (calm, disturbed), (disturbed, calm):
+            done = self.compare(*pair)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"\| a \| \S+ \| \S+ \|  \| not measured \|")
+
+    def test_a_peer_that_only_some_machines_have_may_be_gone(self):
+        old = self.report("old", figure("loader.torch.samples.0", 1, ratio=2.0), figure("collectives.gloo", 1, ratio=2.0), figure("b", 1))
+        done = self.compare(old, self.report("new", figure("b", 1)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("| loader.torch.samples.0 | 2.00× |  |  | not there |", done.stdout)
 
     def test_figures_of_another_size_are_not_compared(self):
         old = self.report("old", figure("a", 1, ratio=4.0, what="of 1,000 arrays"), figure("b", 1))

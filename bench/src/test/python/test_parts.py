@@ -166,6 +166,23 @@ class BuildTest(PartsCase):
         self.assertEqual([self.built(ends=1), self.built(ends=1), self.built(), self.built()], [True, True, True, False])
 
 
+class PythonWithTest(PartsCase):
+    def found(self, *modules):
+        """Returns what a script with `set -e` prints of the python3 that has some modules; it must go on where none has."""
+        done = subprocess.run(
+            ["bash", "-c", "set -euo pipefail; source bench/src/main/sh/common; found=${UNSET:-$(python_with \"$@\")}; echo \"found: $found\"", "-", *modules],
+            cwd=ROOT, env={name: value for name, value in os.environ.items() if name != "UNSET"}, capture_output=True, text=True,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_a_script_goes_on_where_no_python_has_a_module(self):
+        self.assertEqual(self.found("json", "no_such_module"), "found: \n")
+
+    def test_the_first_python_that_has_all_modules_is_taken(self):
+        self.assertEqual(self.found("json", "os"), "found: python3\n")
+
+
 class PartTest(PartsCase):
     def part(self, then):
         return self.start([self.write("fake", PART), "--quick", "--keep", self.keep], then)

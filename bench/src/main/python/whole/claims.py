@@ -9,19 +9,17 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-import figures
-
 BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
 
 # The key of a figure, and what README says of it. What a report lacks, or has not measured well enough, README does not say.
 CLAIMS = (
     ("one-copy.java.plain", "{what}: **{value:.2f}**, where {peer} {peer_value:.1f}"),
     ("day.step.plain-java", "{what}: **{value:.2f} s**; where {peer} {peer_value:.1f} s"),
+    ("day.step.plain-python", "{what}: **{value:.2f} s**; where {peer} {peer_value:.1f} s"),
     ("day.memory.plain-python", "a grid of 8 Python runs, peak of memory: **{value:.1f} GiB**; where {peer} {peer_value:.1f} GiB"),
     ("gather.784", "{what}: **{ratio:.1f}×** {peer}"),
     ("ingest.large", "{what}: {value:.1f} GB/s, **{ratio:.1f}×** {peer}"),
+    ("ingest.small", "{what}: **{ratio:.1f}×** {peer}"),
     ("loader.alone.djl", "{what}: **{ratio:.1f}×** {peer}"),
     ("loader.torch.samples.0", "{what}: **{ratio:.1f}×** {peer}"),
     ("collectives.gloo", "{what}: **{ratio:.1f}×** {peer}"),
@@ -39,7 +37,7 @@ def lines(readme):
     with open(os.path.join(os.path.dirname(os.path.abspath(readme)), link.group(1), "figures.json")) as file:
         found = {figure["key"]: figure for figure in json.load(file)["figures"]}
     claims = "".join(
-        f"| {text.format(**found[key])} | `{found[key]['command']}` |\n" for key, text in CLAIMS if key in found and found[key]["spread"] <= figures.WIDE
+        f"| {text.format(**found[key])} | `{found[key]['command']}` |\n" for key, text in CLAIMS if key in found and found[key]["measured"]
     )
     return text, BEGIN + "| measured here | again |\n|---|---|\n" + claims + END
 

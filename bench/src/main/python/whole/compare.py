@@ -5,12 +5,17 @@ usage: compare.py OLD NEW [--tolerance PERCENT]    folders that ops/bench has fi
 
 Ratios to a peer of the same run are compared where there are any, else values: those only if both are of one kind of machine. What
 counts as worse is a change by more than the tolerance (25 % unless told otherwise) and by more than the spread of either run; twice the
-tolerance where nothing was repeated, four times in quick reports.
+tolerance where a spread is unknown, four times in quick reports. A figure that was disturbed in either run is not compared: its spread is
+too wide for a statement. A figure that only some machines can measure may be gone.
 """
 import argparse
 import json
 import os
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import figures
 
 SAME_MACHINE = ("processor", "cores", "java")
 
@@ -31,6 +36,14 @@ def is_quick(machine):
     return machine.get("pace") == "quick"
 
 
+def is_disturbed(figure):
+    return figure["spread"] is not None and figure["spread"] > figures.WIDE
+
+
+def is_optional(key):
+    return key.startswith(figures.OPTIONAL)
+
+
 def change(old, new):
     """Returns how many times better the new figure is."""
     if old["ratio"] and new["ratio"]:
@@ -43,17 +56,20 @@ def compare(old, new, is_same_machine, tolerance, unrepeated):
     for key in [*old, *(key for key in new if key not in old)]:
         before, after = old.get(key), new.get(key)
         if not before or not after:
-            yield key, before, after, None, "new" if after else "gone" if is_same_machine else "not there"
+            is_missed = is_same_machine and not is_optional(key)
+            yield key, before, after, None, "new" if after else "gone" if is_missed else "not there"
         elif before["what"] != after["what"]:
             yield key, before, after, None, "not compared: of another size"
+        elif is_disturbed(before) or is_disturbed(after):
+            yield key, before, after, None, "not measured"
         elif not (before["ratio"] and after["ratio"]) and not is_same_machine:
             yield key, before, after, None, "not compared: another machine"
         elif not (before["ratio"] and after["ratio"]) and not (before["value"] and after["value"]):
             yield key, before, after, None, "not compared: nothing to divide by"
         else:
             times = change(before, after)
-            own = max(before["spread"], after["spread"])
-            noise = max(tolerance, own) if own else unrepeated
+            own = figures.widest(before["spread"], after["spread"])
+            noise = unrepeated if own is None else max(tolerance, own)
             verdict = "**worse**" if times < 1 / (1 + noise) else "better" if times > 1 + noise else "the same"
             yield key, before, after, times, verdict
 

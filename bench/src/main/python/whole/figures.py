@@ -1,8 +1,9 @@
 """Reads what the parts of a run have left, and picks the figures that a report begins with and that two reports are compared by.
 
 A figure has a ratio to a peer of the same run, in which more is better, or where it has no peer, a value. Its spread says by how much
-repetitions in the same run differ, its own or the peer's, whichever more: (most - least) / middle; 0 where nothing was repeated.
-A figure whose spread is wide was disturbed, or its peer was: it counts as not measured, and README does not quote it.
+repetitions in the same run differ, its own or the peer's, whichever more: (most - least) / middle; None, unknown, where either side
+was not repeated, or its repetitions were not kept. A figure whose spread is wide was disturbed, or its peer was. That figure, and one of
+unknown spread, counts as not measured, and README does not quote it.
 A figure that begins to measure something else gets another key.
 """
 import contextlib
@@ -21,9 +22,9 @@ import ingest_report
 import torch_peer
 
 RESUMED_ROWS = 100_000_000
-
-
 WIDE = 0.5
+# What the keys of figures begin with that need a peer or memory that not every machine has.
+OPTIONAL = ("loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python")
 
 
 @dataclasses.dataclass
@@ -35,14 +36,14 @@ class Figure:
     less_is_better: bool = False
     peer: str = ""
     peer_value: float = 0.0
-    spread: float = 0.0
+    spread: float = None  # unknown
     times: float = 0.0
     command: str = ""
 
     @property
     def measured(self):
-        """Whether repetitions agree well enough for a statement."""
-        return self.spread <= WIDE
+        """Whether there were repetitions, and they agree well enough for a statement."""
+        return self.spread is not None and self.spread <= WIDE
 
     @property
     def ratio(self):
@@ -68,8 +69,16 @@ def lines(*path):
 
 
 def spread(values):
-    middle = statistics.median(values) if values else 0
-    return (max(values) - min(values)) / middle if middle else 0.0
+    """Returns (most - least) / middle, and None where there is nothing to compare."""
+    if len(values) < 2:
+        return None
+    middle = statistics.median(values)
+    return (max(values) - min(values)) / middle if middle else 0.0 if max(values) == min(values) else None
+
+
+def widest(*spreads):
+    """Returns the widest of some spreads; None where one is unknown."""
+    return None if None in spreads else max(spreads)
 
 
 def jmh(path):
@@ -80,9 +89,17 @@ def jmh(path):
     }
 
 
+def iterations(run):
+    """Returns what each of JMH's iterations measured; where JMH kept samples, their means."""
+    metric = run["primaryMetric"]
+    samples = [iteration for fork in metric.get("rawDataHistogram", []) for iteration in fork]
+    means = [sum(value * count for value, count in each) / sum(count for _, count in each) for each in samples]
+    return means or [value for fork in metric.get("rawData", []) for value in fork]
+
+
 def own_spread(*runs):
     """Returns the widest spread of JMH's iterations of some benchmarks."""
-    return max(spread([value for fork in run["primaryMetric"]["rawData"] for value in fork]) for run in runs)
+    return widest(*(spread(iterations(run)) for run in runs))
 
 
 def arrays(folder):
@@ -93,7 +110,7 @@ def arrays(folder):
         yield Figure(
             f"gather.{row}", f"256 random rows of {row} B, one thread", one[f"GatherBenchmark.larder:{row}"][0], "batches/s",
             peer="numpy's fastest, take(out=, mode=\"clip\")", peer_value=statistics.mean(clip),
-            spread=max(own_spread(raw["GatherBenchmark.larder", row]), spread(clip)),
+            spread=widest(own_spread(raw["GatherBenchmark.larder", row]), spread(clip)),
         )
     ours = raw["GatherBenchmark.larder", "784"]
     for key, peer, name in (("heap", "rows in a Java heap array", "heapArray"), ("channel", "FileChannel", "fileChannel")):
@@ -103,9 +120,11 @@ def arrays(folder):
             peer=peer, peer_value=other["primaryMetric"]["score"], spread=own_spread(ours, other),
         )
     opened = [p["openMicros"] for p in peers]
+    open_read = jmh(os.path.join(folder, "jmh-open.json"))["OpenBenchmark.openRead",]
     yield Figure(
         "open", "lease, map, read, close, mean", one["OpenBenchmark.openRead"][0], "µs", True,
-        peer='np.load(mmap_mode="r"), no lease', peer_value=statistics.mean(opened), spread=spread(opened),
+        peer='np.load(mmap_mode="r"), no lease', peer_value=statistics.mean(opened),
+        spread=widest(own_spread(open_read), spread(opened)),
     )
     yield Figure("open.again", "an array of an open dataset", one["OpenBenchmark.repeated"][0], "µs", True,
                  spread=own_spread(raw["OpenBenchmark.repeated",]))
@@ -166,7 +185,7 @@ def loader(folder):
             yield Figure(
                 f"loader.torch.{row['way']}.{row['workers']}", f"{shape}, {threads}", ours["primaryMetric"]["score"], "batches/s",
                 peer=f"{torch_peer.WAYS[row['way']]}{workers}", peer_value=statistics.median(row["batchesPerSecond"]),
-                spread=max(own_spread(ours), spread(row["batchesPerSecond"])),
+                spread=widest(own_spread(ours), spread(row["batchesPerSecond"])),
             )
     first = table["FirstBatchBenchmark.fromConnect",]
     yield Figure("loader.first", "connect, open, shuffle, first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
@@ -211,7 +230,7 @@ def handles(folder):
     for key, peer, name in (("polled", "polling-socket", "a Unix socket that polls, too"), ("blocked", "socket", "a Unix socket that blocks")):
         yield Figure(f"handles.{key}", "write 4 KiB, hand them to another process, read them there, p50", found["queue"]["handOverP50Ns"], "ns",
                      True, peer=name, peer_value=found[peer]["handOverP50Ns"],
-                     spread=max(spread(found["queue"]["trials"]), spread(found[peer]["trials"])))
+                     spread=widest(spread(found["queue"]["trials"]), spread(found[peer]["trials"])))
 
 
 def fan_out(folder):
@@ -260,7 +279,7 @@ def day(folder):
         }
         yield Figure(
             f"day.step.{peer}", f"from Enter to the first step, second run and later, {language}", statistics.median(steps[ours]), "s", True,
-            peer=label, peer_value=statistics.median(steps[peer]), spread=spread(steps[ours]),
+            peer=label, peer_value=statistics.median(steps[peer]), spread=widest(spread(steps[ours]), spread(steps[peer])),
         )
         grids = {row["way"]: row for row in rows if row["figure"] == "grid" and row["wantedAtOnce"] == row["runs"]}
         yield Figure(f"day.grid.{peer}", f"a grid of {grids[ours]['runs']} runs at once, {language}", grids[ours]["seconds"], "s", True,

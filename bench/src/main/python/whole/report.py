@@ -52,7 +52,8 @@ def heading(machine, seconds, lacks):
         "Read the ratios: each is of two figures of this run, taken in turns or one after the other. The machine's own speed is in"
         " neither. Where others used the machine meanwhile, the spread shows it: it is (most - least) / middle of the repetitions in"
         f" this run; a ratio that differs by less between two reports says nothing, and one whose spread is over {100 * figures.WIDE:.0f} % counts"
-        " as not measured. `ops/bench --compare OLD NEW` compares two reports."
+        " as not measured. Where the spread is unknown, one side was measured once or its repetitions were not kept: such a ratio is an"
+        " indication, and README does not quote it. `ops/bench --compare OLD NEW` compares two reports."
         " GB are 10⁹ bytes, GiB 2³⁰.\n"
     )
 
@@ -63,9 +64,9 @@ def summary(found):
     for figure in found:
         ratio = f"**{figure.ratio:.2f}**" if figure.ratio else ""
         if not figure.measured:
-            ratio = "not measured"
+            ratio = "not measured" if figure.spread is not None else f"{figure.ratio:.2f}" if figure.ratio else ""
         peer_value = f"{number(figure.peer_value)} {figure.unit}" if figure.peer else ""
-        own_spread = f"{100 * figure.spread:.0f} %" if figure.spread else ""
+        own_spread = "unknown" if figure.spread is None else f"{100 * figure.spread:.0f} %"
         yield (
             f"| {figure.what} | {number(figure.value)} {figure.unit} | {figure.peer} | {peer_value} | {ratio} | {own_spread} | `{figure.command}` |"
         )
