@@ -338,7 +338,7 @@ class Array(np.memmap):
 
     def __getitem__(self, index):
         if type(index) is np.ndarray or type(index) is list:  # a copy, which owns its memory if numpy makes it a plain one
-            return self.view(np.ndarray)[index]
+            return _shared(self.view(np.ndarray)[index])  # a list of field names makes a view
         result = np.ndarray.__getitem__(self, index)
         if type(result) is Array and type(result.base) is not Array:  # rows that were picked, copied
             result = result.view(np.ndarray)
@@ -1000,8 +1000,10 @@ class Batches:
     def __next__(self):
         if self._ring is None:
             raise ValueError("the batches are closed; attach anew with larder.batches")
-        for held in self._ring.held():
-            self._require_intact(held)
+        ring = self._ring
+        for held in ring.held():
+            if not ring.is_intact(held) and held in ring.held():  # else another thread dropped it, and its slot is free
+                self._require_intact(held)
         while self._await():
             batch = self._take()
             self._next += 1
@@ -1102,18 +1104,19 @@ class Batches:
 
 def _sit(folder, name, timeout, next_epoch):
     """Wait for a ring and a free seat; return the ring and the batch to begin with."""
-    pause, started, full, has_warned = _FIRST_PAUSE, time.monotonic(), False, False
+    pause, started, has_warned = _FIRST_PAUSE, time.monotonic(), False
     while True:
-        ring = _open_ring(folder)
+        full, ring = False, _open_ring(folder)
         if ring is not None:
             try:
-                if ring.take_seat():
+                full = not ring.take_seat()
+                if not full:
                     first = ring.begin(next_epoch)
                     if os.fstat(ring.lock).st_nlink:
                         taken, ring = ring, None
                         return taken, first
-                else:
-                    full = True
+            except FileNotFoundError:
+                pass  # the producer is removing the ring
             finally:
                 if ring is not None:
                     ring.leave()
@@ -1190,11 +1193,9 @@ class _Ring:
             np.lib.format.descr_to_dtype(ast.literal_eval(descr)) if descr.startswith("[") else descr)
 
     def take_seat(self):
+        """Tell whether a seat was free. Raises FileNotFoundError where the producer is removing the ring."""
         for number in range(self._seats):
-            try:
-                seat = os.open(os.path.join(self.folder, f"consumer-{number:02d}"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except FileNotFoundError:
-                return False  # the ring is going
+            seat = os.open(os.path.join(self.folder, f"consumer-{number:02d}"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(seat, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:

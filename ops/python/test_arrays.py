@@ -268,6 +268,13 @@ class ArraysOfNumpyTest(StoreCase):
                     if name != "np.empty_like":
                         np.testing.assert_array_equal(result, wanted)
 
+    def test_several_fields_of_a_structured_array_are_a_view_of_the_store(self):
+        fields = self.stored.r[["v"]]
+        self.assertIs(type(fields), larder.Array)
+        self.assertEqual(fields["v"].tolist(), [2.5, 4.5])
+        self.assertEqual(pickle.loads(pickle.dumps(fields)).tolist(), [(2.5,), (4.5,)])
+        self.assertIs(type(self.stored.r[[1, 0]]), np.ndarray)
+
     def test_what_is_computed_can_be_changed_in_place(self):
         for name, compute in COMPUTED.items():
             results = compute(self.stored)

@@ -372,6 +372,24 @@ class BatchesTest(unittest.TestCase):
             next(views)
         del kept
 
+    def test_a_batch_that_another_thread_drops_during_the_check_is_no_error(self):
+        producer = self.producer(1)
+        batches = self.attach(copy=False)
+        kept, ring = [next(batches)], batches._ring
+        held = ring.held
+
+        def held_then_dropped():
+            found = held()
+            if kept:
+                kept.clear()
+                for number in range(1, 4):
+                    producer.publish_when_free(0, number, *sample(number))
+            return found
+
+        with mock.patch.object(ring, "held", held_then_dropped):
+            self.assertEqual(next(batches).number, 1)
+        self.assertEqual((kept, producer.published), ([], 4))
+
     def test_who_was_overtaken_before_copying_is_told(self):
         producer = self.producer(1)
         copies = self.attach()
@@ -406,6 +424,23 @@ class BatchesTest(unittest.TestCase):
         batches.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             next(batches)
+
+    def test_a_ring_that_goes_while_its_seats_are_taken_is_not_full(self):
+        sleep = time.sleep
+        for goes in (lambda producer: shutil.rmtree(producer.folder), lambda producer: os.remove(producer.page(0))):
+            producer = self.producer(1, seats=1)
+            first = self.attach()
+
+            def sleep_after(seconds):
+                if os.path.exists(producer.page(0)):
+                    goes(producer)
+                sleep(seconds)
+
+            with mock.patch.object(larder.time, "sleep", sleep_after), self.assertRaises(larder.LarderError) as caught:
+                self.attach(timeout=0.05)
+            self.assertRegex(str(caught.exception), "no such ring|has not published a first batch")
+            first.close()
+            shutil.rmtree(producer.folder, ignore_errors=True)
 
     def test_a_long_wait_for_a_ring_is_told_once_with_the_rings_that_there_are(self):
         self.producer(name="run10")

@@ -173,7 +173,7 @@ public final class BatchPublisher implements AutoCloseable {
             requireOpen();
             long needed = batch - slots + 1;
             if (patience.isTimeToCheck()) {
-                seats.behind(needed).stream().filter(seats::isDead).forEach(seat -> drop(writer, seat, "is dead"));
+                dropDead(writer, seats.behind(needed));
             } else if (patience.isOver()) {
                 giveUp(writer, needed, patience);
                 patience = patience();
@@ -187,9 +187,15 @@ public final class BatchPublisher implements AutoCloseable {
         return new Patience("free slot", blocks ? settings.timeout() : settings.patience());
     }
 
+    private void dropDead(RingWriter writer, List<Integer> some) {
+        some.stream().filter(seats::isDead).forEach(seat -> drop(writer, seat, "is dead"));
+    }
+
     private void giveUp(RingWriter writer, long needed, Patience patience) {
+        dropDead(writer, seats.known()); // one that died ahead of the others is none that gets on
         List<Integer> behind = seats.behind(needed);
-        if (settings.slowConsumer() == SlowConsumer.DROP || behind.size() < seats.known()) {
+        if (settings.slowConsumer() == SlowConsumer.DROP
+                || behind.size() < seats.known().size()) {
             behind.forEach(
                     seat -> drop(writer, seat, seats.isStopped(seat) ? "is stopped by a signal" : "is too slow"));
         } else if (!behind.isEmpty()) {

@@ -8,9 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * What a producer knows of its consumers. Their pages are read, never mapped, so that whatever they do to them is no worse than
@@ -62,18 +61,15 @@ final class Seats {
 
     /** Returns the seats that had not finished the batches before {@code needed} at the last look. */
     List<Integer> behind(long needed) {
-        List<Integer> behind = new ArrayList<>();
-        for (int seat = 0; seat < descriptors.length; seat++) {
-            if (tickets[seat] != 0 && finished[seat] < needed) {
-                behind.add(seat);
-            }
-        }
-        return behind;
+        return known().stream().filter(seat -> finished[seat] < needed).toList();
     }
 
-    /** Returns how many consumers there were at the last look. */
-    int known() {
-        return (int) Arrays.stream(tickets).filter(ticket -> ticket != 0).count();
+    /** Returns the seats that were taken at the last look. */
+    List<Integer> known() {
+        return IntStream.range(0, tickets.length)
+                .filter(seat -> tickets[seat] != 0)
+                .boxed()
+                .toList();
     }
 
     /** Tells whether a signal has stopped who sits there, as far as this process can see it. */

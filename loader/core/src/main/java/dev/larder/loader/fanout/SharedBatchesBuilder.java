@@ -50,18 +50,19 @@ public final class SharedBatchesBuilder {
         Posix posix = Posix.system();
         Path folder = store.ring(name);
         Patience patience = new Patience("attach", timeout);
-        boolean wasFull = false;
+        Path ring = folder.resolve(RingDescriptor.RING);
         while (true) {
-            if (Files.exists(folder.resolve(RingDescriptor.RING))) {
+            boolean isFull = false;
+            if (Files.exists(ring)) {
                 Seat seat = takeSeat(posix, folder);
                 SharedBatches attached = seat == null ? null : sit(posix, folder, seat);
                 if (attached != null) {
                     return attached;
                 }
-                wasFull = seat == null;
+                isFull = seat == null && Files.exists(ring); // a producer removes the ring before its seats
             }
             if (patience.isOver()) {
-                throw wasFull ? full(patience) : absent(patience);
+                throw isFull ? full(patience) : absent(patience);
             }
             patience.pause();
         }

@@ -6,14 +6,18 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.layout.RingDescriptor;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.posix.Posix;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -193,6 +197,56 @@ class FanOutTest {
             assertThatThrownBy(() -> batches.forEach(batch -> {}))
                     .hasMessageContaining("the producer failed")
                     .hasMessageContaining("message=consumers do not get on");
+        }
+    }
+
+    @Test
+    void aDeadConsumerThatIsNotBehindIsNoneThatGetsOn() throws IOException {
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(2).timeout(SOON).open();
+                SharedBatches slow = attachAfterFirstBatch(publisher)) {
+            writePageOfTheDead(1, 100);
+
+            assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(1)))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
+                    .hasMessageContaining("consumers=consumer-00(pid");
+            assertThat(publisher.consumers()).isEqualTo(1);
+            assertThat(gallery.isGenuine(slow.iterator().next())).isTrue();
+        }
+    }
+
+    /** Writes what a consumer leaves that was killed: its page, without the lock. */
+    private void writePageOfTheDead(int seat, long finished) throws IOException {
+        ByteBuffer page = ByteBuffer.allocate(RingDescriptor.SEAT_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+        page.putLong(RingDescriptor.SEAT_TICKET_OFFSET, 7);
+        page.putLong(RingDescriptor.SEAT_FINISHED_OFFSET, finished);
+        page.putLong(RingDescriptor.SEAT_CHECK_OFFSET, ~finished);
+        Path file = gallery.ring().resolve(RingDescriptor.seatFile(seat));
+        Files.write(file, page.array(), StandardOpenOption.WRITE);
+    }
+
+    @Test
+    void aRingThatGoesWhileItsSeatsAreTakenIsNotFull() throws Exception {
+        BatchPublisher publisher = gallery.publisher().seats(1).open();
+        try (publisher;
+                SharedBatches only = attachAfterFirstBatch(publisher)) {
+            CompletableFuture<SharedBatches> attached = new CompletableFuture<>();
+            Thread attaching = new Thread(() -> {
+                try {
+                    attached.complete(
+                            gallery.consumer().timeout(Duration.ofSeconds(2)).attach());
+                } catch (LarderException e) {
+                    attached.completeExceptionally(e);
+                }
+            });
+            attaching.start();
+            await().until(() -> attaching.getState() == Thread.State.TIMED_WAITING);
+            publisher.close();
+
+            assertThatThrownBy(attached::join).hasMessageContaining("no such ring");
+            attaching.join();
+            assertThat(only.iterator().hasNext()).isTrue();
         }
     }
 
