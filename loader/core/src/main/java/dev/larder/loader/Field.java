@@ -1,7 +1,9 @@
 package dev.larder.loader;
 
 import dev.larder.loader.sample.Philox;
+import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,7 +154,9 @@ public final class Field {
     /**
      * Has the random steps of this field's transform draw the same numbers as those of all fields with this group's name: the crop
      * of an image and that of its mask. By default each field draws for itself, by its name in batches, so that two views of one
-     * array differ. Fields of a group draw alike step by step: their random steps must stand at the same places of the transforms.
+     * array differ. The n-th random crop or flip of each field draws alike, whatever other steps stand between them. All fields of a
+     * group must have the same random crops and flips in the same order, else {@code build()} throws IllegalArgumentException. The
+     * n-th function given to {@code map} draws alike, too, but fields may have different ones.
      */
     public Field together(String newGroup) {
         if (newGroup.isEmpty()) {
@@ -209,6 +213,20 @@ public final class Field {
     @Nullable
     Transform transform() {
         return transform;
+    }
+
+    /** Returns the name of the group that draws together; empty where the field draws for itself. */
+    String group() {
+        return group;
+    }
+
+    /** Returns the random crops and flips in the order of the transform. */
+    List<Step> randomMoves() {
+        return transform == null
+                ? List.of()
+                : transform.steps().stream()
+                        .filter(step -> step instanceof Step.RandomCrop || step instanceof Step.RandomFlip)
+                        .toList();
     }
 
     /** Returns what random steps draw from, by the loader's seed. */

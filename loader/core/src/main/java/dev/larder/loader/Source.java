@@ -5,8 +5,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,7 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
                     .with("dataset", dataset.name())
                     .exception();
         }
+        requireGroupsDrawAlike(wanted);
         FieldOpener opener = new FieldOpener(dataset, rowsForm);
         List<FieldReader> readers = new ArrayList<>();
         for (Field field : wanted) {
@@ -33,6 +36,20 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
     /** Returns the fields that are named, else one for every array. */
     static List<Field> wanted(Dataset dataset, List<Field> named) {
         return named.isEmpty() ? dataset.arrayNames().stream().map(Field::rows).toList() : named;
+    }
+
+    private static void requireGroupsDrawAlike(List<Field> fields) {
+        Map<String, Field> firsts = new HashMap<>();
+        for (Field field : fields) {
+            Field first = field.group().isEmpty() ? field : firsts.computeIfAbsent(field.group(), group -> field);
+            if (!first.randomMoves().equals(field.randomMoves())) {
+                throw new IllegalArgumentException(
+                        "fields of a group differ in their random steps: group=" + field.group()
+                                + " " + first.name() + "=" + first.randomMoves()
+                                + " " + field.name() + "=" + field.randomMoves()
+                                + "; give each the same random crops and flips in the same order");
+            }
+        }
     }
 
     private void requireDifferentNames() {

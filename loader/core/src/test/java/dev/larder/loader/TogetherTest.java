@@ -8,6 +8,7 @@ import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,31 @@ class TogetherTest {
     private LoaderBuilder pairs() {
         return fields(
                 Field.rows("images").transform(CROP).together("crop"),
+                Field.rows("masks").transform(CROP).together("crop"));
+    }
+
+    /** The image is computed with before, between and after the moves that its mask has as well. */
+    private LoaderBuilder pairsOfDifferentSteps() {
+        Transform image = Transforms.toFloat()
+                .map((values, shape, random) -> values[0] += random.nextFloat() * 0)
+                .randomCrop(8, 8, 3)
+                .scale(255, 0)
+                .randomFlip(0.5f)
+                .cast("|u1");
+        return fields(
+                Field.rows("images").transform(image).together("crop"),
+                Field.rows("masks").transform(CROP).together("crop"));
+    }
+
+    private LoaderBuilder pairsForKernels() {
+        return fields(
+                Field.rows("images")
+                        .transform(Transforms.cast("<f4")
+                                .randomCrop(8, 8, 3)
+                                .scale(1, 0)
+                                .randomFlip(0.5f)
+                                .cast("|u1"))
+                        .together("crop"),
                 Field.rows("masks").transform(CROP).together("crop"));
     }
 
@@ -85,6 +111,36 @@ class TogetherTest {
     }
 
     @Test
+    void stepsThatAreNotRandomDoNotDrawFieldsOfAGroupApart() {
+        for (LoaderBuilder builder : new LoaderBuilder[] {pairsOfDifferentSteps(), pairsForKernels()}) {
+            try (Loader loader = builder.build()) {
+                assertThat(samplesThatAreEqual(loader.epoch(0))).isEqualTo(ROWS);
+            }
+        }
+    }
+
+    @Test
+    void aGroupWhoseRandomStepsDifferIsRefused() {
+        List<Transform> others = List.of(
+                Transforms.none(),
+                Transforms.randomCrop(8, 8, 3),
+                Transforms.randomCrop(8, 8, 2).randomFlip(0.5f),
+                Transforms.randomFlip(0.5f).randomCrop(8, 8, 3));
+        for (Transform other : others) {
+            LoaderBuilder builder = fields(
+                    Field.rows("images").transform(CROP).together("crop"),
+                    Field.rows("masks").transform(other).together("crop"));
+
+            assertThatThrownBy(builder::build)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("fields of a group differ in their random steps: group=crop "
+                            + "images=[randomCrop(8, 8, 3), randomFlip(0.5)] masks=[");
+            assertThatThrownBy(() -> builder.device(new FakeDevice()).build())
+                    .hasMessageContaining("fields of a group differ");
+        }
+    }
+
+    @Test
     void whatAFieldDrawsDependsOnItsNameAloneAndNotOnOtherFields() {
         try (Loader both = views().build();
                 Loader alone = fields(Field.rows("images").as("view2").transform(CROP))
@@ -101,7 +157,8 @@ class TogetherTest {
     @ParameterizedTest
     @EnumSource(DeviceMode.class)
     void devicesDrawAsTheHostDoes(DeviceMode mode) {
-        for (LoaderBuilder builder : new LoaderBuilder[] {views(), pairs()}) {
+        for (LoaderBuilder builder :
+                new LoaderBuilder[] {views(), pairs(), pairsOfDifferentSteps(), pairsForKernels()}) {
             try (Loader host = builder.build();
                     DeviceLoader device =
                             builder.device(new FakeDevice()).mode(mode).build()) {

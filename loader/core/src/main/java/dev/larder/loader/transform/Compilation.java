@@ -13,14 +13,18 @@ final class Compilation {
     private static final Dtype FLOAT32 = Dtype.parse("<f4");
     private static final Dtype BFLOAT16 = Dtype.parse("<u2");
 
+    /** Where the draws of the user's functions begin; crops and flips count from 0. */
+    private static final int MAP_DRAWS = 1 << 20;
+
     private final Dtype stored;
     private final long[] storedShape;
     private final List<Pass> passes = new ArrayList<>();
     private final List<Move.Drawn> draws = new ArrayList<>();
     private int parameterCount;
+    private int mapCount;
     private boolean random;
 
-    private int number;
+    private int place;
     private @Nullable Step step;
     private Dtype dtype;
     private long[] shape;
@@ -41,7 +45,7 @@ final class Compilation {
             step = next;
             add(next);
             requireByteSize();
-            number++;
+            place++;
         }
         if (passes.isEmpty() || !stretch.isEmpty()) {
             passes.add(stretch.end(dtype));
@@ -73,9 +77,9 @@ final class Compilation {
                         .remedy(
                                 "use toFloat, cast, scale, bfloat16, and normalize with one mean; the rest after padding");
             }
-            number++;
+            place++;
         }
-        number = 0;
+        place = 0;
         Program program = compile(transform);
         Elements elements = ((Pass.Picked) program.passes().get(0)).elements();
         return new Program(
@@ -208,7 +212,7 @@ final class Compilation {
         }
         convert(FLOAT32);
         random = true;
-        passWith(dtype, new Pass.MapFloats(map.function(), shape, (int) elementCount(), number));
+        passWith(dtype, new Pass.MapFloats(map.function(), shape, (int) elementCount(), nextMapDraw()));
     }
 
     private void map(Step.MapBytes map) {
@@ -218,7 +222,11 @@ final class Compilation {
         dtype = map.dtype();
         shape = map.shape().stream().mapToLong(Long::longValue).toArray();
         channelsFirst = false;
-        passWith(before, new Pass.MapBytes(map, before, byteSize, requireByteSize(), number));
+        passWith(before, new Pass.MapBytes(map, before, byteSize, requireByteSize(), nextMapDraw()));
+    }
+
+    private int nextMapDraw() {
+        return MAP_DRAWS + mapCount++;
     }
 
     /** Ends the stretch with what was known before a pass, adds the pass, and begins another with what comes out of it. */
@@ -246,7 +254,7 @@ final class Compilation {
         if (next instanceof Step.Flip) {
             stretch.move(new Move.Flip(), picture);
         } else if (next instanceof Step.RandomFlip flip) {
-            draw(new Move.RandomFlip(flip.probability(), number, parameterCount), 1, picture);
+            draw(new Move.RandomFlip(flip.probability(), draws.size(), parameterCount), 1, picture);
         } else if (next instanceof Step.CenterCrop crop) {
             int rows = requireSpace(picture.height(), crop.height(), 0);
             int columns = requireSpace(picture.width(), crop.width(), 0);
@@ -268,7 +276,7 @@ final class Compilation {
             stretch.pad(dtype);
         }
         resize(crop.height(), crop.width());
-        draw(new Move.RandomCrop(crop, rows, columns, number, parameterCount), 2, picture());
+        draw(new Move.RandomCrop(crop, rows, columns, draws.size(), parameterCount), 2, picture());
     }
 
     private void draw(Move.Drawn move, int parameters, Picture result) {
@@ -352,7 +360,7 @@ final class Compilation {
     private Failure unfit(String reason) {
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "transform does not fit the array");
         if (step != null) {
-            failure.with("step", step).with("place", number + 1);
+            failure.with("step", step).with("place", place + 1);
         }
         return failure.with("dtype", dtype)
                 .with("shape", Arrays.toString(shape))

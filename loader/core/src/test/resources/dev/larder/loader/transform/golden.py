@@ -1,4 +1,5 @@
-"""Writes golden.tsv: what numpy makes of samples, for TransformGoldenTest. Random numbers come from a Philox written here anew.
+"""Writes golden.tsv: what numpy makes of samples, for TransformGoldenTest. Random numbers come from a Philox written here anew;
+`step` counts the random steps of a transform from 0.
 
 python3 golden.py > golden.tsv
 """
@@ -109,7 +110,7 @@ def pictures(random):
         row("augment", colour, normalize(to_float(cropped), m, d).transpose(2, 0, 1), position)
         cropped = random_flip(random_crop(grey, position, 0, 6, 5, 4), position, 1, 0.5)
         row("augmentGrey", grey, normalize(to_float(cropped), 0.286, 0.353), position)
-        late = random_crop(normalize(to_float(colour), m, d), position, 2, 4, 4, 2)
+        late = random_crop(normalize(to_float(colour), m, d), position, 0, 4, 4, 2)
         row("late", colour, late, position)
 
 
