@@ -57,10 +57,20 @@ package dev.larder.layout;
  *   24 pid int64         for messages
  * </pre>
  *
- * <p><b>The producer</b> publishes batch q so: it sets claimed to q + 1 or a little more; full fence; reads every page; waits
- * until each ticket that is neither 0 nor dropped has finished at least q + 1 - slot count; sets the slot's sequence to 2q + 1;
- * store fence; writes the batch; sequence 2q + 2; published q + 1 (release). It may drop a ticket instead of waiting for it,
- * and does where the seat's flock is free.
+ * <p><b>The producer</b> publishes batch q in these steps. A ticket counts if it is neither 0 nor dropped.
+ *
+ * <ol>
+ *   <li>It reads every page, and waits until each ticket that counts has finished at least q + 1 − slot count.
+ *   <li>It sets claimed to q + 1 or a little more, but to no more than slot count + the least that a ticket which counts has
+ *       finished: a claim never passes what a known consumer still needs. Claimed never decreases. Full fence.
+ *   <li>It reads every page again, and goes back to the first step if a ticket that counts, such as that of a consumer that came
+ *       meanwhile, has finished less than q + 1 − slot count.
+ *   <li>It sets the slot's sequence to 2q + 1; store fence; writes the batch; sequence 2q + 2; published q + 1 (release).
+ * </ol>
+ *
+ * <p>The first step keeps a consumer that has written its ticket, but has not read claimed yet, from losing the batches it asked
+ * for. The producer may drop a ticket instead of waiting for it, and does where the seat's flock is free. Batches below claimed
+ * that the last look found free need no further look.
  *
  * <p><b>A consumer</b> takes the flock of a page; writes ticket 0, then finished and check, then its ticket; full fence; reads
  * claimed. Batches before claimed − slot count may be gone: it begins at that one or later, and where that is later than what

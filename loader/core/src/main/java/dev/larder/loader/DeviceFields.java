@@ -47,6 +47,11 @@ final class DeviceFields implements FieldOpener.RowsForm {
                 : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);
     }
 
+    /** Returns whether kernels can gather the rows of an array: each row lies in one piece. */
+    static boolean mayBeResident(ArrayView array) {
+        return array.order() != Order.F || array.rank() == 1;
+    }
+
     private @Nullable SampleKernel kernel(ArrayView array, Field field) {
         Transform declared = field.transform() == null ? Transforms.none() : field.transform();
         if (array.byteSize() == 0) {
@@ -63,8 +68,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
         if (kernel == null || (kernel.needsDoubles() && !doubles) || (kernel.computes() && !exactFloats)) {
             return null;
         }
-        boolean inPieces = array.order() == Order.F && array.rank() > 1; // kernels gather rows that lie in one piece
-        Optional<SampleKernel.Rows> resident = inPieces ? Optional.empty() : residence.apply(array);
+        Optional<SampleKernel.Rows> resident = mayBeResident(array) ? residence.apply(array) : Optional.empty();
         if (resident.isPresent()) {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }

@@ -162,7 +162,8 @@ public final class DeviceLoaderBuilder {
                 .filter(field -> field.form() == Field.Form.ROWS)
                 .map(Field::column)
                 .distinct()
-                .map(loader.dataset()::array);
+                .map(loader.dataset()::array)
+                .filter(DeviceFields::mayBeResident);
     }
 
     private DeviceLoader onDevices(List<DeviceBackend> backends, DeviceMode chosen) {

@@ -64,6 +64,19 @@ class FortranOrderTest {
                 .batch(8);
     }
 
+    @Test
+    void anArrayThatIsNeverResidentDoesNotCountAgainstTheBudget() {
+        try (Shelf shelf = both("|u1", new long[] {ROWS, 8, 8, 3});
+                DeviceLoader onDevice = Loader.over(shelf.dataset)
+                        .arrays("c", "fortran")
+                        .batch(8)
+                        .device(new FakeDevice())
+                        .budget(ROWS * 8 * 8 * 3) // for one of the two
+                        .build()) {
+            assertThat(onDevice.mode()).contains(DeviceMode.RESIDENT);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(DeviceMode.class)
     void transformsAndDevicesDoTheSame(DeviceMode mode) {

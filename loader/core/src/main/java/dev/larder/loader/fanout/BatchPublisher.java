@@ -123,13 +123,25 @@ public final class BatchPublisher implements AutoCloseable {
         long limit = isFixed
                 ? RingDescriptor.aligned(settings.slotBytes(), RingDescriptor.PAGE_LENGTH)
                 : RingGeometry.roomFor(first, settings.slots());
-        long reserved = isFixed ? limit : RingWriter.roomy(first, limit);
+        long exact = isFixed ? limit : Math.min(RingDescriptor.aligned(first, RingDescriptor.PAGE_LENGTH), limit);
         RingGeometry geometry =
                 new RingGeometry(RingWriter.arraysOf(batch), settings.slots(), folder.seats().length, limit);
-        RingMemory memory = folder.makeRing(geometry, reserved);
-        RingWriter made = new RingWriter(memory, geometry, reserved, folder::reserveMore);
+        RingWriter made;
+        try {
+            made = makeRing(geometry, isFixed ? exact : RingWriter.roomy(first, limit));
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_SPACE || isFixed) {
+                throw e;
+            }
+            made = makeRing(geometry, exact);
+        }
         ring = made;
         return made;
+    }
+
+    private RingWriter makeRing(RingGeometry geometry, long reserved) {
+        RingMemory memory = folder.makeRing(geometry, reserved);
+        return new RingWriter(memory, geometry, reserved, folder::reserveMore);
     }
 
     private void awaitConsumers() {

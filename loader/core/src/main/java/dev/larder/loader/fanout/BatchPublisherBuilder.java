@@ -31,8 +31,10 @@ public final class BatchPublisherBuilder {
 
     /**
      * Sets how many bytes a slot has, and so how large a batch may be; all of it is reserved when the ring is made. Without it
-     * batches may have any length up to 2 GiB: a slot takes the memory of the largest batch that was in it, and a quarter more.
-     * Consumers then map up to 64 GiB of addresses, most of them without memory behind: set it where {@code ulimit -v} is low.
+     * a batch may have 64 GiB divided by {@link #slots}, or four times the bytes of the first batch where that is more, but at most
+     * 2 GiB: with up to 32 slots always 2 GiB. A slot then takes the memory of the largest batch that was in it, and up to a quarter
+     * more. Consumers map all slots: up to 64 GiB of addresses, more only where four times the first batch in each slot takes more; most
+     * of them have no memory behind. Set it where {@code ulimit -v} is low.
      */
     public BatchPublisherBuilder slotBytes(long bytes) {
         slotBytes = require(bytes, 1, RingGeometry.SLOT_LIMIT, "slot bytes");

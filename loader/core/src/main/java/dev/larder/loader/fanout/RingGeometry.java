@@ -49,7 +49,10 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         return slotOffset(slots);
     }
 
-    /** Returns how many bytes a slot may have where the length of batches is not known; most of it never takes memory. */
+    /**
+     * Returns how many bytes a slot may have where the length of batches is not known: 64 GiB divided by the number of slots, or four
+     * times the first batch where that is more, but at most 2 GiB. Most of it never takes memory.
+     */
     static long roomFor(long firstBatchBytes, int slots) {
         long share = Math.max(SLOTS_LIMIT / slots, 4 * firstBatchBytes);
         return Math.min(RingDescriptor.aligned(share, RingDescriptor.PAGE_LENGTH), SLOT_LIMIT);

@@ -117,7 +117,8 @@ final class RingWriter implements AutoCloseable {
             throw rejected("a batch does not fit into a slot of the ring", batch)
                     .with("needed", needed)
                     .with("slotBytes", geometry.slotByteSize())
-                    .remedy("set slotBytes(…) to what the largest batch needs");
+                    .remedy("set slotBytes(…) to what the largest batch needs; without it a slot has the least of 2 GiB"
+                            + " and the larger of 64 GiB / slots and 4 × the first batch");
         }
         for (BatchArray array : arrays) {
             requireRank(batch, array);

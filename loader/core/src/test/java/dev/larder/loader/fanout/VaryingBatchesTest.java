@@ -220,6 +220,21 @@ class VaryingBatchesTest {
     }
 
     @Test
+    void aRingIsMadeWhereTheMountHasRoomForTheFirstBatchButNotForAQuarterMore() throws Exception {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=400k");
+                Gallery gallery = new Gallery(100, 5000, 16)) { // 4 slots of 80 KiB, or of 100 KiB
+            Files.createDirectory(tiny.folder().resolve("data"));
+            try (Larder small = Larder.connect(tiny.folder());
+                    BatchPublisher publisher =
+                            BatchPublisher.of(small, "run1").slots(4).open()) {
+                publisher.publish(gallery.loader.epoch(0));
+
+                assertThat(publisher.published()).isEqualTo(7);
+            }
+        }
+    }
+
+    @Test
     void aBatchThatTheMountHasNoRoomForIsAnErrorAndTheRingStays() throws Exception {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=400k");
                 Gallery gallery = new Gallery(100, 5000, 1);
