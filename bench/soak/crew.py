@@ -24,6 +24,21 @@ DAEMON_FLAGS = os.environ.get("LARDER_SOAK_DAEMON_FLAGS", "").split()
 HARMLESS = {"NO_DAEMON", "DEADLINE", "NO_SPACE", "REFUSED", "INTERRUPTED", "NOT_FOUND"}
 
 
+def store_name(test):
+    """Returns a name for the store of a test; ops/test finds by its mark in it what a run has left."""
+    return "/dev/shm/" + "-".join(filter(None, ["larder", test, os.environ.get("LARDER_TEST_RUN"), str(os.getpid())]))
+
+
+def let_sigterm_clean_up():
+    """Ends this program by way of every `finally` when it gets SIGTERM; only the first one counts."""
+
+    def end(number, _):
+        signal.signal(number, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+
+
 class Trouble(Exception):
     """A rule was broken."""
 

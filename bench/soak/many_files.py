@@ -8,6 +8,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import crew  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LARDER = os.path.join(ROOT, "ops", "larder")
 FOLDER_FILES = 2_000
@@ -71,7 +74,11 @@ class Larder:
         if heap:
             self.environment["LARDER_DAEMON_HEAP"] = heap
         self.ask("serve", "--detach")
-        self.pid = json.loads(self.ask("status", "--json"))["pid"]
+        try:
+            self.pid = json.loads(self.ask("status", "--json"))["pid"]
+        except BaseException:
+            self.stop_after_failure()
+            raise
 
     def ask(self, *words):
         return subprocess.run([LARDER, *words], env=self.environment, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -88,6 +95,14 @@ class Larder:
 
     def stop(self):
         self.ask("stop")
+
+    def stop_after_failure(self):
+        """Stops the daemon; where that fails, too, says so, and hides nothing of what failed first."""
+        try:
+            self.ask("stop", "--force")
+        except (OSError, subprocess.CalledProcessError) as e:
+            print("many-files: cannot stop the daemon: store=%s cause=%s; larder stop --force --store %s" % (self.store, e, self.store),
+                  file=sys.stderr)
 
 
 def check(actual, expected, what):
@@ -119,8 +134,10 @@ def run(options, folder, store):
             check(json.loads(larder.ask("status", "--json"))["arrays"] >= options.arrays, True, "number of arrays")
             report("as arrays", options.arrays, made, seconds, mib)
         check(larder.ask("errors").strip(), "No errors.", "errors that the daemon met")
-    finally:
-        larder.stop()
+    except BaseException:
+        larder.stop_after_failure()
+        raise
+    larder.stop()
 
 
 def main():
@@ -130,9 +147,11 @@ def main():
     parser.add_argument("--folder", help="where the files are made (default: the temporary folder)")
     parser.add_argument("--heap", default="", help="LARDER_DAEMON_HEAP of the daemon")
     options = parser.parse_args()
+    crew.let_sigterm_clean_up()
     folder = tempfile.mkdtemp(prefix="larder-many-files-", dir=options.folder)
-    store = tempfile.mkdtemp(prefix="larder-many-files-", dir="/dev/shm")
+    store = crew.store_name("many-files")
     try:
+        os.mkdir(store, 0o700)
         run(options, folder, store)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

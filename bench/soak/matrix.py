@@ -450,7 +450,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--class-path", default=os.environ.get("LARDER_SOAK_CLASS_PATH"))
     parser.add_argument("--java", default="java")
-    parser.add_argument("--store", default=f"/dev/shm/larder-matrix-{os.getpid()}")
+    parser.add_argument("--store", default=crew.store_name("matrix"))
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     parser.add_argument("--rounds", type=int, default=210)
     parser.add_argument("--seconds", type=float, default=0, help="begin no round after this long")
@@ -459,6 +459,7 @@ def main():
     parser.add_argument("--go-on", action="store_true", help="do not end with the first trouble")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
+    crew.let_sigterm_clean_up()
     print(f"seed={options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="larder-matrix-") as folder:
         return play(options, folder)

@@ -246,10 +246,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--class-path", default=os.environ.get("LARDER_SOAK_CLASS_PATH"))
     parser.add_argument("--java", default="java")
-    parser.add_argument("--store", default=f"/dev/shm/larder-soak-{os.getpid()}")
+    parser.add_argument("--store", default=crew.store_name("soak"))
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
     parser.add_argument("--minutes", type=float, default=30)
     options = parser.parse_args()
+    crew.let_sigterm_clean_up()
     print(f"seed={options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="larder-soak-") as folder:
         return play(options, folder)

@@ -15,8 +15,9 @@ import xml.etree.ElementTree
 
 NOT_SEARCHED = {".git", ".larder", "node_modules"}
 TEST_CLASS = re.compile(r"(Test.*|.*Test|.*Tests|.*TestCase)\.java")
-# A class without tests of its own, or one that JUnit may leave out as a whole, of which Surefire writes nothing.
-NO_TESTS_INSIDE = re.compile(r"^(public )?(abstract class|interface|@interface|enum|record) |^@(Enabled|Disabled)", re.MULTILINE)
+NO_TESTS_INSIDE = re.compile(r"^(public )?(abstract class|interface|@interface|enum|record) ", re.MULTILINE)
+# The annotation by which JUnit may leave out a class as a whole, of which Surefire then writes nothing.
+CONDITION = re.compile(r"^@((?:Enabled|Disabled)\w*(?:\([^)]*\))?)", re.MULTILINE)
 PYTHON_FAILURE = re.compile(r"^(?:FAIL|ERROR): (\S+ \([\w.]+\))", re.MULTILINE)
 LINT_FAILURE = re.compile(r"^FAILED +(\S.*)$", re.MULTILINE)
 COMPILE_ERROR = re.compile(r"^\[ERROR\] (?:.*/)?(\w+\.java:\[\d+,\d+\] .*)$", re.MULTILINE)
@@ -82,22 +83,25 @@ def read_reports(root):
 
 
 def test_classes(root):
-    """Yields (module, class) for each test class that Surefire should run."""
+    """Yields (module, class, condition) for each test class that Surefire should run; the condition is None where it always should."""
     for folder, files in walk(root):
         module, found, package = folder.partition("/src/test/java")
         if not found or "/target/" in f"/{module}/":
             continue
         for file in filter(TEST_CLASS.fullmatch, files):
             with open(os.path.join(root, folder, file), encoding="utf-8") as source:
-                if not NO_TESTS_INSIDE.search(source.read()):
-                    yield module, ".".join([*filter(None, package.split("/")), file[:-len(".java")]])
+                text = source.read()
+            if not NO_TESTS_INSIDE.search(text):
+                condition = CONDITION.search(text)
+                name = ".".join([*filter(None, package.split("/")), file[:-len(".java")]])
+                yield module, name, " ".join(condition.group(1).split()) if condition else None
 
 
 def not_reported(results, root):
     """Returns lines that name test classes without a report: a module's that did not run, or one whose JVM died."""
     missing = collections.defaultdict(list)
-    for module, name in test_classes(root):
-        if (module, name) not in results.reported:
+    for module, name, condition in test_classes(root):
+        if (module, name) not in results.reported and not condition:
             missing[module].append(name)
     lines = []
     for module, names in sorted(missing.items()):
@@ -106,6 +110,13 @@ def not_reported(results, root):
         else:
             lines += [f"not run: {name}" for name in sorted(names)]
     return lines
+
+
+def left_out(results, root):
+    """Returns (class, why) for each class without a report whose module ran and that has a condition."""
+    return sorted(
+        (name, f"JUnit left out the whole class: @{condition}") for module, name, condition in test_classes(root)
+        if condition and (module, name) not in results.reported and module in results.classes)
 
 
 def reasons(log):
@@ -147,6 +158,7 @@ def failures(steps, results, every_class):
 
 def main(arguments):
     steps, results = read_steps(arguments[0]), read_reports(".")
+    results.skipped += left_out(results, ".")
     print("\n== what ran")
     for code, seconds, name, _ in (step for step in steps if step[0] != "skip"):
         print(f"{seconds:>5} s  {name}{'' if code == '0' else ': failed'}")

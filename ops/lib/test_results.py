@@ -81,6 +81,20 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual((code, lines[-3:]), (1, [
             "FAILED: tests: View.java:[12,3] cannot find symbol", "FAILED: not run: a.OneTest", "0 passed, 2 failed, 0 skipped"]))
 
+    def test_a_class_that_junit_left_out_as_a_whole_is_skipped_by_name(self):
+        source = 'package a;\n@EnabledIfSystemProperty(\n        named = "x", matches = ".+")\nclass {} {{}}\n'
+        self.write("m/src/test/java/a/OneTest.java", "package a;\nclass OneTest {\n    @Disabled\n    void x() {}\n}\n")
+        self.write("m/src/test/java/a/LeftOutTest.java", source.format("LeftOutTest"))
+        self.write("m/src/test/java/a/RanTest.java", source.format("RanTest"))
+        self.write("other/src/test/java/a/NotRunTest.java", source.format("NotRunTest"))
+        for name in "OneTest", "RanTest":
+            self.write(f"m/target/surefire-reports/TEST-a.{name}.xml", f'<testsuite><testcase name="x" classname="a.{name}"/></testsuite>')
+        self.step(0, "tests")
+        code, lines = self.ended("--every-class")
+        self.assertEqual((code, lines[-3:]), (0, [
+            "skipped: a.LeftOutTest", '         because JUnit left out the whole class: @EnabledIfSystemProperty( named = "x", matches = ".+")',
+            "2 passed, 0 failed, 1 skipped"]))
+
     def test_a_gate_that_refuses_is_named_with_its_module(self):
         self.step(1, "tests", NOT_FORMATTED)
         self.assertIn("FAILED: tests: larder-x: spotless-maven-plugin: The following files had format violations:", self.ended()[1])

@@ -52,7 +52,7 @@ final class ProtocolFuzz {
         long frames = Long.parseLong(option(arguments, "--frames", "1000000"));
         long seed = Long.parseLong(option(arguments, "--seed", "1"));
         String running = option(arguments, "--store", "");
-        Path work = Files.createTempDirectory(Path.of("/dev/shm"), "larder-fuzz-");
+        Path work = Files.createTempDirectory(Path.of("/dev/shm"), "larder-fuzz-" + mark());
         try {
             Path source = writeSource(work.resolve("x.npy"));
             if (!running.isEmpty()) {
@@ -72,6 +72,12 @@ final class ProtocolFuzz {
     private static String option(String[] arguments, String name, String otherwise) {
         int at = List.of(arguments).lastIndexOf(name);
         return at < 0 || at + 1 == arguments.length ? otherwise : arguments[at + 1];
+    }
+
+    /** Returns what ops/test finds leftovers of its run by. */
+    private static String mark() {
+        String run = System.getenv("LARDER_TEST_RUN");
+        return run == null ? "" : run + "-";
     }
 
     private static Path writeSource(Path file) throws IOException {
