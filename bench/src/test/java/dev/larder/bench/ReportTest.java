@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Runs the tests of the scripts that measure, make reports, compare two, and quote one in README. */
 class ReportTest {
     @ParameterizedTest
-    @ValueSource(strings = {"test_compare", "test_claims", "test_trainers", "test_report", "test_parts"})
+    @ValueSource(strings = {"test_compare", "test_claims", "test_trainers", "test_report", "test_parts", "test_soak"})
     void scriptsDoAsTheirTestsSay(String tests) throws Exception {
         Process process = new ProcessBuilder("python3", "-B", "-W", "error", "-m", "unittest", "-v", tests)
                 .directory(new File("src/test/python"))
