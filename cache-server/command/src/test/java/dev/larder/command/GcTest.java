@@ -60,7 +60,9 @@ class GcTest {
 
         assertThat(doctor.out()).contains("stores of dead daemons", "larder gc --store " + mine);
         assertThat(gc.out()).contains("Removed: stores=1");
-        assertThat(Answer.of(mine, "doctor").out()).doesNotContain(mine + " ");
+        assertThat(Answer.of(mine, "doctor").out())
+                .doesNotContain("larder gc --store " + mine)
+                .doesNotContainPattern(" leftovers .*" + mine);
     }
 
     private CommandProcess serve(Path where, String... arguments) {

@@ -6,6 +6,7 @@ import com.sun.jna.Pointer;
 import com.sun.jna.ptr.PointerByReference;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.posix.Posix;
 
 /** Calls the library that comes with the CUDA driver; no toolkit is needed. Loaded once, and never unloaded. */
 final class JnaCudaDriver implements CudaDriver {
@@ -20,6 +21,7 @@ final class JnaCudaDriver implements CudaDriver {
 
     /** Loads a library by name or path; fails with {@code NOT_FOUND} where there is none. */
     static JnaCudaDriver load(String name) {
+        Posix.system(); // says where JNA puts its own library
         try {
             return new JnaCudaDriver(NativeLibrary.getInstance(name));
         } catch (LinkageError e) {

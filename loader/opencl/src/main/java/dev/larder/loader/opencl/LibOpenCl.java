@@ -4,6 +4,7 @@ import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
+import dev.larder.posix.Posix;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ final class LibOpenCl {
     static final String FILE_NAME = "libOpenCL.so.1";
 
     static {
+        Posix.system(); // says where JNA puts its own library
         Native.register(
                 LibOpenCl.class, NativeLibrary.getInstance(FILE_NAME, Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
     }
