@@ -102,6 +102,7 @@ public final class Daemon implements AutoCloseable {
     private final Looks looks;
     private final RequestHandler handler;
     private final RegionDepot depot;
+    private final Recovery recovery;
     private volatile ControlServer control;
     private volatile @Nullable MetricsEndpoint metrics;
     private final StoreKeeper keeper;
@@ -148,6 +149,7 @@ public final class Daemon implements AutoCloseable {
                 verification);
         this.handler = new CountedRequests(
                 requests, activity, dataset -> residency.find(dataset).isPresent());
+        this.recovery = new Recovery(this, residency, loads);
         this.control = listen();
         this.depot = RegionDepot.start(store, failure -> report("cannot hand out regions", failure));
         if (config.sharing().group().isPresent()) {
@@ -156,7 +158,7 @@ public final class Daemon implements AutoCloseable {
         }
         afterChange();
         keeper.start();
-        new Recovery(this, residency, loads).start();
+        recovery.start();
     }
 
     /** A member that breaks its word costs it its own upload, and nobody else anything. */
@@ -293,7 +295,8 @@ public final class Daemon implements AutoCloseable {
     /** Starts to load what is not resident where its source is known; returns the load that is under way where there is one. */
     synchronized Optional<? extends Ingest> readThrough(String dataset) {
         Optional<Ingest> running = loads.find(dataset);
-        return running.isPresent() ? running : residency.registration(dataset).map(known -> startLoad(known.request()));
+        Optional<Registration> known = running.isPresent() ? Optional.empty() : residency.registration(dataset);
+        return known.isPresent() ? known.map(source -> startLoad(source.request())) : recovery.recheckAgain(dataset);
     }
 
     /** Notes where datasets can be loaded from; the first who asks for one has it loaded. */

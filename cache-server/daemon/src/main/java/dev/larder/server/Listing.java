@@ -56,7 +56,7 @@ final class Listing {
                     isWanted,
                     rows);
         }
-        for (PublishedVersion version : residency.unverified()) {
+        for (PublishedVersion version : residency.heldBack().all()) {
             addRows(version, State.LOADING, 0, isWanted, rows);
         }
         addLoading(isWanted, rows);

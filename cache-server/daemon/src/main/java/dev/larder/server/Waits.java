@@ -9,6 +9,7 @@ import dev.larder.protocol.Progress.Phase;
 import dev.larder.server.control.Reply;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Loads;
+import dev.larder.server.ingest.Recheck;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
 import java.time.Duration;
@@ -63,7 +64,7 @@ final class Waits {
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         Wait wait = new Wait(name, reply);
         daemon.mendIfDamaged(wait.dataset()); // why else would a client ask for what it could open itself?
-        if (answerIfKnown(wait, timeout)) {
+        if (answerIfKnown(wait, () -> expireAfter(timeout, wait))) {
             return;
         }
         if (evenIfUnknown) {
@@ -74,7 +75,7 @@ final class Waits {
     }
 
     /** Answers for what is resident, follows what is loading; false where it is neither. */
-    private boolean answerIfKnown(Wait wait, Duration timeout) {
+    private boolean answerIfKnown(Wait wait, Runnable beforeFollowing) {
         Optional<Ingest> load = loads.find(wait.dataset());
         Optional<PublishedVersion> resident = residency.find(wait.dataset());
         if (resident.isPresent() && (wait.isIn(resident.get()) || load.isEmpty())) {
@@ -83,7 +84,7 @@ final class Waits {
         }
         Optional<? extends Ingest> coming = load.isPresent() ? load : daemon.readThrough(wait.dataset());
         coming.ifPresent(found -> {
-            expireAfter(timeout, wait);
+            beforeFollowing.run();
             follow(found, wait);
         });
         if (coming.isEmpty()) { // it may have been registered at the first look, and resident again at the second
@@ -103,7 +104,7 @@ final class Waits {
                 || residency.find(wait.dataset()).isPresent();
         if (isKnown && forget(wait)) {
             noExpiry.run();
-            answerIfKnown(wait, timeout);
+            answerIfKnown(wait, () -> expireAfter(timeout, wait));
         }
     }
 
@@ -112,7 +113,9 @@ final class Waits {
         wait.reply.onEnd(load.listen(wait.reply::progress));
         wait.reply.onEnd(load.whenEnded((done, failure) -> {
             Optional<PublishedVersion> resident = residency.find(wait.dataset());
-            if (failure != null) {
+            if (failure != null && load instanceof Recheck) {
+                answerAgain(wait, failure);
+            } else if (failure != null) {
                 wait.reply.problem(failure);
             } else if (resident.isPresent()) {
                 answer(resident.get(), wait);
@@ -125,6 +128,18 @@ final class Waits {
                         .remedy("load it again"));
             }
         }));
+    }
+
+    /** What was found damaged may be loaded again, within the time that is left. */
+    private void answerAgain(Wait wait, Throwable damage) {
+        try {
+            boolean isHeldBack = residency.heldBack().find(wait.dataset()).isPresent();
+            if (isHeldBack || !answerIfKnown(wait, () -> {})) {
+                wait.reply.problem(damage);
+            }
+        } catch (RuntimeException | Error e) {
+            wait.reply.problem(e);
+        }
     }
 
     private synchronized void add(Wait wait) {

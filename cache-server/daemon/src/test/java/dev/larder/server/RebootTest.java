@@ -17,10 +17,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Set;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -29,10 +31,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opentest4j.TestAbortedException;
 
 /** A store on a disk whose machine was restarted, in order or not: another boot id stands in its lock. */
 class RebootTest {
     private static final int KILLED = 137;
+
+    /** So much that it is still being compared when the test goes on. */
+    private static final long LONG_COMPARISON_BYTES = 128 << 20;
 
     @TempDir
     Path folder;
@@ -142,6 +148,44 @@ class RebootTest {
 
         assertThat(row("sourced").version()).isEqualTo(1);
         assertThat(valueOf("sourced")).isEqualTo(2);
+    }
+
+    @Test
+    void whoWaitsForAComparisonThatFindsDamageHasTheDatasetLoadedAgain() throws IOException {
+        served.start();
+        served.load("sourced", ServedStore.writeHole(folder.resolve("sourced.npy"), LONG_COMPARISON_BYTES));
+        served.control().stop(true, progress -> {});
+        spoil(served.layout().version("sourced", 1).resolve("sourced.npy"));
+        reboot();
+
+        served.start();
+        served.control().await("sourced", Duration.ofMinutes(1), progress -> {});
+
+        assertThat(row("sourced").version()).isEqualTo(2);
+        assertThat(row("sourced").state()).isEqualTo(ArrayRow.State.RESIDENT);
+    }
+
+    @Test
+    void aVersionThatCouldNotBePutInPlaceIsComparedAgainForWhoeverWaitsForIt() throws IOException {
+        served.start();
+        served.load("sourced", ServedStore.writeHole(folder.resolve("sourced.npy"), LONG_COMPARISON_BYTES));
+        served.control().stop(true, progress -> {});
+        reboot();
+        Path inTheWay = served.layout().current("sourced");
+        served.start();
+        try {
+            Files.createDirectory(inTheWay);
+        } catch (FileAlreadyExistsException e) {
+            throw new TestAbortedException("the comparison has ended already", e);
+        }
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(messages()).contains("version cannot be verified after a restart"));
+        Files.delete(inTheWay);
+
+        served.control().await("sourced", Duration.ofMinutes(1), progress -> {});
+
+        assertThat(row("sourced").version()).isEqualTo(1);
+        assertThat(row("sourced").state()).isEqualTo(ArrayRow.State.RESIDENT);
     }
 
     @ParameterizedTest

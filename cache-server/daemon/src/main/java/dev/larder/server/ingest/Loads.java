@@ -154,22 +154,29 @@ public final class Loads {
     }
 
     /**
-     * Compares versions with their checksums, one after the other, before clients can open them; what a client asks for is compared at
-     * once.
+     * Has clients wait until versions have been compared with their checksums: what one asks for is compared at once, the rest by {@link
+     * #start(List)}. Leaves out a version whose dataset is being loaded, built or compared.
      *
      * @return one for each version, for the caller to follow
      */
-    public List<Recheck> recheck(List<PublishedVersion> versions) {
-        List<Recheck> all = versions.stream()
-                .map(version -> new Recheck(version, residency, defaultWorkers, () -> finishRecheck(version.dataset())))
-                .toList();
-        synchronized (this) {
-            all.forEach(one -> rechecks.put(one.version().dataset(), one));
+    public synchronized List<Recheck> recheck(List<PublishedVersion> versions) {
+        List<Recheck> added = new ArrayList<>();
+        for (PublishedVersion version : versions) {
+            String dataset = version.dataset();
+            if (open && !running.containsKey(dataset) && !rechecks.containsKey(dataset)) {
+                Recheck recheck = new Recheck(version, residency, defaultWorkers, () -> finishRecheck(dataset));
+                rechecks.put(dataset, recheck);
+                added.add(recheck);
+            }
         }
+        return added;
+    }
+
+    /** Compares, one after the other, those that nobody has begun to compare. */
+    public void start(List<Recheck> all) {
         Thread thread = new Thread(() -> all.forEach(Recheck::run), "larder-recheck");
         thread.setDaemon(true);
         thread.start();
-        return all;
     }
 
     private synchronized void finishRecheck(String dataset) {

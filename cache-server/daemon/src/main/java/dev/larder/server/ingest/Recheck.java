@@ -12,6 +12,9 @@ import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -100,20 +103,34 @@ public final class Recheck implements Ingest {
         }
         try {
             compare();
-            residency.reveal(version);
-            beforeOutcome.run();
-            ending.outcome().complete(Done.of(version.arrays().size(), version.dataBytes(), ""));
-        } catch (CancellationException e) {
-            beforeOutcome.run();
-            ending.outcome().completeExceptionally(cancellation());
-        } catch (Error e) { // says nothing of the version
-            beforeOutcome.run();
-            ending.outcome().completeExceptionally(e);
-        } catch (RuntimeException e) {
-            LarderException reason = rejected(e);
+            residency.heldBack().reveal(version);
+        } catch (RuntimeException | Error e) {
+            Throwable reason = outcomeOf(e);
             beforeOutcome.run();
             ending.outcome().completeExceptionally(reason);
+            return;
         }
+        beforeOutcome.run();
+        ending.outcome().complete(Done.of(version.arrays().size(), version.dataBytes(), ""));
+    }
+
+    /** Only damage has the version given up. After any other failure it stays held back, and can be compared again. */
+    private Throwable outcomeOf(Throwable failure) {
+        if (failure instanceof CancellationException) {
+            return cancellation();
+        } else if (failure instanceof Error) {
+            return failure;
+        } else if (failure instanceof LarderException known && known.code() == ErrorCode.CHECKSUM) {
+            return rejected(known);
+        }
+        return Failure.of(
+                        failure instanceof LarderException known ? known.code() : ErrorCode.UNEXPECTED,
+                        "version cannot be verified after a restart")
+                .with("dataset", version.dataset())
+                .with("version", version.version())
+                .with("reason", failure.getMessage())
+                .cause(failure)
+                .remedy("larder wait " + version.dataset() + " tries again");
     }
 
     private LarderException cancellation() {
@@ -126,9 +143,32 @@ public final class Recheck implements Ingest {
         Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
         Parallel.forEach(version.arrays(), workers, array -> {
             Path file = version.folder().resolve(array.file());
+            requireLength(array, file);
             requireSame(array, checksums.of(new FileRegion(file, array.offset(), array.byteSize())));
             progress.addFile();
         });
+    }
+
+    private void requireLength(ArrayEntry array, Path file) {
+        long found;
+        try {
+            found = Files.size(file);
+        } catch (NoSuchFileException e) {
+            found = 0;
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot look at a file")
+                    .with("file", file)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("check the file and its disk");
+        }
+        if (found < array.offset() + array.byteSize()) {
+            throw Failure.of(ErrorCode.CHECKSUM, "file of an array is too short")
+                    .with("array", version.dataset() + "/" + array.name())
+                    .with("bytes", found)
+                    .with("expected", array.offset() + array.byteSize())
+                    .exception();
+        }
     }
 
     private void requireSame(ArrayEntry array, int found) {
@@ -142,13 +182,13 @@ public final class Recheck implements Ingest {
     }
 
     /** Gives the version up; where even that fails, it stays held back for the next start. */
-    private LarderException rejected(RuntimeException reason) {
+    private LarderException rejected(LarderException reason) {
         Failure failure = Failure.of(ErrorCode.CHECKSUM, "version was damaged while the machine was down")
                 .with("dataset", version.dataset())
                 .with("version", version.version())
                 .with("reason", reason.getMessage());
         try {
-            residency.rejectUnverified(version);
+            residency.heldBack().reject(version);
         } catch (RuntimeException | Error e) {
             reason.addSuppressed(e);
         }

@@ -49,7 +49,6 @@ public final class Residency {
     private final LongSupplier clockMs;
     private final Map<String, PublishedVersion> current = new TreeMap<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
-    private final List<PublishedVersion> unverified = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
     private final Map<String, Registration> registered = new TreeMap<>();
 
@@ -63,6 +62,7 @@ public final class Residency {
     private final LongAdder evictions = new LongAdder();
     private final Admission admission;
     private final Repair repair;
+    private final HeldBack heldBack;
 
     /**
      * Creates an empty one that keeps the catalog up to date.
@@ -76,6 +76,7 @@ public final class Residency {
         this.clockMs = clockMs;
         this.admission = new Admission(store, this, usage, clockMs);
         this.repair = new Repair(store, this);
+        this.heldBack = new HeldBack(store, this);
     }
 
     /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
@@ -84,7 +85,7 @@ public final class Residency {
         adopted.versions().forEach(this::makeCurrent);
         synchronized (this) {
             retired.addAll(adopted.retired());
-            unverified.addAll(adopted.unverified());
+            heldBack.addAll(adopted.unverified());
         }
         for (PublishedVersion version : current()) {
             store.pointCurrentTo(version);
@@ -98,33 +99,9 @@ public final class Residency {
         removeRetired();
     }
 
-    /** Returns the versions that clients cannot open before somebody has compared their checksums. */
-    public synchronized List<PublishedVersion> unverified() {
-        return List.copyOf(unverified);
-    }
-
-    /** Lets clients open a version whose checksums are those of its publication. */
-    public void reveal(PublishedVersion verified) {
-        PublishedVersion version = store.reveal(verified);
-        synchronized (this) {
-            unverified.removeIf(version::isSameAs);
-            makeCurrent(version);
-        }
-    }
-
-    /** Gives a version up that is damaged: registers what has a source, sets the rest aside. */
-    public void rejectUnverified(PublishedVersion damaged) {
-        if (damaged.isSourced()) {
-            register(Registration.ofLost(damaged, store.isPinned(damaged)));
-            synchronized (this) {
-                unverified.removeIf(damaged::isSameAs);
-                retired.add(damaged);
-            }
-            removeReplaced();
-        } else {
-            store.setAside(damaged);
-            forget(damaged);
-        }
+    /** Returns the versions that clients cannot open yet. */
+    public HeldBack heldBack() {
+        return heldBack;
     }
 
     /**
@@ -134,7 +111,8 @@ public final class Residency {
      */
     public List<PublishedVersion> publish(List<IncomingVersion> incoming, Reservation reservation) {
         for (IncomingVersion version : incoming) {
-            if (find(version.dataset()).filter(store::isPinned).isPresent()) {
+            Optional<PublishedVersion> before = find(version.dataset()).or(() -> heldBack.find(version.dataset()));
+            if (before.filter(store::isPinned).isPresent()) {
                 version.pin();
             }
         }
@@ -190,7 +168,7 @@ public final class Residency {
 
     /** Refuses to note another source for what is resident. */
     public void requireRegistrable(String dataset) {
-        requireVerified(dataset);
+        heldBack.requireNone(dataset);
         if (find(dataset).isPresent()) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is resident already")
                     .with("dataset", dataset)
@@ -247,13 +225,23 @@ public final class Residency {
     }
 
     /** From here on the version may be evicted, and registered, by others: nothing of it is to be touched afterwards. */
-    private synchronized void makeCurrent(PublishedVersion version) {
+    synchronized void makeCurrent(PublishedVersion version) {
         noteVersion(version.dataset(), version.version());
         registered.remove(version.dataset());
-        PublishedVersion previous = current.put(version.dataset(), version);
+        heldBack.find(version.dataset()).filter(heldBack::remove).ifPresent(retired::add);
+        PublishedVersion previous = current.get(version.dataset());
+        if (previous != null && previous.version() > version.version()) {
+            retired.add(version);
+            return;
+        }
+        current.put(version.dataset(), version);
         if (previous != null) {
             retired.add(previous);
         }
+    }
+
+    synchronized void retire(PublishedVersion version) {
+        retired.add(version);
     }
 
     /**
@@ -267,10 +255,10 @@ public final class Residency {
         return retired().size();
     }
 
-    private synchronized void forget(PublishedVersion version) {
+    synchronized void forget(PublishedVersion version) {
         boolean isKnown = isCurrent(version)
                 ? current.remove(version.dataset()) != null
-                : retired.removeIf(version::isSameAs) || unverified.removeIf(version::isSameAs);
+                : retired.removeIf(version::isSameAs) || heldBack.remove(version);
         if (isKnown) { // else what has its number by now is another
             usage.forget(version);
             catalog.remove(version);
@@ -517,16 +505,8 @@ public final class Residency {
 
     /** Returns the current version of a dataset that has to have one. */
     public PublishedVersion require(String dataset) {
-        requireVerified(dataset);
+        heldBack.requireNone(dataset);
         return find(dataset).orElseThrow(() -> noSuchDataset(dataset));
-    }
-
-    private void requireVerified(String dataset) {
-        if (unverified().stream().anyMatch(version -> version.dataset().equals(dataset))) {
-            throw Failure.of(ErrorCode.REFUSED, "dataset is being verified after a restart")
-                    .with("dataset", dataset)
-                    .remedy("larder wait " + dataset + ", and try again");
-        }
     }
 
     /** Returns the current version of a dataset. */
@@ -548,7 +528,7 @@ public final class Residency {
     public synchronized List<PublishedVersion> all() {
         List<PublishedVersion> versions = new ArrayList<>(current.values());
         versions.addAll(retired);
-        versions.addAll(unverified);
+        versions.addAll(heldBack.all());
         return versions;
     }
 

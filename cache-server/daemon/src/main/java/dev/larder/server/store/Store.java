@@ -432,8 +432,11 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Lets clients find a version that was held back until its checksums had been compared; returns it in its place. */
-    public PublishedVersion reveal(PublishedVersion unverified) {
+    /**
+     * Lets clients find a version that was held back until its checksums had been compared; returns it in its place. Empty, with nothing
+     * done, where a newer one is current.
+     */
+    public Optional<PublishedVersion> reveal(PublishedVersion unverified) {
         try {
             return names.reveal(unverified);
         } catch (IOException e) {

@@ -13,6 +13,7 @@ import java.nio.file.NotLinkException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -77,17 +78,44 @@ final class VersionNames {
     synchronized void pointCurrentTo(PublishedVersion version) throws IOException {
         if (!isCurrent(version)) {
             Path link = Files.createSymbolicLink(newPlaces.get(), Path.of(Long.toString(version.version())));
-            Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+            try {
+                Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                Files.deleteIfExists(link); // it stays where the move failed
+            }
         }
     }
 
-    synchronized PublishedVersion reveal(PublishedVersion unverified) throws IOException {
+    /** Where a step fails, the version is held back as before. */
+    synchronized Optional<PublishedVersion> reveal(PublishedVersion unverified) throws IOException {
+        if (currentNumber(unverified.dataset()) > unverified.version()) {
+            return Optional.empty();
+        }
         Path folder = layout.version(unverified.dataset(), unverified.version());
-        Files.move(unverified.folder(), folder, StandardCopyOption.ATOMIC_MOVE);
         PublishedVersion version = unverified.at(folder);
-        pointCurrentTo(version);
+        Files.move(unverified.folder(), folder, StandardCopyOption.ATOMIC_MOVE);
+        try {
+            pointCurrentTo(version);
+        } catch (IOException | RuntimeException | Error e) {
+            try {
+                Files.move(folder, unverified.folder(), StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException stays) {
+                e.addSuppressed(stays);
+            }
+            throw e;
+        }
         removeNote(version);
-        return version;
+        return Optional.of(version);
+    }
+
+    /** Returns the number that the link of a dataset names; 0 where there is none. */
+    private long currentNumber(String dataset) throws IOException {
+        try {
+            return Long.parseLong(
+                    Files.readSymbolicLink(layout.current(dataset)).toString());
+        } catch (NoSuchFileException | NotLinkException | NumberFormatException none) {
+            return 0;
+        }
     }
 
     synchronized void unlinkCurrent(PublishedVersion version) throws IOException {
@@ -117,12 +145,7 @@ final class VersionNames {
     }
 
     private boolean isCurrent(PublishedVersion version) throws IOException {
-        try {
-            Path text = Files.readSymbolicLink(layout.current(version.dataset()));
-            return text.toString().equals(Long.toString(version.version()));
-        } catch (NoSuchFileException | NotLinkException e) {
-            return false;
-        }
+        return currentNumber(version.dataset()) == version.version();
     }
 
     /**

@@ -59,7 +59,7 @@ public final class PublishedStore implements AutoCloseable {
     }
 
     /** Returns another one over the same store, as a daemon has that starts after an unclean stop. */
-    Residency adoptAnew() {
+    public Residency adoptAnew() {
         Residency again = residency(new InMemoryCatalog());
         try {
             again.adopt(() -> false, (folder, reason) -> {});
@@ -67,6 +67,17 @@ public final class PublishedStore implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         return again;
+    }
+
+    /** Puts a version where a start after a reboot puts it, for {@link #adoptAnew} to find. */
+    public void holdBack(PublishedVersion version) {
+        Path folder = version.folder();
+        try {
+            Files.move(folder, folder.resolveSibling(folder.getFileName() + ".unverified"));
+            Files.delete(layout.current(version.dataset()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private Residency residency(Catalog index) {
@@ -100,7 +111,7 @@ public final class PublishedStore implements AutoCloseable {
         return catalog;
     }
 
-    StoreLayout layout() {
+    public StoreLayout layout() {
         return layout;
     }
 
@@ -111,18 +122,23 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Publishes a version of one array. */
     public PublishedVersion publish(String dataset, Provenance provenance) {
+        return publish(residency, dataset, provenance);
+    }
+
+    /** Publishes a version of one array by way of what {@link #adoptAnew} returned. */
+    public PublishedVersion publish(Residency by, String dataset, Provenance provenance) {
         int length = (int) VERSION_BYTES - StoreLayout.DATA_ALIGNMENT;
         NpyHeader header = NpyHeader.of(Dtype.parse("|u1"), Order.C, length);
         ByteBuffer data = ByteBuffer.allocateDirect(length);
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
-        try (Reservation reservation = residency.reserve(0, () -> true);
+        try (Reservation reservation = by.reserve(0, () -> true);
                 IncomingVersion version = store.newIncoming(dataset, provenance)) {
             write(version, header.encode(StoreLayout.DATA_ALIGNMENT), data);
             version.add(
                     new ArrayEntry("a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_ALIGNMENT, length, (int)
                             crc.getValue()));
-            return residency.publish(List.of(version), reservation).get(0);
+            return by.publish(List.of(version), reservation).get(0);
         }
     }
 
