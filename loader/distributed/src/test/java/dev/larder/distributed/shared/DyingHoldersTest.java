@@ -2,6 +2,7 @@ package dev.larder.distributed.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
@@ -11,9 +12,12 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -87,11 +91,29 @@ class DyingHoldersTest {
         }
     }
 
+    /** Sends a signal; returns after STOP only when no thread of the process runs any more, which takes a moment. */
     static void signal(String name, long pid) throws IOException, InterruptedException {
         assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid))
                         .start()
                         .waitFor())
                 .isZero();
+        if (name.equals("STOP")) {
+            await().pollInterval(Duration.ofMillis(1)).until(() -> isStopped(pid));
+        }
+    }
+
+    private static boolean isStopped(long pid) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            for (Path thread : (Iterable<Path>) threads::iterator) {
+                String status = Files.readString(thread.resolve("stat"));
+                if (!status.startsWith("T", status.lastIndexOf(')') + 2)) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException ended) { // a thread, or all of it
+            return !Files.exists(Path.of("/proc/" + pid));
+        }
     }
 
     @Test
