@@ -17,7 +17,7 @@ REPORT = """<?xml version="1.0" encoding="UTF-8"?>
 </testsuite>
 """
 NOT_COMPILED = """[ERROR] COMPILATION ERROR :
-[ERROR] /work/cache-client/src/main/java/dev/larder/client/View.java:[12,3] cannot find symbol
+[ERROR] /home/ada/larder/cache-client/src/main/java/dev/larder/client/View.java:[12,3] cannot find symbol
 [ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.15.0:compile (default-compile) on project larder-cache-client: Compilation failure
 [ERROR] -> [Help 1]
 """
