@@ -58,6 +58,9 @@ public final class Residency {
     /** What nobody finds any more, and whose memory is about to be free. */
     private final List<PublishedVersion> departing = new ArrayList<>();
 
+    /** Held while a pin changes, and while it goes from one version to the next. */
+    private final Object pins = new Object();
+
     private final Usage usage = new Usage();
     private final LongAdder evictions = new LongAdder();
     private final Admission admission;
@@ -110,30 +113,36 @@ public final class Residency {
      * {@link #removeReplaced}.
      */
     public List<PublishedVersion> publish(List<IncomingVersion> incoming, Reservation reservation) {
+        Set<String> inheriting = new HashSet<>(); // their pin, which may be gone by the time the new version is current
         for (IncomingVersion version : incoming) {
             Optional<PublishedVersion> before = find(version.dataset()).or(() -> heldBack.find(version.dataset()));
-            if (before.filter(store::isPinned).isPresent()) {
+            if (!version.isPinned() && before.filter(store::isPinned).isPresent()) {
                 version.pin();
+                inheriting.add(version.dataset());
             }
         }
         List<PublishedVersion> versions = store.publish(incoming, reservation, this::nextVersion, clockMs.getAsLong());
         versions.forEach(version -> catalog.add(version, usage.lastUseMs(version)));
         Map<PublishedVersion, PublishedVersion> previous = new LinkedHashMap<>();
-        store.handOver(reservation, versions, () -> {
-            for (PublishedVersion version : versions) {
-                find(version.dataset()).ifPresent(retiring -> previous.put(retiring, version));
-                makeCurrent(version);
-            }
-        });
-        previous.forEach(this::handPinOver);
+        synchronized (pins) {
+            store.handOver(reservation, versions, () -> {
+                for (PublishedVersion version : versions) {
+                    find(version.dataset()).ifPresent(retiring -> previous.put(retiring, version));
+                    makeCurrent(version);
+                }
+            });
+            previous.forEach(
+                    (retiring, version) -> handPinOver(retiring, version, inheriting.contains(version.dataset())));
+        }
         return versions;
     }
 
-    /** Looks again, as somebody may have pinned the old version while the new one was published. */
-    private void handPinOver(PublishedVersion retiring, PublishedVersion version) {
+    /** Looks again, as somebody may have pinned or unpinned the old version while the new one was published. */
+    private void handPinOver(PublishedVersion retiring, PublishedVersion version, boolean inherits) {
         try {
-            if (store.isPinned(retiring)) {
-                store.pin(version, true);
+            boolean pinned = store.isPinned(retiring);
+            if (pinned || inherits) {
+                store.pin(version, pinned);
                 store.pin(retiring, false);
             }
         } catch (LarderException e) { // what was published stays so
@@ -407,11 +416,9 @@ public final class Residency {
 
     /** Keeps the current version of a dataset resident until it is unpinned. */
     public void pin(String dataset, boolean pinned) {
-        PublishedVersion version;
-        do { // once more where a newer version was published meanwhile
-            version = require(dataset);
-            store.pin(version, pinned);
-        } while (!isCurrent(version));
+        synchronized (pins) {
+            store.pin(require(dataset), pinned);
+        }
     }
 
     /** Notes that a version was just asked for: whoever asked has a moment to lease it before it may be evicted. */

@@ -77,7 +77,8 @@ public final class IncomingVersion implements AutoCloseable {
         pinned = true;
     }
 
-    boolean isPinned() {
+    /** Tells whether it is pinned from the moment it is published. */
+    public boolean isPinned() {
         return pinned;
     }
 

@@ -155,6 +155,18 @@ class ResidencyFaultsTest {
     }
 
     @Test
+    void aPinThatIsTakenBackWhileTheNextVersionIsPublishedDoesNotGoOnWithIt() {
+        made.publish("a", sourced(0));
+        residency.pin("a", true);
+        made.whenAskedForTime(() -> residency.pin("a", false)); // once it was found to be pinned
+
+        PublishedVersion second = made.publish("a", sourced(0));
+        made.whenAskedForTime(() -> {});
+
+        assertThat(made.store().isPinned(second)).isFalse();
+    }
+
+    @Test
     void whatHasLeftCannotBePinned() {
         PublishedVersion version = made.publish("a", sourced(0));
         residency.evict("a", false);

@@ -108,7 +108,8 @@ class StoppedWaitersTest {
 
     private boolean isTakenSoon(boolean writes) {
         long startNs = System.nanoTime();
-        try (SharedLock.Hold hold = writes ? array.lock().writeLock(MOMENT) : array.lock().readLock(MOMENT)) {
+        try (SharedLock.Hold hold =
+                writes ? array.lock().writeLock(MOMENT) : array.lock().readLock(MOMENT)) {
             boolean isSoon = Duration.ofNanos(System.nanoTime() - startNs).compareTo(MOMENT) < 0;
             if (writes) {
                 SharedChild.makeWhole(array, hold);
@@ -124,7 +125,9 @@ class StoppedWaitersTest {
     private void requireHeldByOneOf(Set<Long> stopped, List<ChildJvm> children) {
         children.stream().filter(child -> !stopped.contains(child.pid())).forEach(ChildJvm::kill);
         try (SharedLock.Hold hold = array.lock().tryWriteLock()) {
-            assertThat(hold).as("a lock that no stopped process holds, and that was not taken in time").isNull();
+            assertThat(hold)
+                    .as("a lock that no stopped process holds, and that was not taken in time")
+                    .isNull();
         }
     }
 }
