@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -154,7 +155,7 @@ class DocumentsTest {
         words.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", SnippetRunner.class.getName()));
         snippets.forEach(snippet -> words.add(snippet.className()));
         return shell.bash("LARDER_STORE=" + daemonOfSnippets.store() + " larder launch -n 1 --no-prefix -- "
-                + String.join(" ", words));
+                + words.stream().map(word -> "'" + word + "'").collect(Collectors.joining(" ")));
     }
 
     @TestFactory

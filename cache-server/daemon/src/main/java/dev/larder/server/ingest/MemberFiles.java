@@ -34,10 +34,13 @@ final class MemberFiles {
     /** Whether files occupy no more than the pages that they are long. */
     private final boolean isExact;
 
+    /** Held while files are made, one request at a time. */
+    private final Object making = new Object();
+
     private final Map<String, Long> lengths = new LinkedHashMap<>();
     private final Map<String, String> told = new HashMap<>();
     private List<String> unseen = List.of();
-    private long reservedBytes;
+    private long reservedBytes; // changes under both locks, as does the next
     private long promisedBytes;
     private boolean open = true;
     private boolean sealed;
@@ -53,26 +56,40 @@ final class MemberFiles {
                 .orElse(false);
     }
 
-    /** Makes files, where the quota has room for them. */
-    synchronized void make(List<NewFile> files) {
+    /** Makes files, where the quota has room for them. Others look at the files meanwhile: it may wait for room. */
+    void make(List<NewFile> files) {
+        synchronized (making) {
+            requireUnsealed();
+            if (files.size() > MOST_FILES) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "too many files for one request")
+                        .with("files", files.size())
+                        .with("limit", MOST_FILES)
+                        .remedy("ask for them in several requests");
+            }
+            long stored = storedBytes(files);
+            grow(stored);
+            synchronized (this) {
+                requireUnsealed();
+                promisedBytes += stored;
+                files.forEach(this::make);
+            }
+        }
+    }
+
+    private synchronized void requireUnsealed() {
         if (!open || sealed) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such build, or it is being published")
                     .with("dataset", folder.dataset())
                     .remedy("ask to build it again");
-        } else if (files.size() > MOST_FILES) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "too many files for one request")
-                    .with("files", files.size())
-                    .with("limit", MOST_FILES)
-                    .remedy("ask for them in several requests");
         }
-        promise(storedBytes(files));
-        for (NewFile file : files) {
-            String path = path(file.array());
-            folder.makeFileForMember(path);
-            lengths.put(path, file.byteSize());
-            if (!file.source().isEmpty()) {
-                told.put(file.array(), file.source());
-            }
+    }
+
+    private void make(NewFile file) {
+        String path = path(file.array());
+        folder.makeFileForMember(path);
+        lengths.put(path, file.byteSize());
+        if (!file.source().isEmpty()) {
+            told.put(file.array(), file.source());
         }
     }
 
@@ -92,19 +109,28 @@ final class MemberFiles {
         return sum - promisedBytes;
     }
 
-    private void promise(long more) {
+    private void grow(long more) {
         long missing = promisedBytes + more - reservedBytes;
         if (missing > 0) {
             quota.reserve(missing);
+            boolean isKept = false;
             try {
                 reservation.grow(missing);
-            } catch (RuntimeException | Error e) {
-                quota.release(missing);
-                throw e;
+                isKept = keep(missing);
+            } finally {
+                if (!isKept) {
+                    quota.release(missing);
+                }
             }
-            reservedBytes += missing;
         }
-        promisedBytes += more;
+    }
+
+    /** False where the upload has ended meanwhile, and given back what it had. */
+    private synchronized boolean keep(long more) {
+        if (open) {
+            reservedBytes += more;
+        }
+        return open;
     }
 
     /** An empty file takes memory too. */

@@ -49,12 +49,20 @@ final class FolderGuard {
 
     private record Level(Folder folder, boolean isThroughLink) {}
 
-    /** Refuses the root of the file system, which nobody means. */
+    /** Refuses the root of the file system, by whatever name, which nobody means. */
     static void requireNotEverything(Path source) {
-        if (source.toAbsolutePath().normalize().getNameCount() == 0) {
+        if (isRoot(source)) {
             throw Failure.of(ErrorCode.BAD_INPUT, "source is the whole file system")
                     .with("path", source)
                     .remedy("name the folder that has your data");
+        }
+    }
+
+    private static boolean isRoot(Path source) {
+        try {
+            return source.toRealPath().getNameCount() == 0;
+        } catch (IOException unreadable) { // which whoever reads it says
+            return false;
         }
     }
 

@@ -45,6 +45,7 @@ final class Adoption {
 
     private final Posix posix;
     private final StoreLayout layout;
+    private final VersionNames names;
     private final LockRecord.Contents state;
     private final BooleanSupplier verifies;
     private final BiConsumer<Path, RuntimeException> onDamaged;
@@ -62,11 +63,13 @@ final class Adoption {
     Adoption(
             Posix posix,
             StoreLayout layout,
+            VersionNames names,
             LockRecord.Contents state,
             BooleanSupplier verifies,
             BiConsumer<Path, RuntimeException> onDamaged) {
         this.posix = posix;
         this.layout = layout;
+        this.names = names;
         this.state = state;
         this.verifies = verifies;
         this.onDamaged = onDamaged;
@@ -126,11 +129,19 @@ final class Adoption {
             if (number(version) == 0 || isHeldBack(version)) {
                 continue;
             }
-            if (leases.isLeased(version) || Files.exists(heldBack, LinkOption.NOFOLLOW_LINKS)) {
+            boolean isTaken = Files.exists(heldBack, LinkOption.NOFOLLOW_LINKS);
+            if (isTaken || !leases.runUnleased(version, isLocked -> move(version, heldBack))) {
                 verifiedAtOnce.add(version);
-            } else {
-                Files.move(version, heldBack, StandardCopyOption.ATOMIC_MOVE);
             }
+        }
+    }
+
+    private static boolean move(Path version, Path heldBack) {
+        try {
+            Files.move(version, heldBack, StandardCopyOption.ATOMIC_MOVE);
+            return true;
+        } catch (IOException e) {
+            throw Space.failed("cannot hold a version back until it is verified", version, e);
         }
     }
 
@@ -270,9 +281,9 @@ final class Adoption {
 
     private void keep(Registration registration, Path dataset) throws IOException {
         registrations.add(registration);
-        Path file = dataset.resolve(StoreLayout.REGISTERED);
-        Files.deleteIfExists(file);
-        Publication.write(file, writer -> Manifest.writeRegistration(registration, writer));
+        if (!registration(dataset).equals(Optional.of(registration))) {
+            names.writeRegistration(registration);
+        }
     }
 
     /** Adds a version, or what loads it again. */

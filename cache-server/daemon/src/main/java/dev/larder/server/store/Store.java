@@ -500,7 +500,7 @@ public final class Store implements AutoCloseable {
      * @param onDamaged told of each that is not, with the reason; it is removed where it can be loaded again, else set aside
      */
     public Adopted adopt(BooleanSupplier verifies, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
-        Adopted adopted = new Adoption(posix, layout, lock.contents(), verifies, onDamaged).adopt();
+        Adopted adopted = new Adoption(posix, layout, names, lock.contents(), verifies, onDamaged).adopt();
         lock.markAdopted();
         return adopted;
     }

@@ -11,10 +11,12 @@ import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.Publisher;
+import dev.larder.server.store.Reservation;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -120,6 +122,28 @@ class LoadsTest {
             assertThatThrownBy(() -> files.make(List.of(new NewFile("y", 10, ""))))
                     .hasMessageContaining("it is being published");
             files.close();
+        }
+    }
+
+    @Test
+    void othersLookAtTheFilesOfABuildThatWaitsForRoom() throws Exception {
+        made.residency().noteAsked(made.publish("a", sourced(0))); // which keeps its room for a moment
+        try (IncomingVersion folder = made.store().newUpload("b", Provenance.computed(0))) {
+            CompletableFuture<MemberFiles> files = new CompletableFuture<>();
+            List<CompletableFuture<Void>> looks = new ArrayList<>();
+            Reservation reservation = made.residency().reserve(0, () -> {
+                CompletableFuture<Void> look =
+                        CompletableFuture.runAsync(() -> files.join().requireLengths());
+                assertThat(look).succeedsWithin(Duration.ofSeconds(10));
+                return looks.add(look);
+            });
+            files.complete(new MemberFiles(folder, new GroupQuota(made.residency(), 4 * VERSION_BYTES), reservation));
+
+            files.join().make(List.of(new NewFile("x", VERSION_BYTES + 1, "")));
+
+            assertThat(looks).isNotEmpty();
+            files.join().close();
+            reservation.close();
         }
     }
 

@@ -294,6 +294,19 @@ class ResidencyFaultsTest {
                 .isEqualTo(before);
     }
 
+    @Test
+    void aNoteOfWhatCanBeLoadedIsLeftAloneAtTheNextStart() throws IOException {
+        made.publish("a", sourced(0));
+        residency.evict("a", false);
+        Path note = made.layout().registered("a");
+        Object before = Files.getAttribute(note, "unix:ino");
+
+        Residency again = made.adoptAnew();
+
+        assertThat(again.registration("a")).isPresent();
+        assertThat(Files.getAttribute(note, "unix:ino")).isEqualTo(before);
+    }
+
     private static void remove(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

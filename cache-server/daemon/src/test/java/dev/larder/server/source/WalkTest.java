@@ -36,6 +36,14 @@ class WalkTest {
     }
 
     @ParameterizedTest
+    @EnumSource(As.class)
+    void aLinkToTheWholeFileSystemIsRefusedToo(As as) throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("all"), Path.of("/"));
+
+        assertThatThrownBy(() -> scan(as, link)).hasMessageContaining("source is the whole file system");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"/proc", "/sys", "/proc/self/fd"})
     void fileSystemsOfTheKernelAreRefused(String path) {
         assertThatThrownBy(() -> scan(As.BYTES, Path.of(path))).hasMessageContaining("which has no data");

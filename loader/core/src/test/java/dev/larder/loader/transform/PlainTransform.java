@@ -207,7 +207,10 @@ final class PlainTransform {
         return switch (type) {
             case FLOAT64 -> value.doubleValue();
             case FLOAT32 -> value.floatValue();
-            default -> nearestHalf(value.doubleValue());
+            default ->
+                value instanceof Float single && single.isNaN()
+                        ? single
+                        : nearestHalf(value.doubleValue()); // a double has other NaNs
         };
     }
 

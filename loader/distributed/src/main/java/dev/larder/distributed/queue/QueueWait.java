@@ -51,6 +51,6 @@ final class QueueWait {
                 .with("step", step)
                 .with("timeout", timeout);
         queue.describe(failure);
-        return failure.remedy("look what those processes do; who is killed gives up what it holds");
+        return failure.remedy("see what those processes are doing; killing one releases what it holds");
     }
 }

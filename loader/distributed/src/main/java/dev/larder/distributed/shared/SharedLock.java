@@ -238,7 +238,7 @@ public final class SharedLock {
             failure.with("nextPid", waiter);
         }
         return failure.remedy(
-                "look what that process does: it holds the lock, and may be stopped; who is killed gives it up");
+                "see what that process is doing: it holds the lock, and may be stopped; killing it releases the lock");
     }
 
     private List<Long> livingReaders() {
