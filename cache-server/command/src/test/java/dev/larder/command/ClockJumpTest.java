@@ -1,0 +1,61 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.opentest4j.TestAbortedException;
+
+/** A daemon whose machine's clock is set while it runs, as far as the JVM can tell. */
+@ExtendWith(LeavesNothingBehind.class)
+class ClockJumpTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long WEEK_SECONDS = TimeUnit.DAYS.toSeconds(7);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aClockThatIsSetNeitherEndsATimeToLiveNorMakesItLonger() throws Exception {
+        Path offset = Files.writeString(folder.resolve("offset"), "0");
+        List<String> starter = List.of("env", "LD_PRELOAD=" + compiledClock(), "CLOCK_OFFSET=" + offset);
+        Path store = LeavesNothingBehind.newStore();
+        try (CommandProcess daemon = CommandProcess.by(starter, store, "serve").awaitOut("Done caching.")) {
+            daemon.ask("load", "lasting=" + Samples.vector(folder, "lasting", 5000), "--ttl", "1h");
+            for (long seconds : new long[] {WEEK_SECONDS, -WEEK_SECONDS}) {
+                Files.writeString(offset, Long.toString(seconds));
+                assertThat(daemon.ask("load", "short=" + Samples.vector(folder, "short", 5000), "--ttl", "1s")
+                                .code())
+                        .isZero();
+
+                await().atMost(PATIENCE).until(() -> !Files.isSymbolicLink(store.resolve("data/short/current")));
+                assertThat(store.resolve("data/lasting/current")).isSymbolicLink();
+            }
+            assertThat(daemon.ask("stop").code()).isZero();
+            assertThat(daemon.exitCode()).isZero();
+        }
+    }
+
+    private Path compiledClock() throws InterruptedException {
+        Path library = folder.resolve("clock.so");
+        try {
+            Process compiler = new ProcessBuilder(
+                            "cc", "-shared", "-fPIC", "-o", library.toString(), "src/test/c/clock.c")
+                    .inheritIO()
+                    .start();
+            assertThat(compiler.waitFor()).isZero();
+            return library;
+        } catch (IOException noCompiler) {
+            throw new TestAbortedException("needs a C compiler: " + noCompiler);
+        }
+    }
+}
