@@ -8,12 +8,11 @@ import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.store.DataChecksum;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,7 +25,6 @@ import java.util.zip.CRC32C;
 
 /** Computes the checksums of published arrays again and compares them with those of their load. */
 final class Verification {
-    private static final int STEP_BYTES = 256 << 10;
     private static final int MOST_NAMED = 10;
 
     private final Store store;
@@ -74,10 +72,9 @@ final class Verification {
 
     /** Reads everything; fails with the arrays whose bytes are not what was loaded. What is evicted meanwhile is passed over. */
     Done run() {
-        ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
         for (List<Target> ofVersion : targets) {
             if (!ofVersion.isEmpty() && isWanted.getAsBoolean()) {
-                store.useLeased(ofVersion.get(0).version, () -> verifyAll(ofVersion, step));
+                store.useLeased(ofVersion.get(0).version, () -> verifyAll(ofVersion));
             }
         }
         if (!damaged.isEmpty()) {
@@ -89,21 +86,21 @@ final class Verification {
         return Done.of(verified, bytesDone, "");
     }
 
-    private void verifyAll(List<Target> ofVersion, ByteBuffer step) {
+    private void verifyAll(List<Target> ofVersion) {
         for (Target target : ofVersion) {
             if (isWanted.getAsBoolean()) {
-                verify(target, step);
+                verify(target);
                 verified++;
             }
         }
     }
 
-    private void verify(Target target, ByteBuffer step) {
+    private void verify(Target target) {
         if (target.version.isInPlace() && hasChanged(target)) {
             damaged.add(target + " file=" + target.array.file() + " was written or replaced since it was loaded");
             return;
         }
-        int found = checksum(target, step);
+        int found = checksum(target);
         if (found != target.array.crc32c() && isWanted.getAsBoolean()) {
             damaged.add(target + " crc32c=" + String.format("%08x", found) + " expected=" + target.array.crc32cHex());
         }
@@ -135,23 +132,15 @@ final class Verification {
                 new Progress(Phase.VERIFYING, target.toString(), bytesDone, bytesTotal, verified, arraysTotal, ""));
     }
 
-    private int checksum(Target target, ByteBuffer step) {
+    private int checksum(Target target) {
         Path file = target.version.folder().resolve(target.array.file());
         CRC32C crc = new CRC32C();
-        try (FileChannel channel = FileChannel.open(file)) {
-            long at = target.array.offset();
-            long end = at + target.array.byteSize();
-            while (at < end && isWanted.getAsBoolean()) {
-                step.clear().limit((int) Math.min(STEP_BYTES, end - at));
-                int read = channel.read(step, at);
-                if (read < 0) {
-                    break;
-                }
-                crc.update(step.flip());
-                at += read;
-                bytesDone += read;
+        try {
+            DataChecksum.update(crc, file, target.array.offset(), target.array.byteSize(), bytes -> {
+                bytesDone += bytes;
                 report(target);
-            }
+                return isWanted.getAsBoolean();
+            });
         } catch (IOException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "cannot read array")
                     .with("array", target)

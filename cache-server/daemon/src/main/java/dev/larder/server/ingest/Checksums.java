@@ -5,8 +5,8 @@ import dev.larder.error.Failure;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.store.DataChecksum;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -18,15 +18,9 @@ import java.util.zip.CRC32C;
  * Reads data from one end to the other and keeps nothing but its CRC32C. Thread-safe.
  *
  * @param onBytes told of every step, from the thread that reads
- * @param isWanted asked before every step
+ * @param isWanted asked before and after every step
  */
 public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
-    private static final int STEP_BYTES = 256 << 10;
-
-    /** One direct buffer for each reading thread: they are few. */
-    private static final ThreadLocal<ByteBuffer> STEP =
-            ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(STEP_BYTES));
-
     /**
      * Reads all data of an array of a source. Fails with {@link ErrorCode#BAD_INPUT} where a file is bad, or changed since it was
      * checked, and with a {@link CancellationException} where nobody wants the answer any more.
@@ -63,22 +57,23 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
     }
 
     private void read(ReadableByteChannel data, long byteSize, CRC32C crc, Object file) throws IOException {
-        ByteBuffer step = STEP.get();
-        for (long left = byteSize; left > 0; ) {
-            if (!isWanted.getAsBoolean()) {
-                throw new CancellationException("nobody wants the checksum any more: file=" + file);
-            }
-            step.clear().limit((int) Math.min(step.capacity(), left));
-            int count = data.read(step);
-            if (count < 0) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "source ends early")
-                        .with("file", file)
-                        .with("missingBytes", left)
-                        .remedy("it was truncated, or changed while it was read");
-            }
-            crc.update(step.flip());
-            left -= count;
-            onBytes.accept(count);
+        requireWanted(file);
+        long missing = DataChecksum.update(crc, data, byteSize, bytes -> {
+            onBytes.accept(bytes);
+            requireWanted(file);
+            return true;
+        });
+        if (missing > 0) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "source ends early")
+                    .with("file", file)
+                    .with("missingBytes", missing)
+                    .remedy("it was truncated, or changed while it was read");
+        }
+    }
+
+    private void requireWanted(Object file) {
+        if (!isWanted.getAsBoolean()) {
+            throw new CancellationException("nobody wants the checksum any more: file=" + file);
         }
     }
 

@@ -12,7 +12,6 @@ import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -41,7 +40,6 @@ final class Adoption {
     private static final String DAMAGED = ".damaged";
     private static final String UNVERIFIED = ".unverified";
     private static final int MOST_NAMED = 100;
-    private static final int STEP_BYTES = 256 << 10;
 
     private final Posix posix;
     private final StoreLayout layout;
@@ -416,23 +414,13 @@ final class Adoption {
 
     private static void requireChecksum(Path folder, ArrayEntry array, BooleanSupplier goesOn) {
         CRC32C crc = new CRC32C();
-        ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
-        try (FileChannel file = FileChannel.open(folder.resolve(array.file()))) {
-            long end = array.offset() + array.byteSize();
-            for (long at = array.offset(); at < end; at += step.limit()) {
-                if (!goesOn.getAsBoolean()) {
-                    return;
-                }
-                step.clear().limit((int) Math.min(STEP_BYTES, end - at));
-                if (file.read(step, at) <= 0) {
-                    break;
-                }
-                crc.update(step.flip());
-            }
+        Path file = folder.resolve(array.file());
+        try {
+            DataChecksum.update(crc, file, array.offset(), array.byteSize(), bytes -> goesOn.getAsBoolean());
         } catch (IOException e) {
             throw damaged(folder, "array cannot be read: " + array.name(), e);
         }
-        if ((int) crc.getValue() != array.crc32c()) {
+        if ((int) crc.getValue() != array.crc32c() && goesOn.getAsBoolean()) {
             throw damaged(folder, "array does not have its checksum: " + array.name(), null);
         }
     }

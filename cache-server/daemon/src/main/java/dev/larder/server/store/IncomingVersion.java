@@ -12,7 +12,6 @@ import dev.larder.posix.Posix;
 import dev.larder.protocol.ArrayRow;
 import java.io.EOFException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -37,7 +36,6 @@ import java.util.zip.CRC32C;
  * every trace. Arrays may be added from several threads at once.
  */
 public final class IncomingVersion implements AutoCloseable {
-    private static final int CHECKSUM_STEP_BYTES = 256 << 10;
     private static final long WRITERS_NS = 200_000_000;
     private static final long WRITERS_PAUSE_NS = 2_000_000;
 
@@ -232,17 +230,15 @@ public final class IncomingVersion implements AutoCloseable {
     }
 
     private int checksum(Path path, long offset, long length, LongConsumer onBytes) {
-        ByteBuffer step = ByteBuffer.allocateDirect((int) Math.min(CHECKSUM_STEP_BYTES, Math.max(1, length)));
         CRC32C crc = new CRC32C();
-        try (FileChannel channel = FileChannel.open(path)) {
-            for (long at = offset; at < offset + length; at += step.limit()) {
+        try {
+            long missing = DataChecksum.update(crc, path, offset, length, bytes -> {
+                onBytes.accept(bytes);
                 requireNotCancelled();
-                step.clear().limit((int) Math.min(step.capacity(), offset + length - at));
-                if (channel.read(step, at) < 0) {
-                    throw new EOFException("it was cut off");
-                }
-                crc.update(step.flip());
-                onBytes.accept(step.limit());
+                return true;
+            });
+            if (missing > 0) {
+                throw new EOFException("it was cut off");
             }
             return (int) crc.getValue();
         } catch (IOException e) {
