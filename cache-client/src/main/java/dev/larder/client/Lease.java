@@ -38,8 +38,7 @@ final class Lease {
     static @Nullable Lease tryTake(Posix posix, Path version) {
         synchronized (HELD) {
             Lease held = HELD.get(version);
-            // Another store may have been made at the same place since: only a file that is still linked is that
-            // version.
+            // Another store may lie at the same place by now: only a file that is still linked is this version.
             if (held != null && posix.status(held.descriptor).isLinked()) {
                 held.users++;
                 return held;

@@ -48,6 +48,7 @@ final class GroupPeers {
         for (int word = 0; word < Math.min(cores.length, GroupDescriptor.CORES_WORDS); word++) {
             memory.putLong(line + GroupDescriptor.CORES_OFFSET + word * Long.BYTES, cores[word]);
         }
+        // Last: whoever sees this state sees the pid and the cores that were written before it.
         memory.putIntVolatile(line + GroupDescriptor.STATE_OFFSET, GroupDescriptor.STATE_JOINED);
     }
 

@@ -260,6 +260,12 @@ final class SharedMemoryGroup implements ProcessGroup {
     }
 
     /** Makes the call this thread's own; false where others go on, and it has to stand in line. */
+    /**
+     * Starts a call in the thread of its caller; false where others come first, behind which it has to be submitted.
+     *
+     * <p>The count keeps the order of calls, which has to be the same on all ranks: it is raised when a call is made, while the worker
+     * takes the lock only when it comes to it. The lock makes {@link #close} wait for the call that runs.
+     */
     private boolean begin() {
         if (!pending.compareAndSet(0, 1)) {
             return false;

@@ -91,7 +91,13 @@ final class Publication {
         steps.add(new Step(incoming, complete));
     }
 
-    /** Makes all that was prepared visible; fails with nothing visible. */
+    /**
+     * Makes all that was prepared visible; fails with nothing visible.
+     *
+     * <p>Nothing is synced to the disk here. The order of these steps holds against the end of the daemon, whose writes the kernel
+     * keeps. Against the end of the machine it is the next start that protects: a store of an earlier boot is distrusted unless a
+     * clean stop has synced it, and then verified; see {@link LockRecord}.
+     */
     List<PublishedVersion> commit() throws IOException {
         try {
             for (Step step : steps) {

@@ -63,8 +63,7 @@ final class StoreLock implements AutoCloseable {
                     LockSupport.parkNanos(RECORD_PAUSE_NS);
                     continue;
                 }
-                // A daemon that is stopping unlinks the file while it holds the lock: what we opened may be gone by
-                // now.
+                // A daemon that stops unlinks the file while it holds the lock: what we opened may be gone by now.
                 if (posix.status(descriptor).isLinked()) {
                     StoreLock lock = new StoreLock(posix, file, descriptor);
                     lock.write(LockRecord.ofThisProcess(lock.contents()));

@@ -145,12 +145,14 @@ final class RingWriter implements AutoCloseable {
     /** Announces that batches before {@code claimed} may be written from now on; what follows is seen after it. */
     void claim(long claimed) {
         RingMemory.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
-        VarHandle.fullFence();
+        VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.finish
     }
 
     /** Writes the next batch and publishes it. */
     void write(Batch batch) {
         ByteBuffer slot = slots[(int) (published % slots.length)];
+        // A sequence lock: "writing" is visible before any of the data, "written" only after all of it. A reader that
+        // finds the same "written" before and after it has copied has copied one batch.
         slot.putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(published));
         VarHandle.storeStoreFence();
         slot.putLong(RingDescriptor.SLOT_EPOCH_OFFSET, batch.epoch())

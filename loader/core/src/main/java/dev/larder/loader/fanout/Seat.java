@@ -82,7 +82,7 @@ final class Seat implements AutoCloseable {
         page.putLong(RingDescriptor.SEAT_FINISHED_OFFSET, finished);
         page.putLong(RingDescriptor.SEAT_CHECK_OFFSET, ~finished);
         write(RingDescriptor.SEAT_FINISHED_OFFSET, 2 * Long.BYTES);
-        VarHandle.fullFence();
+        VarHandle.fullFence(); // the consumer's half of a Dekker pair: finish, then look at what is claimed
     }
 
     private void writeTicket(long ticket) {

@@ -36,8 +36,7 @@ final class Start {
 
     /** Prepares a start. */
     static ProcessBuilder of(Program program, ProcessFamily family) throws IOException {
-        // signals as a fresh program expects them, a session of its own, and an end when the thread that started it
-        // ends
+        // A fresh program's signals, a session of its own, and an end when the thread that started it ends.
         List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool(LAST_TOOL)));
         words.addAll(List.of("--pdeathsig", "KILL", "--"));
         words.addAll(program.words());

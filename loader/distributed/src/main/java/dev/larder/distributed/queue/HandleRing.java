@@ -73,12 +73,13 @@ final class HandleRing {
         return false;
     }
 
+    /** Does the step "put" of {@link QueueDescriptor}. */
     private boolean put(int record, long generation, int limit) {
         while (true) {
             long ticket = tail();
             long entry = entry(ticket);
             int behind = turn(ticket) - QueueDescriptor.turn(entry); // differences, for turns wrap around
-            if (behind == 0 && QueueDescriptor.record(entry) < 0) {
+            if (behind == 0 && QueueDescriptor.record(entry) < 0) { // empty in this turn: to be filled
                 if (ticket - head() >= limit && !clearHead()) {
                     return false;
                 }
@@ -87,9 +88,9 @@ final class HandleRing {
                     advance(QueueDescriptor.TAIL_OFFSET, ticket);
                     return true;
                 }
-            } else if (behind <= 0) {
-                advance(QueueDescriptor.TAIL_OFFSET, ticket); // somebody has put there, and did not come to saying so
-            } else if (ticket == tail() && !clearHead()) {
+            } else if (behind <= 0) { // full, or even emptied: somebody has put there and not raised the tail yet
+                advance(QueueDescriptor.TAIL_OFFSET, ticket);
+            } else if (ticket == tail() && !clearHead()) { // still that of the turn before: the ring is full
                 return false;
             }
         }
@@ -102,11 +103,11 @@ final class HandleRing {
             long entry = entry(ticket);
             int behind = turn(ticket) - QueueDescriptor.turn(entry);
             int record = QueueDescriptor.record(entry);
-            if (behind == 0 && record < 0) {
+            if (behind == 0 && record < 0) { // empty in this turn: nobody has put there yet, unless the head has moved
                 if (ticket == head()) {
                     return -1;
                 }
-            } else if (behind == 0) {
+            } else if (behind == 0) { // full: take it, or clear it away where it is of no worth
                 long state = state(record);
                 if (entry(ticket) != entry) {
                     continue; // the state may be of a later generation that looks the same in the entry
@@ -122,7 +123,7 @@ final class HandleRing {
                 if (isTaken) {
                     return record;
                 }
-            } else if (behind < 0) {
+            } else if (behind < 0) { // emptied: somebody has taken it and not raised the head yet
                 advance(QueueDescriptor.HEAD_OFFSET, ticket);
             } else if (ticket == head()) {
                 return -1; // the memory is closed: no entry is older than the head
@@ -136,10 +137,11 @@ final class HandleRing {
         long entry = entry(ticket);
         int behind = turn(ticket) - QueueDescriptor.turn(entry);
         int record = QueueDescriptor.record(entry);
-        if (behind < 0) {
+        if (behind < 0) { // emptied: somebody has taken it and not raised the head yet
             advance(QueueDescriptor.HEAD_OFFSET, ticket);
             return true;
         }
+        // The second half of "take" for somebody who died or is stopped after the first.
         if (behind == 0 && record >= 0 && !QueueDescriptor.awaits(state(record), entry)) {
             clear(ticket, entry);
             return true;

@@ -197,12 +197,18 @@ public final class Regions implements AutoCloseable {
         }
     }
 
+    /**
+     * Has a region laid out, once. The caller holds the lock for that, so whoever began it and is not ready has died.
+     *
+     * <p>The state is 0 (new: all zeros), MAKING (begun, so anything may stand there: zeroed first) or READY (written last: whoever
+     * sees it sees everything that was laid out).
+     */
     private static void layOut(SharedMemory memory, long state, Consumer<SharedMemory> layOut) {
         int found = RawMemory.getIntVolatile(state);
         if (found == RegionDescriptor.STATE_READY) {
             return;
         }
-        if (found == RegionDescriptor.STATE_MAKING) { // by one that died
+        if (found == RegionDescriptor.STATE_MAKING) {
             for (long done = 0; done < memory.byteSize(); done += ZEROING_STEP) {
                 long step = Math.min(ZEROING_STEP, memory.byteSize() - done);
                 RawMemory.fill(memory.address(done, step), step, (byte) 0);

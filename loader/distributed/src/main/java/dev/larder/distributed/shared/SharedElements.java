@@ -16,8 +16,7 @@ abstract class SharedElements {
     private final long count;
     private final long base;
 
-    // how many elements of this type there are: that of the dtype has all, the others zero; zero all of them once it is
-    // closed
+    // How many elements each type may reach: all by that of the dtype, none by the others, none at all once closed.
     private long bytes;
     private long shorts;
     private long ints;

@@ -184,6 +184,8 @@ public final class SharedLock {
         }
         Hold hold = new Hold(Thread.currentThread(), writes, writes ? -1 : noteReader());
         if (writes) {
+            // A pid found here is that of a writer that died. It is moved before it is overwritten, so that nothing is
+            // forgotten where this writer is killed between these lines; its own pid stands before it touches the data.
             long dead = memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
             if (dead != 0) {
                 memory.putLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET, dead);
@@ -294,6 +296,7 @@ public final class SharedLock {
             if (!holds.remove(thread, this)) {
                 return;
             }
+            // The pid goes before the seat: in the other order, the pid of the next writer could be cleared.
             if (writes) {
                 memory.putLongVolatile(offset + LockDescriptor.WRITER_OFFSET, 0);
             } else if (place >= 0) {
