@@ -161,7 +161,7 @@ public final class Daemon implements AutoCloseable {
         recovery.start();
     }
 
-    /** A member that breaks its word costs it its own upload, and nobody else anything. */
+    /** A member that writes more than it announced loses only its own upload. */
     private void watchUploads() {
         Guarded.run(loads::requireAnnounced, failure -> report("cannot look after uploads", failure));
     }

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * whoever opened it.
  */
 public final class HandleQueue implements AutoCloseable {
-    /** So long one keeps the processor to oneself while looking: whom one waits for may be next on it. */
+    /** How long to spin before yielding: the peer may need this core. */
     private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(2);
 
     /** So long one looks before sleeping: longer than waking up takes, or two who answer each other would sleep each time. */
