@@ -185,12 +185,6 @@ final class Requests implements RequestHandler {
 
     private RuntimeException unknown(String name) {
         String dataset = Names.datasetIn(name);
-        if (residency.registration(dataset).isPresent()) {
-            return Failure.of(ErrorCode.NOT_FOUND, "dataset is not in memory now")
-                    .with("name", name)
-                    .with("store", store.layout().root())
-                    .remedy("larder wait " + dataset + " loads it, as does whoever opens it");
-        }
         String array = Names.arrayIn(name);
         Optional<PublishedVersion> version = residency.find(dataset);
         if (array != null && version.isPresent()) {

@@ -81,7 +81,8 @@ final class Verification {
             throw Failure.of(ErrorCode.CHECKSUM, "arrays are damaged")
                     .with("count", damaged.size())
                     .with("arrays", damaged.subList(0, Math.min(MOST_NAMED, damaged.size())))
-                    .remedy("load them anew; where nobody changed their files, test the machine's memory");
+                    .remedy("larder reload loads a dataset again; where nobody changed the files of the store, test the"
+                            + " machine's memory");
         }
         return Done.of(verified, bytesDone, "");
     }

@@ -118,7 +118,7 @@ class ResidencyTest {
         served.control().evict("a");
         load("b", 4);
         assertThatThrownBy(() -> served.control().info("a/a"))
-                .hasMessageContainingAll("dataset is not in memory now: name=a/a store=", "; larder wait a loads it");
+                .hasMessageContainingAll("dataset is not in memory now: dataset=a store=", "; larder wait a loads it");
 
         try (Larder larder = Larder.connect(served.root());
                 Dataset a = larder.dataset("a")) {

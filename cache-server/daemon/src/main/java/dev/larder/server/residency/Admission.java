@@ -140,6 +140,9 @@ final class Admission {
     }
 
     private LarderException notEnough(long neededBytes, Survey survey) {
+        String remedy = neededBytes > store.capacityBytes()
+                ? "it is more than the store may ever hold: raise --capacity"
+                : "evict or unpin datasets, end their readers, raise --capacity";
         return Failure.of(ErrorCode.NO_SPACE, "not enough space")
                 .with("needed", neededBytes)
                 .with("free", store.freeBytes(residency::usedBytes))
@@ -149,7 +152,6 @@ final class Admission {
                 .with("unsourced", Residency.storedBytes(survey.unsourced))
                 .with("reserved", store.reservedBytes())
                 .with("capacity", store.capacityBytes())
-                .remedy("evict or unpin datasets, end their readers, raise --capacity, use a larger mount, or"
-                        + " load it with --in-place, which maps the file where it lies");
+                .remedy(remedy + ", use a larger mount, or load it with --in-place, which maps the file where it lies");
     }
 }

@@ -568,8 +568,15 @@ public final class Residency {
         return known;
     }
 
-    /** Returns the refusal of a dataset that nobody has loaded, with names like it. */
+    /** Returns the refusal of a dataset that is not resident: how it comes back, or else names like it. */
     public synchronized LarderException noSuchDataset(String name) {
+        if (registered.containsKey(name)) {
+            return Failure.of(ErrorCode.NOT_FOUND, "dataset is not in memory now")
+                    .with("dataset", name)
+                    .with("store", store.layout().root())
+                    .remedy("larder wait " + name + " loads it, as does whoever opens it; larder evict --forget " + name
+                            + " forgets it");
+        }
         List<String> near = NearNames.of(name, known());
         return Failure.of(ErrorCode.NOT_FOUND, "no such dataset")
                 .with("dataset", name)

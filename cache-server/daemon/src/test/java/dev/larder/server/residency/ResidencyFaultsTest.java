@@ -167,6 +167,22 @@ class ResidencyFaultsTest {
     }
 
     @Test
+    void whoEvictsWhatHasLeftIsToldHowItComesBack() {
+        made.publish("a", sourced(0));
+        residency.evict("a", false);
+
+        assertThatThrownBy(() -> residency.evict("a", false))
+                .hasMessageContainingAll("dataset is not in memory now: dataset=a", "larder evict --forget a");
+    }
+
+    @Test
+    void whatCanNeverFitIsRefusedWithWhatHelps() {
+        assertThatThrownBy(() -> residency.reserve(3 * VERSION_BYTES, () -> true))
+                .hasMessageContaining("; it is more than the store may ever hold: raise --capacity, ")
+                .hasMessageNotContaining("evict or unpin");
+    }
+
+    @Test
     void whatHasLeftCannotBePinned() {
         PublishedVersion version = made.publish("a", sourced(0));
         residency.evict("a", false);
