@@ -29,6 +29,12 @@ MOST_REASONS = 12
 MOST_CLASSES = 5
 
 
+def reason(skipped):
+    """Returns why a test was skipped: Surefire has it as an attribute, or only in the first line of the stack trace."""
+    first = (skipped.text or "").strip().split("\n")[0]
+    return skipped.get("message") or first.rpartition("Assumption failed: ")[2] or "no reason given"
+
+
 class Results:
     """What Surefire's reports say."""
 
@@ -61,7 +67,7 @@ class Results:
             inner = sorted(set(PYTHON_FAILURE.findall(bad.get("message") or bad.text or "")))
             self.failed += [f"    {each}" for each in inner]
         elif skipped is not None:
-            self.skipped.append((name, skipped.get("message") or "no reason given"))
+            self.skipped.append((name, reason(skipped)))
         else:
             self.passed += 1
 

@@ -73,6 +73,13 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("skipped: a.OneTest.itCannot\n         because needs root", "\n".join(lines))
         self.assertIn("skipped: many files\n         because no room", "\n".join(lines))
 
+    def test_a_reason_that_stands_only_in_the_stack_trace_is_found(self):
+        skipped = "<skipped type='x'>org.opentest4j.TestAbortedException: Assumption failed: root may read everything\n\tat x.Y\n</skipped>"
+        self.write("m/target/surefire-reports/TEST-a.OneTest.xml",
+                   f"<testsuite><testcase name='itCannot' classname='a.OneTest'>{skipped}</testcase></testsuite>")
+        _, lines = self.ended()
+        self.assertIn("skipped: a.OneTest.itCannot\n         because root may read everything", "\n".join(lines))
+
     def test_what_does_not_compile_is_named_and_so_is_what_did_not_run_for_it(self):
         self.write("m/src/test/java/a/OneTest.java", "package a;\nclass OneTest {}\n")
         self.write("m/src/test/java/a/SharedTest.java", "package a;\nabstract class SharedTest {}\n")
