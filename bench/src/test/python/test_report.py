@@ -165,7 +165,7 @@ class WholeReportTest(unittest.TestCase):
         shutil.copytree(self.folder.path, os.path.join(self.folder.place, "bench", "results", "made-up"))
         write(readme, "[report](bench/results/made-up/report.md)")
         _, lines = claims.lines(readme)
-        unknown = {"one-copy.java.plain", "day.memory.plain-python", "collectives.gloo"}
+        unknown = {"day.memory.plain-python", "collectives.gloo"}
         self.assertEqual(lines.count("\n| "), 1 + len(claims.CLAIMS) - len(unknown))
         self.assertNotIn("Gloo", lines)
         self.assertIn('| 256 random rows of 784 B, one thread: **2.0×** numpy\'s fastest, take(out=, mode="clip") | `ops/bench --arrays` |', lines)

@@ -251,11 +251,14 @@ def one_copy(folder):
             continue  # there was not enough memory
         most = max(count for engine, count in copies if engine == "larder-" + language)
         yield Figure(f"one-copy.{language}", f"copies that {most} {language.capitalize()} trainers hold", copies["larder-" + language, most],
-                     "copies", True)
+                     "copies", True, spread=spread([held for (engine, _), held in copies.items() if engine == "larder-" + language]))
         both = max(count for engine, count in copies if engine == "plain-" + language)
+        # Every number of trainers is a measurement of the same: of one copy for all, or of one copy for each.
+        ours, theirs = ([held / (count if way == "plain-" else 1) for (engine, count), held in copies.items() if engine == way + language]
+                        for way in ("larder-", "plain-"))
         yield Figure(
             f"one-copy.{language}.plain", f"copies that {both} {language.capitalize()} trainers hold", copies["larder-" + language, both],
-            "copies", True, peer="each loads for itself", peer_value=copies["plain-" + language, both],
+            "copies", True, peer="each loads for itself", peer_value=copies["plain-" + language, both], spread=widest(spread(ours), spread(theirs)),
         )
     forks = [row for row in lines(folder, "rows.jsonl") if row["figure"] == "fork"]
     most = max(row["processes"] for row in forks)
