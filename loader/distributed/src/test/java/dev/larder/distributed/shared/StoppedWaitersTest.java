@@ -77,7 +77,7 @@ class StoppedWaitersTest {
 
     @Test
     void noFreeLockCostsMoreThanAMomentWhoeverIsStoppedOrKilled() throws Exception {
-        Rounds rounds = Rounds.of("stopped waiters", 10);
+        Rounds rounds = Rounds.of("stopped waiters", 6);
         Random random = new Random(rounds.momentNs(1000));
         List<ChildJvm> children = new ArrayList<>(Collections.nCopies(CHILDREN, null));
         try {
