@@ -184,7 +184,8 @@ class GridTest {
 
     @Test
     void ctrlCEndsTheJobsPolitelyPrintsTheTableAndTheGridCanGoOn() throws IOException {
-        String script = "test -e again && exit 0; trap 'echo tidy >> ran; exit 0' TERM; echo up; sleep 600 & wait";
+        String script =
+                "test -e again && exit 0; trap 'echo tidy >> ran; exit 0' TERM; echo up; while :; do sleep 0.1; done";
         try (CommandProcess grid = start(script, "x=0..2", "--json")) {
             awaitLog("0001.log", "up");
             awaitLog("0002.log", "up");

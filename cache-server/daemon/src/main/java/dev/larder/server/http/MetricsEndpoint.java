@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Answers {@code /metrics} on the loopback interface, to those who know the token; everybody else is told 401, whatever the
- * path, and 421 who calls this server by a name that is not its own. Two threads of its own, few connections, each for a few seconds: what a client does or leaves undone is felt by no
- * other part of the daemon.
+ * path, and 421 who calls this server by a name that is not its own. Two threads of its own, few connections, each for a few
+ * seconds: what a client does or leaves undone is felt by no other part of the daemon.
  */
 public final class MetricsEndpoint implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MetricsEndpoint.class);

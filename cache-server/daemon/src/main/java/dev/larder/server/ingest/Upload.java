@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
  * them published. Its data has no source to come back from.
  *
  * <p>Nobody who wrote can write on: large files whose data is aligned are moved out of the client's sight, proved to have no
- * writer left, and read for their checksum; all others, and those that still have a writer, are copied while their checksum is computed. Files of a member of the group
- * are made by the daemon; see {@link MemberFiles}.
+ * writer left, and read for their checksum; all others, and those that still have a writer, are copied while their checksum is
+ * computed. Files of a member of the group are made by the daemon; see {@link MemberFiles}.
  */
 public final class Upload implements Ingest {
     private static final Logger LOG = LoggerFactory.getLogger(Upload.class);

@@ -6,8 +6,9 @@ import dev.larder.loader.sample.Philox;
  * A crop or flip, with what it takes from the parameters of a sample.
  *
  * <p>Parameters are drawn once for a sample: {@code Philox.bits(seed, epoch, position, number)}, where {@code number} counts the
- * random crops and flips of the transform from 0, and no other steps: fields of one group draw alike. A crop takes two, row and column of its corner in the padded picture, from the upper and the lower 32 bits: {@code bits * places >>> 32}. A flip takes
- * one, 1 or 0: whether {@code Philox.unitFloat} is less than its probability.
+ * random crops and flips of the transform from 0, and no other steps: fields of one group draw alike. A crop takes two, row and
+ * column of its corner in the padded picture, from the upper and the lower 32 bits: {@code bits * places >>> 32}. A flip takes one,
+ * 1 or 0: whether {@code Philox.unitFloat} is less than its probability.
  */
 sealed interface Move {
     /** Takes part in where the pixels come from. */

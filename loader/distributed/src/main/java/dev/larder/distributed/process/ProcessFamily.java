@@ -6,6 +6,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -31,8 +32,11 @@ final class ProcessFamily {
     private static final Path PROC = Path.of("/proc");
     private static final int PARENT_FIELD = 1;
     private static final int SESSION_FIELD = 3;
+    private static final int START_FIELD = 19;
     private static final int ROUNDS = 200;
     private static final long PAUSE_NANOS = 2_000_000;
+    private static final Comparator<Entry> OLDEST_FIRST =
+            Comparator.comparingLong(Entry::startTicks).thenComparingLong(Entry::pid);
 
     private final String variable;
     private final Predicate<String> isToken;
@@ -70,7 +74,7 @@ final class ProcessFamily {
         first = pid;
     }
 
-    /** Returns those that live. */
+    /** Returns those that live, the oldest first, so that nobody comes after a child of his own. */
     List<ProcessHandle> members() {
         List<Entry> entries = entries();
         Set<Long> found = new HashSet<>();
@@ -85,10 +89,15 @@ final class ProcessFamily {
                 grows |= belongs && found.add(entry.pid());
             }
         }
-        return found.stream().map(ProcessHandle::of).flatMap(Optional::stream).toList();
+        return entries.stream()
+                .filter(entry -> found.contains(entry.pid()))
+                .sorted(OLDEST_FIRST)
+                .map(entry -> ProcessHandle.of(entry.pid()))
+                .flatMap(Optional::stream)
+                .toList();
     }
 
-    /** Asks all that live to end. */
+    /** Asks all that live to end; parents first, or they would see their children die before they know why. */
     void terminate() {
         members().forEach(ProcessHandle::destroy);
     }
@@ -106,7 +115,7 @@ final class ProcessFamily {
         return false;
     }
 
-    private record Entry(long pid, long parent, long session, boolean marked) {}
+    private record Entry(long pid, long parent, long session, long startTicks, boolean marked) {}
 
     private List<Entry> entries() {
         List<Entry> entries = new ArrayList<>();
@@ -127,7 +136,7 @@ final class ProcessFamily {
     private @Nullable Entry read(Path process) {
         try {
             String stat = text(process.resolve("stat"));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", SESSION_FIELD + 2);
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", START_FIELD + 2);
             boolean isDead = fields[0].equals("Z") || fields[0].equals("X");
             return isDead
                     ? null
@@ -135,6 +144,7 @@ final class ProcessFamily {
                             Long.parseLong(process.getFileName().toString()),
                             Long.parseLong(fields[PARENT_FIELD]),
                             Long.parseLong(fields[SESSION_FIELD]),
+                            Long.parseLong(fields[START_FIELD]),
                             isMarked(process));
         } catch (IOException gone) {
             return null;

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The kernel keeps the lock ({@link LockDescriptor}), so that no instant of a process's death leaves it taken. Who finds it taken
  * waits behind a gate that one passes at a time, readers and writers alike, so that neither starve; who finds it free and nobody
  * waiting takes it with one system call. A process that is stopped, not dead, keeps the lock if it holds it: the others run into
- * their deadlines, which name its pid. If it only waits, the others pass it after a tenth of a second. The lock cannot be taken twice by the same thread, not even for reading. Thread-safe.
+ * their deadlines, which name its pid. If it only waits, the others pass it after a tenth of a second. The lock cannot be taken
+ * twice by the same thread, not even for reading. Thread-safe.
  */
 public final class SharedLock {
     /** How long one sleeps before looking whether the holder has died, of which nobody tells. */

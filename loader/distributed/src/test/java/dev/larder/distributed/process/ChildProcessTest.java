@@ -195,7 +195,7 @@ class ChildProcessTest {
     @Test
     void itIsAskedFirstAndMayTidyUp() {
         try (ChildProcess child =
-                ChildProcess.start(shell("trap 'echo tidy; exit 0' TERM; echo $$; sleep 600 & wait"))) {
+                ChildProcess.start(shell("trap 'echo tidy; exit 0' TERM; echo $$; while :; do sleep 0.1; done"))) {
             saidPid();
 
             child.end(EndReason.DEADLINE, PATIENCE);
