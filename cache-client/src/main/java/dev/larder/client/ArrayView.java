@@ -4,6 +4,7 @@ import dev.larder.layout.ArrayEntry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import dev.larder.npy.Order;
+import dev.larder.posix.MappedMemory;
 import dev.larder.posix.RawMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -40,7 +41,7 @@ public final class ArrayView implements AutoCloseable {
     private final boolean isInteger;
     private final boolean swapped;
     private final int plainCode;
-    private final Mapping mapping;
+    private final MappedMemory memory;
     private final Runnable onClose;
     private final ViewGeometry geometry;
     private final long base;
@@ -61,17 +62,17 @@ public final class ArrayView implements AutoCloseable {
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
     private boolean open = true;
 
-    ArrayView(ArrayEntry entry, Mapping mapping, Runnable onClose) {
+    ArrayView(ArrayEntry entry, MappedMemory memory, Runnable onClose) {
         this.entry = entry;
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = Elements.Kind.of(dtype);
         this.isInteger = kind != Elements.Kind.OTHER && dtype.kind() != Kind.FLOAT;
         this.swapped = !dtype.isLittleEndian();
         this.plainCode = swapped ? 0 : Elements.plainCode(kind);
-        this.mapping = mapping;
+        this.memory = memory;
         this.onClose = onClose;
         this.geometry = ViewGeometry.of(entry, dtype);
-        this.base = mapping.address() + entry.offset();
+        this.base = memory.address() + entry.offset();
         this.rank = geometry.rank();
         this.size0 = geometry.size(0);
         this.size0Of1 = rank == 1 ? size0 : 0;
@@ -85,7 +86,7 @@ public final class ArrayView implements AutoCloseable {
         this.stride2 = geometry.stride(2);
         this.rowByteSize = geometry.rowByteSize();
         this.strided = new StridedRows(geometry, dtype.itemSize());
-        Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), mapping.byteSize());
+        Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), memory.byteSize());
     }
 
     /** Returns the array's name within its dataset. */
@@ -283,7 +284,7 @@ public final class ArrayView implements AutoCloseable {
             throw new IllegalArgumentException("rows do not fit into a ByteBuffer: rows=" + rows + " bytes=" + length
                     + " limit=" + Integer.MAX_VALUE);
         }
-        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + firstRow * rowByteSize, (int) length, this);
+        ByteBuffer buffer = memory.buffer(entry.offset() + firstRow * rowByteSize, length, this);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }
@@ -298,7 +299,7 @@ public final class ArrayView implements AutoCloseable {
      */
     public ByteBuffer dataBuffer(long position, int size) {
         Objects.checkFromIndexSize(position, size, entry.byteSize());
-        ByteBuffer buffer = mapping.byteBuffer(entry.offset() + position, size, this);
+        ByteBuffer buffer = memory.buffer(entry.offset() + position, size, this);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }

@@ -12,6 +12,7 @@ import dev.larder.layout.IndexReader;
 import dev.larder.layout.NearNames;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
+import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
 import java.lang.ref.Cleaner;
 import java.nio.file.Path;
@@ -62,8 +63,8 @@ public final class Dataset implements AutoCloseable {
         Resources resources = new Resources(posix, folder, lease);
         try {
             Path file = folder.resolve(StoreLayout.INDEX);
-            Mapping mapping = resources.map(StoreLayout.INDEX, indexByteSize(posix, lease, file));
-            IndexReader index = new IndexReader(mapping.byteBuffer(0, (int) mapping.byteSize(), mapping), file);
+            MappedMemory memory = resources.map(StoreLayout.INDEX, indexByteSize(posix, lease, file));
+            IndexReader index = new IndexReader(memory.buffer(0, memory.byteSize(), memory), file);
             resources.rememberOutside(index);
             return new Dataset(name, resources, index, onClose);
         } catch (RuntimeException | Error e) {
@@ -73,7 +74,7 @@ public final class Dataset implements AutoCloseable {
     }
 
     private static long indexByteSize(Posix posix, Lease lease, Path file) {
-        int descriptor = Mapping.open(posix, lease, file);
+        int descriptor = SegmentFiles.open(posix, lease, file);
         try {
             long byteSize = posix.status(descriptor).byteSize();
             if (byteSize == 0 || byteSize > IndexDescriptor.BYTE_SIZE_LIMIT) {
@@ -210,9 +211,9 @@ public final class Dataset implements AutoCloseable {
 
     private ArrayView openView(String array, Runnable onViewClose) {
         ArrayEntry entry = find(array);
-        Mapping mapping = resources.map(entry.file(), index.segmentByteSizeOf(array));
+        MappedMemory memory = resources.map(entry.file(), index.segmentByteSizeOf(array));
         try {
-            return new ArrayView(entry, mapping, onViewClose);
+            return new ArrayView(entry, memory, onViewClose);
         } catch (RuntimeException | Error e) {
             resources.unmap(entry.file());
             throw e;
@@ -308,19 +309,19 @@ public final class Dataset implements AutoCloseable {
         }
 
         /** Maps a whole segment, or counts one more user of it. */
-        Mapping map(String file, long byteSize) {
+        MappedMemory map(String file, long byteSize) {
             SharedMapping shared = mappings.get(file);
             if (shared == null) {
                 shared = new SharedMapping(
                         SegmentFile.isOutside(file)
-                                ? Mapping.ofSource(posix, outside(file), byteSize)
-                                : Mapping.of(posix, lease, folder.resolve(file), byteSize));
+                                ? SegmentFiles.mapOutside(posix, outside(file), byteSize)
+                                : SegmentFiles.map(posix, lease, folder.resolve(file), byteSize));
                 mappings.put(file, shared);
             } else if (SegmentFile.isOutside(file)) {
-                Mapping.requireUnchanged(posix, outside(file)); // since it was mapped for another view
+                SegmentFiles.requireUnchanged(posix, outside(file)); // since it was mapped for another view
             }
             shared.users++;
-            return shared.mapping;
+            return shared.memory;
         }
 
         /** Counts one user less. A pack stays mapped for those of its arrays that are opened next. */
@@ -328,7 +329,7 @@ public final class Dataset implements AutoCloseable {
             @Nullable SharedMapping shared = mappings.get(file);
             if (shared != null && --shared.users == 0 && !StoreLayout.isPack(file)) {
                 mappings.remove(file);
-                shared.mapping.close();
+                shared.memory.close();
             }
         }
 
@@ -350,7 +351,7 @@ public final class Dataset implements AutoCloseable {
         }
 
         void requireSourcesUnchanged() {
-            outside.values().forEach(source -> Mapping.requireUnchanged(posix, source));
+            outside.values().forEach(source -> SegmentFiles.requireUnchanged(posix, source));
         }
 
         boolean isClosed() {
@@ -366,7 +367,7 @@ public final class Dataset implements AutoCloseable {
             @Nullable LarderException failure = null;
             for (SharedMapping shared : mappings.values()) {
                 try {
-                    shared.mapping.close();
+                    shared.memory.close();
                 } catch (LarderException e) { // the others must not stay open for it
                     failure = e;
                 }
@@ -380,11 +381,11 @@ public final class Dataset implements AutoCloseable {
     }
 
     private static final class SharedMapping {
-        private final Mapping mapping;
+        private final MappedMemory memory;
         private int users;
 
-        SharedMapping(Mapping mapping) {
-            this.mapping = mapping;
+        SharedMapping(MappedMemory memory) {
+            this.memory = memory;
         }
     }
 

@@ -51,9 +51,6 @@ public interface InterProcess {
      */
     int makeSealedMemory(String label, long byteSize);
 
-    /** Puts private pages of zeros in place of a mapping: whoever reads or writes too late harms nobody, and lives. */
-    void replaceWithScratch(long address, long byteSize);
-
     /** Opens what a descriptor of this process leads to once more: locks of the two are apart. The caller closes both. */
     int reopen(int descriptor);
 

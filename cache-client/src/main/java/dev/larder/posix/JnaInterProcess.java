@@ -175,16 +175,6 @@ final class JnaInterProcess implements InterProcess {
     }
 
     @Override
-    public void replaceWithScratch(long address, long byteSize) {
-        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_FIXED | LibC.MAP_NORESERVE;
-        if (LibC.mmap(address, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0) == LibC.MAP_FAILED) {
-            throw JnaPosix.failed("mmap over closed memory")
-                    .with("bytes", byteSize)
-                    .exception();
-        }
-    }
-
-    @Override
     public int reopen(int descriptor) {
         return JnaPosix.open(Path.of("/proc/self/fd/" + descriptor), LibC.O_RDWR | LibC.O_CLOEXEC, 0);
     }

@@ -208,10 +208,11 @@ final class JnaPosix implements Posix {
     }
 
     @Override
-    public void replaceWithZeros(long address, long byteSize) {
+    public void replaceWithZeros(long address, long byteSize, boolean writable) {
+        int protection = writable ? LibC.PROT_READ | LibC.PROT_WRITE : LibC.PROT_READ;
         int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS | LibC.MAP_FIXED | LibC.MAP_NORESERVE;
-        if (LibC.mmap(address, byteSize, LibC.PROT_READ, flags, -1, 0) == LibC.MAP_FAILED) {
-            throw failed("mmap over a closed view").with("bytes", byteSize).exception();
+        if (LibC.mmap(address, byteSize, protection, flags, -1, 0) == LibC.MAP_FAILED) {
+            throw failed("mmap over closed memory").with("bytes", byteSize).exception();
         }
     }
 

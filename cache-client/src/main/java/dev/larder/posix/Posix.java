@@ -56,8 +56,11 @@ public interface Posix {
      */
     ByteBuffer bufferOver(long address, int byteSize);
 
-    /** Puts read-only pages of zeros in place of a mapping: readers who come too late read zeros and live. */
-    void replaceWithZeros(long address, long byteSize);
+    /**
+     * Puts private pages of zeros in place of a mapping: a thread that reads too late reads zeros and lives. One that
+     * writes too late lives too where they are {@code writable}, and its writes reach nobody.
+     */
+    void replaceWithZeros(long address, long byteSize, boolean writable);
 
     /** Returns the address of new memory, all zeros, outside of any heap. The caller ends it with {@link #unmap}. */
     long allocate(long byteSize);

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.Leases;
+import dev.larder.testing.RefusingPosix;
 import dev.larder.testing.StoreFixture;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,19 +77,8 @@ class MappingFailureTest {
         return Dataset.open(posix, "d", folder(), lease, forgotten::add);
     }
 
-    /** Returns the system whose one call fails as often as {@link #refusals} says. */
     private Posix refusing(String call) {
-        return (Posix) Proxy.newProxyInstance(
-                Posix.class.getClassLoader(), new Class<?>[] {Posix.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals(call) && refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-                        throw Failure.of(ErrorCode.NO_SPACE, "no room").exception();
-                    }
-                    try {
-                        return method.invoke(Posix.system(), arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return RefusingPosix.refusing(call, refusals);
     }
 
     private Path folder() {

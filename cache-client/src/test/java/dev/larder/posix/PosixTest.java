@@ -162,7 +162,7 @@ class PosixTest {
         ByteBuffer buffer = posix.bufferOver(address, 5);
         assertThat((int) buffer.get(4)).isEqualTo(5);
 
-        posix.replaceWithZeros(address, 5);
+        posix.replaceWithZeros(address, 5, false);
 
         byte[] read = new byte[5];
         buffer.get(0, read);

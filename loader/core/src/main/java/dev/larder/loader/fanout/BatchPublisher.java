@@ -10,6 +10,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.Epoch;
+import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -140,7 +141,7 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private RingWriter makeRing(RingGeometry geometry, long reserved) {
-        RingMemory memory = folder.makeRing(geometry, reserved);
+        MappedMemory memory = folder.makeRing(geometry, reserved);
         return new RingWriter(memory, geometry, reserved, folder::reserveMore);
     }
 

@@ -7,6 +7,7 @@ import dev.larder.error.Logs;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.BulkIo;
+import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -201,14 +202,14 @@ final class RingFolder implements AutoCloseable {
      * Makes the ring's file, with {@code slotBytes} of each slot reserved, and only then lets consumers see it. The caller closes
      * the memory.
      */
-    RingMemory makeRing(RingGeometry geometry, long slotBytes) {
+    MappedMemory makeRing(RingGeometry geometry, long slotBytes) {
         Path draft = folder.resolve("ring.new");
-        RingMemory memory = null;
+        MappedMemory memory = null;
         try {
             closeRing(); // of an attempt that failed
             ring = open(draft, 0600, 0640);
             reserveSlots(geometry, slotBytes);
-            memory = RingMemory.writable(posix, ring, geometry.byteSize());
+            memory = MappedMemory.writable(posix, ring, geometry.byteSize());
             geometry.writeTo(memory.buffer(0, geometry.slotsOffset()));
             Files.move(draft, folder.resolve(RingDescriptor.RING), StandardCopyOption.ATOMIC_MOVE);
             return memory;
@@ -221,7 +222,7 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    private static void abandon(Path draft, @Nullable RingMemory memory) {
+    private static void abandon(Path draft, @Nullable MappedMemory memory) {
         if (memory != null) {
             memory.close();
         }

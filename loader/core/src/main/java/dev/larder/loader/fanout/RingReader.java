@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.posix.FileStatus;
+import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -17,13 +18,13 @@ final class RingReader implements AutoCloseable {
     private final Posix posix;
     private final Path folder;
     private final int lock;
-    private final RingMemory memory;
+    private final MappedMemory memory;
     private final RingGeometry geometry;
     private final ByteBuffer header;
     private final ByteBuffer[] slots;
     private boolean open = true;
 
-    private RingReader(Posix posix, Path folder, int lock, RingMemory memory, RingGeometry geometry) {
+    private RingReader(Posix posix, Path folder, int lock, MappedMemory memory, RingGeometry geometry) {
         this.posix = posix;
         this.folder = folder;
         this.lock = lock;
@@ -80,7 +81,7 @@ final class RingReader implements AutoCloseable {
                     .with("bytes", found.byteSize())
                     .exception();
         }
-        RingMemory memory = RingMemory.readOnly(posix, descriptor, found.byteSize());
+        MappedMemory memory = MappedMemory.readOnly(posix, descriptor, found.byteSize());
         try {
             ByteBuffer start = memory.buffer(0, RingGeometry.headerBytes(found.byteSize()));
             RingGeometry geometry = RingGeometry.read(start, found.byteSize(), file);
@@ -100,17 +101,17 @@ final class RingReader implements AutoCloseable {
     }
 
     long publishedAcquire() {
-        return RingMemory.longAcquire(header, RingDescriptor.PUBLISHED_OFFSET);
+        return RingWords.longAcquire(header, RingDescriptor.PUBLISHED_OFFSET);
     }
 
     /** Returns the first batch that may still be there; a new consumer has said before where it begins. */
     long oldestAcquire() {
-        long claimed = RingMemory.longAcquire(header, RingDescriptor.CLAIMED_OFFSET);
+        long claimed = RingWords.longAcquire(header, RingDescriptor.CLAIMED_OFFSET);
         return Math.max(0, claimed - geometry.slots());
     }
 
     int stateAcquire() {
-        return RingMemory.intAcquire(header, RingDescriptor.STATE_OFFSET);
+        return RingWords.intAcquire(header, RingDescriptor.STATE_OFFSET);
     }
 
     /** Returns why the producer failed. */
@@ -123,7 +124,7 @@ final class RingReader implements AutoCloseable {
     }
 
     boolean isDropped(int seat, long ticket) {
-        return RingMemory.longAcquire(header, RingDescriptor.droppedOffset(seat)) == ticket;
+        return RingWords.longAcquire(header, RingDescriptor.droppedOffset(seat)) == ticket;
     }
 
     /** Returns the slot of a batch. */
@@ -134,8 +135,7 @@ final class RingReader implements AutoCloseable {
     /** Tells whether what was read of a batch before this call is what was published, and still is. */
     boolean isIntact(long batch) {
         VarHandle.loadLoadFence();
-        return RingMemory.longAcquire(slot(batch), RingDescriptor.SLOT_SEQUENCE_OFFSET)
-                == RingDescriptor.written(batch);
+        return RingWords.longAcquire(slot(batch), RingDescriptor.SLOT_SEQUENCE_OFFSET) == RingDescriptor.written(batch);
     }
 
     /** Tells whether the producer's lock is free, as it is when its process has ended. */

@@ -7,6 +7,7 @@ import dev.larder.layout.RingDescriptor;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.npy.Dtype;
+import dev.larder.posix.MappedMemory;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +16,7 @@ import java.util.List;
 
 /** Writes batches into the slots of a ring; whether a slot is free is for others to know. For one thread. */
 final class RingWriter implements AutoCloseable {
-    private final RingMemory memory;
+    private final MappedMemory memory;
     private final RingGeometry geometry;
     private final ByteBuffer header;
     private final ByteBuffer[] slots;
@@ -24,7 +25,7 @@ final class RingWriter implements AutoCloseable {
     private long published;
 
     /** Writes to memory that is closed with this, and of which {@code slotBytes} of each slot are reserved. */
-    RingWriter(RingMemory memory, RingGeometry geometry, long slotBytes, Reservation reservation) {
+    RingWriter(MappedMemory memory, RingGeometry geometry, long slotBytes, Reservation reservation) {
         this.memory = memory;
         this.geometry = geometry;
         this.reservation = reservation;
@@ -144,7 +145,7 @@ final class RingWriter implements AutoCloseable {
 
     /** Announces that batches before {@code claimed} may be written from now on; what follows is seen after it. */
     void claim(long claimed) {
-        RingMemory.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
+        RingWords.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
         VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.finish
     }
 
@@ -168,9 +169,9 @@ final class RingWriter implements AutoCloseable {
             array.buffer().getBytes(0, slot, (int) end, array.byteSize());
             end += array.byteSize();
         }
-        RingMemory.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
+        RingWords.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
         published++;
-        RingMemory.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published);
+        RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published);
     }
 
     private static void writePart(ByteBuffer slot, int part, long dataOffset, BatchArray array) {
@@ -185,7 +186,7 @@ final class RingWriter implements AutoCloseable {
 
     /** Tells whoever has this ticket that nobody waits for it any more; what follows is seen after it. */
     void markDropped(int seat, long ticket) {
-        RingMemory.longRelease(header, RingDescriptor.droppedOffset(seat), ticket);
+        RingWords.longRelease(header, RingDescriptor.droppedOffset(seat), ticket);
         VarHandle.fullFence();
     }
 
@@ -195,12 +196,12 @@ final class RingWriter implements AutoCloseable {
         int length = Math.min(message.length, RingDescriptor.MESSAGE_LIMIT);
         header.put(RingDescriptor.MESSAGE_OFFSET, message, 0, length)
                 .putInt(RingDescriptor.MESSAGE_LENGTH_OFFSET, length);
-        RingMemory.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_FAILED);
+        RingWords.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_FAILED);
     }
 
     /** Says for good that nothing follows, and that this is the end as it should be. */
     void end() {
-        RingMemory.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_ENDED);
+        RingWords.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_ENDED);
     }
 
     @Override

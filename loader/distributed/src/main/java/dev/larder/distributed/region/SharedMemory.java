@@ -1,15 +1,11 @@
 package dev.larder.distributed.region;
 
-import dev.larder.posix.BulkIo;
 import dev.larder.posix.InterProcess;
+import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
 import dev.larder.posix.RawMemory;
-import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Mapped memory that other processes write at the same time. Every access is checked against its length; offsets of shared words are
@@ -19,35 +15,22 @@ import java.util.concurrent.atomic.AtomicInteger;
  * addresses go back to the system when neither this object nor a buffer over it can be reached.
  */
 public final class SharedMemory implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
-
-    private final InterProcess calls;
-    private final long mapped;
-    private final long mappedByteSize;
+    private final InterProcess calls = InterProcess.system();
+    private final MappedMemory mapped;
+    private final long dataOffset;
     private final long address;
     private final long byteSize;
-    private final Unmapping unmapping;
-    private final AtomicBoolean open = new AtomicBoolean(true);
 
-    private SharedMemory(long mapped, long mappedByteSize, long dataOffset) {
-        this.calls = InterProcess.system();
+    private SharedMemory(MappedMemory mapped, long dataOffset) {
         this.mapped = mapped;
-        this.mappedByteSize = mappedByteSize;
-        this.address = mapped + dataOffset;
-        this.byteSize = mappedByteSize - dataOffset;
-        this.unmapping = new Unmapping(mapped, mappedByteSize);
-        unmapping.releaseWith(this);
+        this.dataOffset = dataOffset;
+        this.address = mapped.address() + dataOffset;
+        this.byteSize = mapped.byteSize() - dataOffset;
     }
 
     /** Maps a file whose bytes are reserved; offsets count from {@code dataOffset} on. The descriptor can be closed. */
     static SharedMemory map(int descriptor, long byteSize, long dataOffset) {
-        long mapped = BulkIo.system().mapWritable(descriptor, byteSize);
-        try {
-            return new SharedMemory(mapped, byteSize, dataOffset);
-        } catch (RuntimeException | Error e) {
-            Posix.system().unmap(mapped, byteSize);
-            throw e;
-        }
+        return new SharedMemory(MappedMemory.writable(Posix.system(), descriptor, byteSize), dataOffset);
     }
 
     /** Returns how many bytes there are. */
@@ -57,7 +40,7 @@ public final class SharedMemory implements AutoCloseable {
 
     /** Tells whether it was closed. */
     public boolean isClosed() {
-        return !open.get();
+        return !mapped.isOpen();
     }
 
     /**
@@ -65,9 +48,7 @@ public final class SharedMemory implements AutoCloseable {
      * {@link #buffer} can be reached ({@link Reference#reachabilityFence}), and reads zeros after closing.
      */
     public long address(long offset, long length) {
-        if (offset < 0 || length < 0 || offset > byteSize - length) {
-            throw new IndexOutOfBoundsException("offset " + offset + " length " + length + " of " + byteSize);
-        }
+        MappedMemory.requireWithin(offset, length, byteSize);
         return address + offset;
     }
 
@@ -80,13 +61,8 @@ public final class SharedMemory implements AutoCloseable {
 
     /** Returns some bytes as a buffer, little-endian, at most 2 GiB; it keeps the addresses valid. */
     public ByteBuffer buffer(long offset, long length) {
-        try {
-            ByteBuffer buffer = Posix.system().bufferOver(address(offset, length), Math.toIntExact(length));
-            unmapping.releaseWith(buffer);
-            return buffer.order(ByteOrder.LITTLE_ENDIAN);
-        } finally {
-            Reference.reachabilityFence(this); // or the addresses were given back before the buffer kept them
-        }
+        MappedMemory.requireWithin(offset, length, byteSize);
+        return mapped.buffer(dataOffset + offset, length);
     }
 
     /** Reads four bytes. */
@@ -162,32 +138,6 @@ public final class SharedMemory implements AutoCloseable {
     /** Idempotent. Those who sleep in it go on when their time is up. */
     @Override
     public void close() {
-        if (open.compareAndSet(true, false)) {
-            calls.replaceWithScratch(mapped, mappedByteSize);
-        }
-    }
-
-    /** Gives the addresses back once nothing that was registered can be reached any more. */
-    private static final class Unmapping implements Runnable {
-        private final long address;
-        private final long byteSize;
-        private final AtomicInteger reachable = new AtomicInteger();
-
-        Unmapping(long address, long byteSize) {
-            this.address = address;
-            this.byteSize = byteSize;
-        }
-
-        void releaseWith(Object user) {
-            reachable.incrementAndGet();
-            CLEANER.register(user, this);
-        }
-
-        @Override
-        public void run() {
-            if (reachable.decrementAndGet() == 0) {
-                Posix.system().unmap(address, byteSize);
-            }
-        }
+        mapped.close();
     }
 }

@@ -1,0 +1,99 @@
+package dev.larder.client;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.SegmentFile;
+import dev.larder.posix.FileStatus;
+import dev.larder.posix.MappedMemory;
+import dev.larder.posix.Posix;
+import java.nio.file.Path;
+import java.time.Instant;
+
+/** Opens and maps the files that a version's arrays lie in, in the store or outside. */
+final class SegmentFiles {
+    private SegmentFiles() {}
+
+    /** Maps the first {@code byteSize} bytes of a file of a leased version; the descriptor is closed again. */
+    static MappedMemory map(Posix posix, Lease lease, Path file, long byteSize) {
+        int descriptor = open(posix, lease, file);
+        try {
+            long found = posix.status(descriptor).byteSize();
+            if (found < byteSize) {
+                throw Failure.of(ErrorCode.CHECKSUM, "file is shorter than its index says")
+                        .with("file", file)
+                        .with("found", found)
+                        .with("expected", byteSize)
+                        .remedy("load the dataset anew");
+            }
+            return MappedMemory.readOnly(posix, descriptor, byteSize);
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /**
+     * Maps the first {@code byteSize} bytes of a file that lies outside the store, as long as it is the very file that was loaded.
+     */
+    static MappedMemory mapOutside(Posix posix, SegmentFile source, long byteSize) {
+        int descriptor = openOutside(posix, source);
+        try {
+            return MappedMemory.readOnly(posix, descriptor, byteSize);
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    /** Fails where a file outside the store is not any more what was loaded. */
+    static void requireUnchanged(Posix posix, SegmentFile source) {
+        posix.close(openOutside(posix, source));
+    }
+
+    private static int openOutside(Posix posix, SegmentFile source) {
+        int descriptor;
+        try {
+            descriptor = posix.openForReading(Path.of(source.file()));
+        } catch (LarderException e) {
+            throw e.code() != ErrorCode.NOT_FOUND
+                    ? e
+                    : Failure.of(ErrorCode.BAD_INPUT, "file of an array that is mapped in place is missing")
+                            .with("file", source.file())
+                            .cause(e)
+                            .remedy("bring it back, or load the dataset from elsewhere");
+        }
+        try {
+            FileStatus found = posix.status(descriptor);
+            if (found.inode() != source.inode()
+                    || found.byteSize() != source.byteSize()
+                    || found.modifiedNanos() != source.modifiedNanos()) {
+                throw Failure.of(ErrorCode.CHECKSUM, "file of an array that is mapped in place has changed")
+                        .with("file", source.file())
+                        .with("bytes", found.byteSize())
+                        .with("loadedBytes", source.byteSize())
+                        .with("modified", Instant.EPOCH.plusNanos(found.modifiedNanos()))
+                        .with("loadedModified", Instant.EPOCH.plusNanos(source.modifiedNanos()))
+                        .remedy("larder reload makes what it holds now the next version");
+            }
+            return descriptor;
+        } catch (RuntimeException | Error e) {
+            posix.close(descriptor);
+            throw e;
+        }
+    }
+
+    /** Opens a file of a leased version; one that is missing is damage, as only a daemon that ends removes what is leased. */
+    static int open(Posix posix, Lease lease, Path file) {
+        try {
+            return posix.openForReading(file);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                lease.requireInStore();
+                throw Failure.of(ErrorCode.CHECKSUM, "file of a published version is missing")
+                        .with("file", file)
+                        .cause(e)
+                        .remedy("load the dataset anew");
+            }
+            throw e;
+        }
+    }
+}

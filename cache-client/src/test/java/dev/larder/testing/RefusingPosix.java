@@ -1,0 +1,35 @@
+package dev.larder.testing;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.posix.Posix;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The system, in a process that for a while has as many mappings as it may have. */
+public final class RefusingPosix {
+    private RefusingPosix() {}
+
+    /** Returns the system whose one call fails for want of room as often as {@code refusals} says. */
+    public static Posix refusing(String call, AtomicInteger refusals) {
+        return (Posix) Proxy.newProxyInstance(
+                Posix.class.getClassLoader(), new Class<?>[] {Posix.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals(call)) {
+                        refuse(refusals);
+                    }
+                    try {
+                        return method.invoke(Posix.system(), arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    /** Fails as often as {@code refusals} says. */
+    public static void refuse(AtomicInteger refusals) {
+        if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            throw Failure.of(ErrorCode.NO_SPACE, "no room").exception();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.larder.loader.fanout;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** The words of a ring that one process writes while others read them, in the order that the names say. */
+final class RingWords {
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle INTS = MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private RingWords() {}
+
+    static long longAcquire(ByteBuffer buffer, int offset) {
+        return (long) LONGS.getAcquire(buffer, offset);
+    }
+
+    static void longRelease(ByteBuffer buffer, int offset, long value) {
+        LONGS.setRelease(buffer, offset, value);
+    }
+
+    static int intAcquire(ByteBuffer buffer, int offset) {
+        return (int) INTS.getAcquire(buffer, offset);
+    }
+
+    static void intRelease(ByteBuffer buffer, int offset, int value) {
+        INTS.setRelease(buffer, offset, value);
+    }
+}
