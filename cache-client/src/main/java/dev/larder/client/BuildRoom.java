@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ByteSums;
+import dev.larder.posix.PageSize;
 import java.util.function.LongConsumer;
 
 /**
@@ -10,12 +11,11 @@ import java.util.function.LongConsumer;
  * than is needed, as many small arrays would have to ask for each otherwise. Used by one thread at a time.
  */
 final class BuildRoom {
-    private static final long HUGE_PAGE_BYTES = 2L << 20;
     private static final int AHEAD_SHARE = 8;
     private static final long MOST_AHEAD_BYTES = 16L << 20;
 
     private final LongConsumer makeRoom;
-    private long unitBytes = 4096;
+    private long unitBytes = PageSize.BYTES;
     private long grantedBytes;
     private long takenBytes;
 
@@ -37,8 +37,8 @@ final class BuildRoom {
     /** Learns what a file really occupies: where pages are huge, short files take whole ones. */
     void note(long fileBytes, long storedBytes) {
         long expected = ByteSums.roundUp(fileBytes, unitBytes);
-        if (storedBytes > expected && storedBytes == ByteSums.roundUp(fileBytes, HUGE_PAGE_BYTES)) {
-            unitBytes = HUGE_PAGE_BYTES;
+        if (storedBytes > expected && storedBytes == ByteSums.roundUp(fileBytes, PageSize.HUGE_BYTES)) {
+            unitBytes = PageSize.HUGE_BYTES;
             takenBytes = ByteSums.add(takenBytes, storedBytes - expected);
         }
     }

@@ -1,5 +1,7 @@
 package dev.larder.column;
 
+import dev.larder.layout.ByteSums;
+import dev.larder.posix.PageSize;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
@@ -16,8 +18,6 @@ final class NativeBytes implements AutoCloseable {
     private static final int PIECE_SHIFT = 22;
     private static final int PIECE_BYTES = 1 << PIECE_SHIFT;
     private static final int PIECE_MASK = PIECE_BYTES - 1;
-
-    private static final int PAGE_BYTES = 4096;
 
     private final ColumnMemory memory;
     private final List<UnsafeBuffer> pieces = new ArrayList<>();
@@ -87,7 +87,7 @@ final class NativeBytes implements AutoCloseable {
         }
         long pieceStart = populatedBytes - from;
         long to = pieceStart > 0 ? PIECE_BYTES : Math.max(wanted - pieceStart, 2L * from);
-        long roundedTo = Math.min(PIECE_BYTES, (to + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+        long roundedTo = Math.min(PIECE_BYTES, ByteSums.roundUp(to, PageSize.BYTES));
         memory.populate(pieces.get(pieces.size() - 1).addressOffset() + from, roundedTo - from);
         populatedBytes = pieceStart + roundedTo;
     }

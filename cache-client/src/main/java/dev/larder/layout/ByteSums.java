@@ -40,6 +40,11 @@ public final class ByteSums {
         return add(bytes, unit - 1) & -unit;
     }
 
+    /** Rounds down to a multiple of {@code unit}, a power of two. */
+    public static long roundDown(long bytes, long unit) {
+        return bytes & -unit;
+    }
+
     private static LarderException tooLarge(ArithmeticException cause) {
         return Failure.of(ErrorCode.NO_SPACE, "not enough space")
                 .with("needed", "more than 2^63 bytes")

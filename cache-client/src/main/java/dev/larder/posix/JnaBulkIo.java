@@ -13,7 +13,6 @@ final class JnaBulkIo implements BulkIo {
     private static final int EINTR = 4;
     private static final int EAGAIN = 11;
     private static final int EFAULT = 14;
-    private static final int SMALLEST_PAGE_BYTES = 4096;
 
     private final boolean canPopulate;
 
@@ -32,7 +31,7 @@ final class JnaBulkIo implements BulkIo {
     }
 
     private static boolean probePopulate() {
-        long byteSize = 16L * SMALLEST_PAGE_BYTES; // a page, however large it is
+        long byteSize = 16L * PageSize.BYTES; // a page, however large it is
         int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS;
         long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
         if (address == LibC.MAP_FAILED) {

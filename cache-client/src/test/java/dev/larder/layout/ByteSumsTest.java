@@ -21,6 +21,8 @@ class ByteSumsTest {
         assertThat(ByteSums.roundUp(4097, 4096)).isEqualTo(8192);
         assertThat(ByteSums.roundUp(4096, 4096)).isEqualTo(4096);
         assertThat(ByteSums.roundUp(0, 4096)).isZero();
+        assertThat(ByteSums.roundDown(8191, 4096)).isEqualTo(4096);
+        assertThat(ByteSums.roundDown(4096, 4096)).isEqualTo(4096);
     }
 
     @Test

@@ -9,6 +9,7 @@ import dev.larder.layout.ByteSums;
 import dev.larder.layout.StoreLocation;
 import dev.larder.layout.StoreOwner;
 import dev.larder.npy.NpyHeader;
+import dev.larder.posix.PageSize;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
@@ -38,7 +39,6 @@ import java.util.function.LongConsumer;
  * <p>Datasets are published one after the other. What they were read from is noted as text, for people.
  */
 public final class HandOver {
-    private static final long PAGE_BYTES = 4096;
 
     private final Larder larder;
     private final LoadRequest request;
@@ -169,7 +169,7 @@ public final class HandOver {
 
     /** Allows for the header and for what is not a whole page. */
     private static long storedBytes(long byteSize) {
-        return ByteSums.multiply(byteSize / PAGE_BYTES + 3, PAGE_BYTES);
+        return ByteSums.multiply(byteSize / PageSize.BYTES + 3, PageSize.BYTES);
     }
 
     private void copy(SourceArray array, DatasetBuilder builder) {

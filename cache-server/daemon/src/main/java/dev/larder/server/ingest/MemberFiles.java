@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.Names;
 import dev.larder.posix.FileStatus;
+import dev.larder.posix.PageSize;
 import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Mount;
@@ -18,9 +19,6 @@ import java.util.Map;
  * whatever the member does; the member can open them, as only it is told where they are, but can put nothing else there. Thread-safe.
  */
 final class MemberFiles {
-    private static final long PAGE_BYTES = 4096;
-    private static final long HUGE_PAGE_BYTES = 2 << 20;
-
     /** Looking at more at once would keep others waiting. */
     private static final int LOOKS = 2_000;
 
@@ -135,13 +133,13 @@ final class MemberFiles {
 
     /** An empty file takes memory too. */
     private static long storedBytes(long byteSize) {
-        return Math.multiplyExact(Math.addExact(byteSize / PAGE_BYTES, 2), PAGE_BYTES);
+        return Math.multiplyExact(Math.addExact(byteSize / PageSize.BYTES, 2), PageSize.BYTES);
     }
 
     /** Huge pages, and what a disk sets aside for a file that grows, are more than was announced. */
     private long mostStoredBytes(long announced) {
         long stored = storedBytes(announced);
-        return isExact ? stored : stored + Math.max(stored, HUGE_PAGE_BYTES);
+        return isExact ? stored : stored + Math.max(stored, PageSize.HUGE_BYTES);
     }
 
     private static String path(String array) {

@@ -3,7 +3,9 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
 import dev.larder.posix.BulkIo;
+import dev.larder.posix.PageSize;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +20,6 @@ import java.nio.file.Path;
 public final class IncomingSegment implements AutoCloseable {
     private static final int WRITABLE = 0600;
     private static final long NOT_MAPPED = 0;
-    private static final long HUGE_PAGE_BYTES = 2 << 20;
 
     private final Posix posix;
     private final BulkIo io = BulkIo.system();
@@ -56,7 +57,7 @@ public final class IncomingSegment implements AutoCloseable {
     /** Asks for huge pages where whole ones fit, and for small ones in the rest, so that a file takes what it is long. */
     private long map() {
         long start = io.mapWritable(descriptor, byteSize);
-        long huge = byteSize / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+        long huge = ByteSums.roundDown(byteSize, PageSize.HUGE_BYTES);
         if (huge > 0) {
             posix.adviseHugePages(start, huge);
         }

@@ -1,14 +1,11 @@
 package dev.larder.server.store;
 
+import dev.larder.layout.ByteSums;
+import dev.larder.posix.PageSize;
 import java.nio.ByteBuffer;
 
 /** Pages of the mapped segment, populated before they are shown, so that touching them cannot fail. */
 final class MappedWindow extends Window {
-    /** A huge page: the unit in which memory is to be had. */
-    private static final long STEP_BYTES = 2 << 20;
-
-    private static final long PAGE_BYTES = 4096;
-
     private final IncomingSegment segment;
     private final long end;
 
@@ -21,8 +18,8 @@ final class MappedWindow extends Window {
 
     @Override
     void moveTo(long position, long next) {
-        long from = next / PAGE_BYTES * PAGE_BYTES;
-        long to = Math.min(end, (next / STEP_BYTES + 1) * STEP_BYTES);
+        long from = ByteSums.roundDown(next, PageSize.BYTES);
+        long to = Math.min(end, ByteSums.roundDown(next, PageSize.HUGE_BYTES) + PageSize.HUGE_BYTES);
         long address = segment.populate(from, to - from);
         int byteSize = (int) (to - from);
         show(segment.posix().bufferOver(address, byteSize), address, from, byteSize);

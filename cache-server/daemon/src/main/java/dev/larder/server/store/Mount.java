@@ -1,5 +1,6 @@
 package dev.larder.server.store;
 
+import dev.larder.posix.PageSize;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,10 +22,6 @@ public record Mount(Path point, String type, String options) {
     private static final Pattern LINE = Pattern.compile("\\S+ (?<point>\\S+) (?<type>\\S+) (?<options>\\S+) .*");
     private static final Pattern HUGE = Pattern.compile("(?:^|.*,)huge=(?<word>[a-z_]+)(?:,.*|$)");
     private static final String NO_HUGE_PAGES = "never";
-    private static final long HUGE_PAGE_BYTES = 2L << 20;
-
-    /** What files occupy multiples of. */
-    static final long PAGE_BYTES = 4096;
 
     /** Finds the mount of a folder: the deepest one above it, the last where several cover each other. */
     public static Optional<Mount> of(Path folder) {
@@ -63,15 +60,15 @@ public record Mount(Path point, String type, String options) {
 
     /** Returns what the shortest file occupies that is written in the usual way. */
     public long fileUnitBytes() {
-        return type.equals("tmpfs") && hugePages().equals("always") ? HUGE_PAGE_BYTES : PAGE_BYTES;
+        return type.equals("tmpfs") && hugePages().equals("always") ? PageSize.HUGE_BYTES : PageSize.BYTES;
     }
 
     /**
      * Returns what the index and the manifest of a version occupy that count as its own: on small pages they are not worth counting.
      */
     static long manifestBytes(Path folder) {
-        long unit = of(folder).map(Mount::fileUnitBytes).orElse(PAGE_BYTES);
-        return unit == PAGE_BYTES ? 0 : 2 * unit;
+        long unit = of(folder).map(Mount::fileUnitBytes).orElse(PageSize.BYTES);
+        return unit == PageSize.BYTES ? 0 : 2 * unit;
     }
 
     /** Tells whether files of this mount may have huge pages. */

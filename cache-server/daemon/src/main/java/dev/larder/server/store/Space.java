@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.posix.MemoryGroup;
+import dev.larder.posix.PageSize;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -59,7 +60,7 @@ final class Space {
     Space(Path root, OptionalLong capacityBytes, long heldBytes, Path machine) {
         this.root = root;
         this.machine = machine;
-        this.fileUnitBytes = Mount.of(root).map(Mount::fileUnitBytes).orElse(Mount.PAGE_BYTES);
+        this.fileUnitBytes = Mount.of(root).map(Mount::fileUnitBytes).orElse(PageSize.BYTES);
         this.mostBytes = freeBytes() + heldBytes;
         this.capacityBytes = capacityBytes.orElse(mostBytes / 100 * DEFAULT_PERCENT);
     }

@@ -8,6 +8,7 @@ import dev.larder.layout.ByteSums;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.BulkIo;
+import dev.larder.posix.PageSize;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -41,7 +42,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Store implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Store.class);
-    private static final int PAGE_BYTES = 4096;
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int SECRET_BYTES = 16;
 
@@ -252,7 +252,7 @@ public final class Store implements AutoCloseable {
 
     /** Returns what a file of this length will occupy. */
     public static long storedBytes(long fileBytes) {
-        return ByteSums.roundUp(fileBytes, PAGE_BYTES);
+        return ByteSums.roundUp(fileBytes, PageSize.BYTES);
     }
 
     /** Makes memory for a load, which lies in the store and grows a reservation. The caller closes it, and then the reservation. */
