@@ -25,8 +25,14 @@ public interface BulkIo {
     /** Reads from a position to an address; returns how many bytes, 0 at the end of the file. */
     long read(int descriptor, long position, long address, long byteSize);
 
+    /** Reads into a direct buffer, whatever its own position and limit; returns how many bytes, 0 at the end of the file. */
+    long read(int descriptor, long position, ByteBuffer direct, int offset, int byteSize);
+
     /** Writes all bytes from an address to a position. */
     void write(int descriptor, long position, long address, long byteSize);
+
+    /** Writes bytes of a direct buffer to a position, whatever its own position and limit. */
+    void write(int descriptor, long position, ByteBuffer direct, int offset, int byteSize);
 
     /** Sets the length of a file; what that adds is a hole. */
     void resize(int descriptor, long byteSize);
@@ -61,7 +67,10 @@ public interface BulkIo {
      */
     boolean discard(long address, long byteSize);
 
-    /** Returns where the bytes of a direct buffer begin, whatever its position. The buffer stays their owner. */
+    /**
+     * Returns where the bytes of a direct buffer begin, whatever its position. They go with the buffer: who uses the
+     * address keeps the buffer reachable meanwhile ({@link java.lang.ref.Reference#reachabilityFence}).
+     */
     long addressOf(ByteBuffer direct);
 
     /** Spreads what the calling thread allocates from now on over these memory nodes; false where the kernel refuses. */

@@ -4,9 +4,11 @@ import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.Objects;
 
 /** Calls the C library through JNA. */
 final class JnaBulkIo implements BulkIo {
@@ -57,6 +59,26 @@ final class JnaBulkIo implements BulkIo {
                 return read;
             }
             requireInterrupted("pread", position, byteSize);
+        }
+    }
+
+    @Override
+    public long read(int descriptor, long position, ByteBuffer direct, int offset, int byteSize) {
+        Objects.checkFromIndexSize(offset, byteSize, direct.capacity());
+        try {
+            return read(descriptor, position, addressOf(direct) + offset, byteSize);
+        } finally {
+            Reference.reachabilityFence(direct); // or the collector could free what the call works on
+        }
+    }
+
+    @Override
+    public void write(int descriptor, long position, ByteBuffer direct, int offset, int byteSize) {
+        Objects.checkFromIndexSize(offset, byteSize, direct.capacity());
+        try {
+            write(descriptor, position, addressOf(direct) + offset, byteSize);
+        } finally {
+            Reference.reachabilityFence(direct);
         }
     }
 

@@ -46,6 +46,33 @@ class BulkIoTest {
     }
 
     @Test
+    void bytesAreReadIntoAndWrittenFromAnyPlaceOfABufferWhateverItsPosition() throws IOException {
+        Path file = Files.write(folder.resolve("file"), new byte[] {1, 2, 3, 4, 5});
+        ByteBuffer buffer = ByteBuffer.allocateDirect(10).position(7).limit(8);
+        int descriptor = posix.openOrCreate(file, 0600);
+
+        assertThat(io.read(descriptor, 3, buffer, 1, 9)).isEqualTo(2);
+        assertThat(io.read(descriptor, 5, buffer, 0, 10)).isZero();
+        io.write(descriptor, 6, buffer, 2, 1);
+
+        posix.close(descriptor);
+        assertThat(buffer.position()).isEqualTo(7);
+        assertThat(buffer.limit()).isEqualTo(8);
+        assertThat(Files.readAllBytes(file)).containsExactly(1, 2, 3, 4, 5, 0, 5);
+    }
+
+    @Test
+    void noByteBesideABufferIsReadOrWritten() throws IOException {
+        int descriptor = posix.openOrCreate(Files.write(folder.resolve("file"), new byte[10]), 0600);
+        ByteBuffer buffer = ByteBuffer.allocateDirect(10);
+
+        assertThatThrownBy(() -> io.read(descriptor, 0, buffer, 2, 9)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> io.write(descriptor, 0, buffer, -1, 9)).isInstanceOf(IndexOutOfBoundsException.class);
+
+        posix.close(descriptor);
+    }
+
+    @Test
     @Timeout(300)
     void aPipeThatNobodyWritesToIsOpenedAtOnceAndTellsWhatItIs() throws Exception {
         Path pipe = folder.resolve("pipe");

@@ -82,7 +82,7 @@ final class SourceProbe {
     private static byte[] read(Path file, int descriptor, long byteSize) {
         ByteBuffer direct = BEGINNING.get().clear().limit((int) Math.min(BEGINNING_BYTES, byteSize));
         try {
-            if (IO.read(descriptor, 0, IO.addressOf(direct), direct.limit()) < direct.limit()) {
+            if (IO.read(descriptor, 0, direct, 0, direct.limit()) < direct.limit()) {
                 throw Refusal.changed(file);
             }
         } catch (LarderException e) {

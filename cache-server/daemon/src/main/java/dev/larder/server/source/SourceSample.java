@@ -62,10 +62,9 @@ public final class SourceSample {
     /** Reads a block; of a file that has become shorter what there is, which gives another hash. */
     private static void update(MessageDigest digest, int descriptor, long offset, int length) {
         ByteBuffer block = STEP.get().clear();
-        long address = BulkIo.system().addressOf(block);
         int read = 0;
         while (read < length) {
-            long count = BulkIo.system().read(descriptor, offset + read, address + read, length - read);
+            long count = BulkIo.system().read(descriptor, offset + read, block, read, length - read);
             if (count == 0) {
                 break;
             }

@@ -42,9 +42,8 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
 
     /** Returns what stands in a lock file that is open and regular, whatever bytes it is: the lock alone counts. */
     static String text(int descriptor) {
-        BulkIo io = BulkIo.system();
         ByteBuffer direct = ByteBuffer.allocateDirect(LONGEST_BYTES);
-        byte[] text = new byte[(int) io.read(descriptor, 0, io.addressOf(direct), LONGEST_BYTES)];
+        byte[] text = new byte[(int) BulkIo.system().read(descriptor, 0, direct, 0, LONGEST_BYTES)];
         direct.get(text);
         return new String(text, StandardCharsets.UTF_8);
     }

@@ -136,8 +136,7 @@ public final class Regions implements AutoCloseable {
         try {
             FileStatus status = posix.status(descriptor);
             ByteBuffer header = header();
-            BulkIo bulk = BulkIo.system();
-            long read = status.isRegular() ? bulk.read(descriptor, 0, bulk.addressOf(header), header.capacity()) : 0;
+            long read = status.isRegular() ? BulkIo.system().read(descriptor, 0, header, 0, header.capacity()) : 0;
             if (read < header.capacity() || header.getLong(RegionDescriptor.MAGIC_OFFSET) != RegionDescriptor.MAGIC) {
                 return Optional.empty();
             }
@@ -272,8 +271,7 @@ public final class Regions implements AutoCloseable {
         header.put(RegionDescriptor.KIND_OFFSET, row.kind().getBytes(StandardCharsets.US_ASCII));
         header.putLong(RegionDescriptor.CREATOR_PID_OFFSET, row.creatorPid());
         header.putLong(RegionDescriptor.CREATED_OFFSET, row.created().toEpochMilli());
-        BulkIo bulk = BulkIo.system();
-        bulk.write(descriptor, 0, bulk.addressOf(header), header.capacity());
+        BulkIo.system().write(descriptor, 0, header, 0, header.capacity());
     }
 
     /** Takes a name away, where the region that has it has this id; 0 stands for any. False where there is none. */

@@ -7,7 +7,6 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.posix.BulkIo;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
-import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -181,14 +180,10 @@ final class StoreLock implements AutoCloseable {
         while (direct.hasRemaining()) {
             direct.put((byte) '\n');
         }
-        try {
-            io.write(descriptor, 0, io.addressOf(direct), RECORD_BYTES);
-            io.resize(descriptor, RECORD_BYTES);
-            if (!isVolatile) {
-                io.sync(descriptor);
-            }
-        } finally {
-            Reference.reachabilityFence(direct);
+        io.write(descriptor, 0, direct, 0, RECORD_BYTES);
+        io.resize(descriptor, RECORD_BYTES);
+        if (!isVolatile) {
+            io.sync(descriptor);
         }
     }
 

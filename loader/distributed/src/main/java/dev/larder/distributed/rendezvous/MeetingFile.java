@@ -85,7 +85,7 @@ final class MeetingFile implements AutoCloseable {
         long byteSize =
                 Math.min(posix.status(descriptor).byteSize(), MeetingFileDescriptor.byteSize(Seat.MAX_WORLD_SIZE));
         ByteBuffer direct = ByteBuffer.allocateDirect((int) byteSize);
-        long count = byteSize == 0 ? 0 : io.read(descriptor, 0, io.addressOf(direct), byteSize);
+        long count = byteSize == 0 ? 0 : io.read(descriptor, 0, direct, 0, direct.capacity());
         return MeetingFileDescriptor.wrap(direct.limit((int) count));
     }
 
@@ -95,7 +95,7 @@ final class MeetingFile implements AutoCloseable {
         ByteBuffer direct = ByteBuffer.allocateDirect(MeetingFileDescriptor.byteSize(seat.worldSize()));
         MeetingFileDescriptor content = MeetingFileDescriptor.begin(direct, seat, machine);
         try {
-            io.write(descriptor, 0, io.addressOf(direct), direct.capacity());
+            io.write(descriptor, 0, direct, 0, direct.capacity());
             io.resize(descriptor, direct.capacity());
             return content;
         } catch (LarderException e) {
@@ -117,7 +117,7 @@ final class MeetingFile implements AutoCloseable {
     }
 
     private void write(MeetingFileDescriptor content, int offset, int length) {
-        io.write(descriptor, offset, io.addressOf(content.bytes()) + offset, length);
+        io.write(descriptor, offset, content.bytes(), offset, length);
     }
 
     /** Removes the file, which is locked and in place. */

@@ -94,7 +94,7 @@ public final class FolderRegions implements RegionSource {
             header.putLong(RegionDescriptor.ID_OFFSET, id);
             header.putLong(RegionDescriptor.BYTE_SIZE_OFFSET, spec.byteSize());
             header.put(RegionDescriptor.KIND_OFFSET, spec.kind().getBytes(StandardCharsets.US_ASCII));
-            BulkIo.system().write(descriptor, 0, BulkIo.system().addressOf(header), header.capacity());
+            BulkIo.system().write(descriptor, 0, header, 0, header.capacity());
         } finally {
             posix.close(descriptor);
         }
