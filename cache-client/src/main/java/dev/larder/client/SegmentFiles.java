@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.SegmentFile;
+import dev.larder.posix.FileStamp;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
@@ -63,9 +64,7 @@ final class SegmentFiles {
         }
         try {
             FileStatus found = posix.status(descriptor);
-            if (found.inode() != source.inode()
-                    || found.byteSize() != source.byteSize()
-                    || found.modifiedNanos() != source.modifiedNanos()) {
+            if (!FileStamp.of(found).equals(source.stamp())) {
                 throw Failure.of(ErrorCode.CHECKSUM, "file of an array that is mapped in place has changed")
                         .with("file", source.file())
                         .with("bytes", found.byteSize())

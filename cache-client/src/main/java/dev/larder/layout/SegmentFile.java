@@ -1,5 +1,7 @@
 package dev.larder.layout;
 
+import dev.larder.posix.FileStamp;
+
 /**
  * Describes a file that holds arrays, as the index has it.
  *
@@ -12,6 +14,11 @@ public record SegmentFile(String file, long byteSize, long modifiedNanos, long i
     /** Describes a file of the store, which never changes. */
     public static SegmentFile inStore(String file, long byteSize) {
         return new SegmentFile(file, byteSize, 0, 0);
+    }
+
+    /** Returns what the file looked like when it was loaded. */
+    public FileStamp stamp() {
+        return new FileStamp(inode, byteSize, modifiedNanos);
     }
 
     /** Tells whether a segment lies outside the store, by its path. */

@@ -119,10 +119,7 @@ final class Verification {
 
     private static boolean isStill(SourceRecord source) {
         try {
-            SourceIdentity now = SourceIdentity.of(Path.of(source.path()));
-            return now.byteSize() == source.bytes()
-                    && now.modifiedNanos() == source.modified()
-                    && now.inode() == source.inode();
+            return SourceIdentity.of(Path.of(source.path())).stamp().equals(source.stamp());
         } catch (LarderException e) {
             return false;
         }

@@ -1,6 +1,7 @@
 package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
+import dev.larder.posix.FileStamp;
 import dev.larder.posix.FileStatus;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,6 +62,11 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
             throw irregular(file, status.isFolder());
         }
         return new SourceIdentity(file.toAbsolutePath(), status.byteSize(), status.modifiedNanos(), status.inode());
+    }
+
+    /** Returns what the file looked like then. */
+    public FileStamp stamp() {
+        return new FileStamp(inode, byteSize, modifiedNanos);
     }
 
     private static LarderException irregular(Path file, boolean isFolder) {

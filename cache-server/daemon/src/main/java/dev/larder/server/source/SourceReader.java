@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.posix.BulkIo;
+import dev.larder.posix.FileStamp;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 
@@ -63,10 +64,7 @@ public final class SourceReader implements AutoCloseable {
         if (!status.isRegular()) {
             throw Refusal.changed(seen.file());
         }
-        if (!status.isLinked()
-                || status.inode() != seen.inode()
-                || status.byteSize() != seen.byteSize()
-                || status.modifiedNanos() != seen.modifiedNanos()) {
+        if (!status.isLinked() || !FileStamp.of(status).equals(seen.stamp())) {
             throw Refusal.changed(seen.file());
         }
     }

@@ -7,7 +7,7 @@ import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
-import dev.larder.posix.FileStatus;
+import dev.larder.posix.FileStamp;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -493,11 +493,11 @@ final class Adoption {
 
     /** A file outside the store is only looked at, never removed, whatever it turns out to be. */
     private void requireUnchanged(Path folder, SegmentFile segment) {
-        FileStatus found;
+        FileStamp found;
         try {
             int descriptor = posix.openForReading(Path.of(segment.file()));
             try {
-                found = posix.status(descriptor);
+                found = FileStamp.of(posix.status(descriptor));
             } finally {
                 posix.close(descriptor);
             }
@@ -507,9 +507,7 @@ final class Adoption {
             }
             throw damaged(folder, "file that is mapped in place cannot be opened: " + segment.file(), null);
         }
-        if (found.inode() != segment.inode()
-                || found.byteSize() != segment.byteSize()
-                || found.modifiedNanos() != segment.modifiedNanos()) {
+        if (!found.equals(segment.stamp())) {
             throw damaged(folder, "file that is mapped in place has changed: " + segment.file(), null);
         }
     }

@@ -1,5 +1,7 @@
 package dev.larder.server.store;
 
+import dev.larder.posix.FileStamp;
+
 /**
  * Says where arrays came from, so that a version can be loaded again.
  *
@@ -11,6 +13,11 @@ package dev.larder.server.store;
  * @param sample a hash of its length and of blocks of it, in hex; empty where it was not taken
  */
 public record SourceRecord(String array, String path, long bytes, long modified, long inode, String sample) {
+    /** Returns what the file looked like when it was loaded. */
+    public FileStamp stamp() {
+        return new FileStamp(inode, bytes, modified);
+    }
+
     /** Tells whether the file has the length and, where it was sampled, the bytes of the other, however old it is. */
     public boolean looksLike(SourceRecord other) {
         return array.equals(other.array)
