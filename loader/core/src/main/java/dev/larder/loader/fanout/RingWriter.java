@@ -146,14 +146,16 @@ final class RingWriter implements AutoCloseable {
     /** Announces that batches before {@code claimed} may be written from now on; what follows is seen after it. */
     void claim(long claimed) {
         RingWords.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
-        VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.finish
+        VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.sit
     }
 
     /** Writes the next batch and publishes it. */
     void write(Batch batch) {
         ByteBuffer slot = slots[(int) (published % slots.length)];
         // A sequence lock: "writing" is visible before any of the data, "written" only after all of it. A reader that
-        // finds the same "written" before and after it has copied has copied one batch.
+        // finds the same "written" before and after it has copied has copied one batch. Where the producer dies in
+        // between,
+        // the slot stays "writing", and "published" never counts it.
         slot.putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(published));
         VarHandle.storeStoreFence();
         slot.putLong(RingDescriptor.SLOT_EPOCH_OFFSET, batch.epoch())
@@ -171,7 +173,7 @@ final class RingWriter implements AutoCloseable {
         }
         RingWords.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
         published++;
-        RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published);
+        RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published); // last: who sees it sees the batch
     }
 
     private static void writePart(ByteBuffer slot, int part, long dataOffset, BatchArray array) {
@@ -187,6 +189,7 @@ final class RingWriter implements AutoCloseable {
     /** Tells whoever has this ticket that nobody waits for it any more; what follows is seen after it. */
     void markDropped(int seat, long ticket) {
         RingWords.longRelease(header, RingDescriptor.droppedOffset(seat), ticket);
+        // Before its slots are written anew: a consumer that finds a batch overwritten also finds that it was dropped.
         VarHandle.fullFence();
     }
 

@@ -6,6 +6,7 @@ import dev.larder.layout.RingDescriptor;
 import dev.larder.posix.BulkIo;
 import dev.larder.posix.Posix;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -21,7 +22,10 @@ final class Seat implements AutoCloseable {
     private final int descriptor;
     private final ByteBuffer page =
             ByteBuffer.allocateDirect(RingDescriptor.SEAT_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+
+    /** Looked up once: the page is written for every batch. */
     private final long pageAddress = bulk.addressOf(page);
+
     private boolean open = true;
 
     private Seat(Posix posix, int number, int descriptor) {
@@ -68,11 +72,13 @@ final class Seat implements AutoCloseable {
 
     /** Has the producer wait for this consumer from now on, which needs the batches from {@code finished} on. */
     void sit(long finished) {
-        writeTicket(0);
+        writeTicket(0); // first: without a ticket the producer passes over what stands in the page
         page.putLong(RingDescriptor.SEAT_PID_OFFSET, ProcessHandle.current().pid());
         write(RingDescriptor.SEAT_PID_OFFSET, Long.BYTES);
         finish(finished);
-        writeTicket(ThreadLocalRandom.current().nextLong() | 1);
+        writeTicket(ThreadLocalRandom.current().nextLong() | 1); // last: who sees it sees where we begin
+        // The consumer's half of a Dekker pair: write the ticket, then look at what is claimed. The producer claims,
+        // then looks at the tickets (RingWriter.claim): at least one of the two sees the other.
         VarHandle.fullFence();
     }
 
@@ -82,7 +88,7 @@ final class Seat implements AutoCloseable {
         page.putLong(RingDescriptor.SEAT_FINISHED_OFFSET, finished);
         page.putLong(RingDescriptor.SEAT_CHECK_OFFSET, ~finished);
         write(RingDescriptor.SEAT_FINISHED_OFFSET, 2 * Long.BYTES);
-        VarHandle.fullFence(); // the consumer's half of a Dekker pair: finish, then look at what is claimed
+        VarHandle.fullFence(); // as in sit, for a consumer that begins later than it first said
     }
 
     private void writeTicket(long ticket) {
@@ -92,6 +98,7 @@ final class Seat implements AutoCloseable {
 
     private void write(int offset, int length) {
         bulk.write(descriptor, offset, pageAddress + offset, length);
+        Reference.reachabilityFence(page); // whose memory goes when nobody can reach it
     }
 
     /** Gets up. Idempotent. */

@@ -23,7 +23,10 @@ final class Seats {
     private final int[] descriptors;
     private final ByteBuffer page =
             ByteBuffer.allocateDirect(RingDescriptor.SEAT_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+
+    /** Looked up once: pages are read for every batch. */
     private final long pageAddress = bulk.addressOf(page);
+
     private final long[] tickets;
     private final long[] finished;
     private final long[] dropped;
