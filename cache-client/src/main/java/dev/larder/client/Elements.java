@@ -1,6 +1,7 @@
 package dev.larder.client;
 
 import dev.larder.npy.Dtype;
+import dev.larder.npy.Half;
 import dev.larder.posix.RawMemory;
 
 /** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
@@ -66,7 +67,7 @@ final class Elements {
         return switch (kind) {
             case FLOAT64 -> Double.longBitsToDouble(int64(address, swapped));
             case FLOAT32 -> Float.intBitsToFloat(int32(address, swapped));
-            case FLOAT16 -> halfToFloat(int16(address, swapped));
+            case FLOAT16 -> Half.toFloat(int16(address, swapped));
             case UINT64 -> unsignedToDouble(int64(address, swapped));
             default -> toLong(kind, address, swapped);
         };
@@ -113,18 +114,5 @@ final class Elements {
     /** Rounds once, to nearest even, as numpy's cast of uint64 to float64 does. */
     private static double unsignedToDouble(long value) {
         return value >= 0 ? value : (double) ((value >>> 1) | (value & 1)) * 2;
-    }
-
-    /** Widens IEEE 754 binary16, exactly. */
-    static float halfToFloat(short half) {
-        int sign = (half & 0x8000) << 16;
-        int exponent = (half >>> 10) & 0x1f;
-        int fraction = half & 0x3ff;
-        if (exponent == 0) {
-            float magnitude = fraction * 0x1p-24f;
-            return sign == 0 ? magnitude : -magnitude;
-        }
-        int widened = exponent == 0x1f ? 0xff : exponent + (127 - 15);
-        return Float.intBitsToFloat(sign | (widened << 23) | (fraction << 13));
     }
 }

@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.npy.Bfloat16;
 import dev.larder.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class BfloatAccumulator extends FloatAccumulator {
         RawMemory.copy(array, position, halves, START, byteSize);
         int count = byteSize / Short.BYTES;
         for (int i = 0; i < count; i++) {
-            target[i] = HalfFloats.bfloatToFloat(halves[i]);
+            target[i] = Bfloat16.toFloat(halves[i]);
         }
         return count;
     }
@@ -27,7 +28,7 @@ final class BfloatAccumulator extends FloatAccumulator {
     void write(@Nullable Object array, long position, int byteSize, float[] source) {
         int count = byteSize / Short.BYTES;
         for (int i = 0; i < count; i++) {
-            halves[i] = HalfFloats.floatToBfloat(source[i]);
+            halves[i] = (short) Bfloat16.ofFloat(source[i]);
         }
         RawMemory.copy(halves, START, array, position, byteSize);
     }

@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.npy.Half;
 import dev.larder.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ final class HalfAccumulator extends FloatAccumulator {
         RawMemory.copy(array, position, halves, START, byteSize);
         int count = byteSize / Short.BYTES;
         for (int i = 0; i < count; i++) {
-            target[i] = HalfFloats.halfToFloat(halves[i]);
+            target[i] = Half.toFloat(halves[i]);
         }
         return count;
     }
@@ -27,7 +28,7 @@ final class HalfAccumulator extends FloatAccumulator {
     void write(@Nullable Object array, long position, int byteSize, float[] source) {
         int count = byteSize / Short.BYTES;
         for (int i = 0; i < count; i++) {
-            halves[i] = HalfFloats.floatToHalf(source[i]);
+            halves[i] = (short) Half.ofFloat(source[i]);
         }
         RawMemory.copy(halves, START, array, position, byteSize);
     }

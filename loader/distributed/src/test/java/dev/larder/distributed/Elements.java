@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.npy.Bfloat16;
+import dev.larder.npy.Half;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
@@ -34,8 +36,8 @@ final class Elements {
         switch (type) {
             case FLOAT -> buffer.putFloat(offset, (float) value);
             case DOUBLE -> buffer.putDouble(offset, value);
-            case HALF -> buffer.putShort(offset, HalfFloats.floatToHalf((float) value));
-            case BFLOAT16 -> buffer.putShort(offset, HalfFloats.floatToBfloat((float) value));
+            case HALF -> buffer.putShort(offset, (short) Half.ofFloat((float) value));
+            case BFLOAT16 -> buffer.putShort(offset, (short) Bfloat16.ofFloat((float) value));
             case INT -> buffer.putInt(offset, random.nextInt());
             case LONG -> buffer.putLong(offset, random.nextLong());
         }
@@ -47,13 +49,10 @@ final class Elements {
         switch (type) {
             case FLOAT -> result.putFloat(offset, floats(op, ranks, b -> b.getFloat(offset)));
             case HALF ->
-                result.putShort(
-                        offset,
-                        HalfFloats.floatToHalf(floats(op, ranks, b -> HalfFloats.halfToFloat(b.getShort(offset)))));
+                result.putShort(offset, (short) Half.ofFloat(floats(op, ranks, b -> Half.toFloat(b.getShort(offset)))));
             case BFLOAT16 ->
-                result.putShort(
-                        offset,
-                        HalfFloats.floatToBfloat(floats(op, ranks, b -> HalfFloats.bfloatToFloat(b.getShort(offset)))));
+                result.putShort(offset, (short)
+                        Bfloat16.ofFloat(floats(op, ranks, b -> Bfloat16.toFloat(b.getShort(offset)))));
             case DOUBLE -> result.putDouble(offset, doubles(op, ranks, offset));
             case INT -> result.putInt(offset, (int) longs(op, ranks, b -> b.getInt(offset)));
             case LONG -> result.putLong(offset, longs(op, ranks, b -> b.getLong(offset)));

@@ -1,6 +1,7 @@
 package dev.larder.command.show;
 
 import dev.larder.npy.Dtype;
+import dev.larder.npy.Half;
 import dev.larder.npy.Kind;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
@@ -54,7 +55,7 @@ final class Numbers {
     /** Returns a float of 2, 4, 8 or 16 bytes; the last is what x86 computes with, rounded to a double. */
     static double floatAt(int itemSize, ByteBuffer bytes, int position) {
         return switch (itemSize) {
-            case HALF_BYTES -> half(bytes.getShort(position));
+            case HALF_BYTES -> Half.toFloat(bytes.getShort(position));
             case Float.BYTES -> bytes.getFloat(position);
             case EXTENDED_BYTES -> extended(bytes, position);
             default -> bytes.getDouble(position);
@@ -74,21 +75,6 @@ final class Numbers {
             case Integer.BYTES -> unsigned ? Integer.toUnsignedLong(bytes.getInt(position)) : bytes.getInt(position);
             default -> bytes.getLong(position);
         };
-    }
-
-    /** Widens IEEE 754 binary16. */
-    static double half(short bits) {
-        int exponent = (bits >>> 10) & 0x1f;
-        int fraction = bits & 0x3ff;
-        double magnitude;
-        if (exponent == 0x1f) {
-            magnitude = fraction == 0 ? Double.POSITIVE_INFINITY : Double.NaN;
-        } else if (exponent == 0) {
-            magnitude = Math.scalb((double) fraction, -24);
-        } else {
-            magnitude = Math.scalb((double) (fraction | 0x400), exponent - 25);
-        }
-        return bits < 0 ? -magnitude : magnitude;
     }
 
     /** Reads the 80 bits that x86 computes with: 64 of significand with its leading one, 15 of exponent, a sign. */

@@ -1,5 +1,6 @@
 package dev.larder.loader.transform;
 
+import dev.larder.npy.Half;
 import dev.larder.posix.RawMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

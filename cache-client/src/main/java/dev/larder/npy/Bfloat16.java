@@ -1,18 +1,18 @@
-package dev.larder.loader.transform;
+package dev.larder.npy;
 
 /** Converts bfloat16 numbers, the upper halves of floats, rounding to the nearest, ties to even. */
-final class Bfloat16 {
+public final class Bfloat16 {
     private static final int QUIET = 0x0040;
 
     private Bfloat16() {}
 
     /** Returns the number that 16 bits stand for; every one is a float. */
-    static float toFloat(int bits) {
+    public static float toFloat(int bits) {
         return Float.intBitsToFloat(bits << 16);
     }
 
     /** Returns the bits of the bfloat16 nearest to a float. */
-    static int ofFloat(float value) {
+    public static int ofFloat(float value) {
         int bits = Float.floatToRawIntBits(value);
         if (Float.isNaN(value)) {
             return (bits >>> 16) | QUIET; // the lower half may be all that makes it NaN

@@ -1,4 +1,4 @@
-package dev.larder.loader.transform;
+package dev.larder.npy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
