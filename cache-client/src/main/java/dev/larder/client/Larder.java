@@ -15,6 +15,7 @@ import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.Request;
 import dev.larder.protocol.Retention;
+import dev.larder.time.Deadline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -50,7 +51,7 @@ public final class Larder implements AutoCloseable {
     public static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(10);
 
     /** How long a version may be locked by a daemon that asks who leases it, or that was stopped while it did. */
-    private static final long RESOLVE_LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final Duration RESOLVE_LIMIT = Duration.ofSeconds(2);
 
     /** What the array is called of a dataset that has only one. */
     private static final String ONLY_ARRAY = "data";
@@ -127,7 +128,7 @@ public final class Larder implements AutoCloseable {
         Names.requireDataset(name);
         Objects.requireNonNull(timeout, "the timeout is null");
         long startNs = System.nanoTime();
-        long endNs = startNs + DaemonWait.nanos(timeout);
+        Deadline deadline = Deadline.after(timeout);
         Dataset dataset = tryOpen(name);
         for (int attempt = 0; dataset == null; attempt++) {
             if (attempt == OPEN_ATTEMPTS) {
@@ -138,7 +139,7 @@ public final class Larder implements AutoCloseable {
                         .remedy("load it again; pin it where the store is too small for what is read at a time");
             }
             // It may be evicted between the daemon's answer and our lease: then it has to be asked for once more.
-            DaemonWait.awaitDataset(store, name, Duration.ofNanos(Math.max(0, endNs - System.nanoTime())));
+            DaemonWait.awaitDataset(store, name, deadline.remaining());
             dataset = tryOpen(name);
         }
         dataset.tookToOpen(Duration.ofNanos(System.nanoTime() - startNs));
@@ -198,10 +199,10 @@ public final class Larder implements AutoCloseable {
      * asking just now who leases it.
      */
     private @Nullable Dataset tryOpen(String name, LongPredicate mayBe, Predicate<Dataset> isWanted) {
-        long start = System.nanoTime();
+        Deadline deadline = Deadline.after(RESOLVE_LIMIT);
         Set<Long> others = new HashSet<>();
         boolean isLocked = true;
-        for (int attempt = 0; isLocked && System.nanoTime() - start < RESOLVE_LIMIT_NS; attempt++) {
+        for (int attempt = 0; isLocked && !deadline.isOver(); attempt++) {
             LockSupport.parkNanos(Math.min(attempt * 10_000L, LONGEST_PAUSE_NS));
             isLocked = false;
             for (long version : versions(name)) {
@@ -353,8 +354,8 @@ public final class Larder implements AutoCloseable {
 
     /** Opens what is resident; null where the name leads to no version. */
     private @Nullable Dataset tryOpen(String name) {
-        long start = System.nanoTime();
-        for (int attempt = 0; System.nanoTime() - start < RESOLVE_LIMIT_NS; attempt++) {
+        Deadline deadline = Deadline.after(RESOLVE_LIMIT);
+        for (int attempt = 0; !deadline.isOver(); attempt++) {
             Path folder = currentVersion(name);
             if (folder == null || (attempt >= DANGLING_ATTEMPTS && !Files.exists(folder))) {
                 return null;

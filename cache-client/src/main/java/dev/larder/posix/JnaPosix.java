@@ -6,6 +6,7 @@ import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.io.File;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -289,9 +290,9 @@ final class JnaPosix implements Posix {
 
     @Override
     public boolean awaitEnd(int process, Duration timeout) {
-        long start = System.nanoTime();
+        Deadline deadline = Deadline.after(timeout);
         while (true) {
-            long leftMs = timeout.toMillis() - (System.nanoTime() - start) / 1_000_000;
+            long leftMs = deadline.isOver() ? 0 : deadline.remainingMillis();
             int[] poll = {process, LibC.POLLIN}; // struct pollfd
             int ready = LibC.poll(poll, 1, (int) Math.max(0, Math.min(leftMs, Integer.MAX_VALUE)));
             if (ready < 0 && Native.getLastError() != EINTR) {

@@ -6,6 +6,7 @@ import dev.larder.error.LarderException;
 import dev.larder.layout.ColumnPart;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.NewFilesRequest.NewFile;
+import dev.larder.time.Deadline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -122,7 +123,7 @@ public final class BuildTurn implements AutoCloseable {
     /** Takes in the daemon's signs of life, so that it does not take us for dead. Its own silence ends nothing: it may be stopped. */
     private void listen() {
         try {
-            connection.finish(ProgressListener.NONE, ControlConnection.FOREVER);
+            connection.finish(ProgressListener.NONE, Deadline.none());
         } catch (LarderException e) {
             givenUp = e; // publishing will tell
         } catch (RuntimeException closed) {

@@ -3,11 +3,12 @@ package dev.larder.protocol;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Backoff;
+import dev.larder.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Asks the daemon of a store. Each call is a connection of its own: it needs no closing, calls from several threads do not
@@ -22,9 +23,8 @@ public final class ControlClient {
     /** How much longer than it may wait the daemon has to say that it waited in vain. */
     private static final Duration GRACE = Duration.ofSeconds(1);
 
-    private static final Duration LONGEST_WAIT = Duration.ofDays(3650);
-    private static final long FIRST_PAUSE_MS = 5;
-    private static final long LONGEST_PAUSE_MS = 500;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
     private final Path store;
     private final Duration silence;
@@ -83,7 +83,7 @@ public final class ControlClient {
             ControlConnection connection = persistence.connect();
             try {
                 connection.send(request.within(left));
-                Optional<Build> build = connection.awaitTurn(listener, left.plus(GRACE));
+                Optional<Build> build = connection.awaitTurn(listener, Deadline.after(left.plus(GRACE)));
                 if (build.isEmpty()) {
                     connection.close();
                 }
@@ -200,7 +200,7 @@ public final class ControlClient {
             ControlConnection connection = persistence.connect();
             try (connection) {
                 connection.send(new Request.Wait(request.name(), left, request.evenIfUnknown()));
-                return connection.finish(listener, left.plus(GRACE));
+                return connection.finish(listener, Deadline.after(left.plus(GRACE)));
             } catch (LarderException e) {
                 persistence.requireLost(connection, e);
             }
@@ -213,18 +213,18 @@ public final class ControlClient {
      */
     private final class Persistence {
         private final Duration timeout;
-        private final long endNs;
+        private final Deadline deadline;
+        private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         private boolean wasConnected;
-        private long pauseMs = FIRST_PAUSE_MS;
 
         Persistence(Duration timeout) {
-            this.timeout = timeout.compareTo(LONGEST_WAIT) < 0 ? timeout : LONGEST_WAIT;
-            this.endNs = System.nanoTime() + this.timeout.toNanos();
+            this.timeout = Duration.ofNanos(Deadline.nanos(timeout));
+            this.deadline = Deadline.after(timeout);
         }
 
         /** Returns the whole time as long as nobody has answered. */
         Duration timeLeft() {
-            return !wasConnected ? timeout : Duration.ofNanos(Math.max(0, endNs - System.nanoTime()));
+            return wasConnected ? deadline.remaining() : timeout;
         }
 
         ControlConnection connect() {
@@ -254,14 +254,9 @@ public final class ControlClient {
         }
 
         private void pause() {
-            try {
-                TimeUnit.MILLISECONDS.sleep(Math.min(pauseMs, timeLeft().toMillis() + 1));
-                pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+            if (!backoff.pause(deadline)) {
                 throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for a daemon")
                         .with("store", store)
-                        .cause(e)
                         .exception();
             }
         }
@@ -270,7 +265,7 @@ public final class ControlClient {
     private Done exchange(Request request, ProgressListener listener) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(request);
-            return connection.finish(listener, ControlConnection.FOREVER);
+            return connection.finish(listener, Deadline.none());
         }
     }
 

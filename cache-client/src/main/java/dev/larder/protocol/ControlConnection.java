@@ -5,6 +5,7 @@ import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
+import dev.larder.time.Deadline;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketException;
@@ -27,9 +28,6 @@ import org.jspecify.annotations.Nullable;
 
 /** One connection to a daemon, good for one request. Every step waits at most for the longest silence allowed. */
 final class ControlConnection implements AutoCloseable {
-    /** As long as the daemon shows that it lives. */
-    static final Duration FOREVER = Duration.ofDays(36_500);
-
     private static final long RETRY_NANOS = 2_000_000;
 
     private final Path store;
@@ -61,7 +59,7 @@ final class ControlConnection implements AutoCloseable {
         SocketChannel channel = null;
         ControlConnection connection = null;
         try {
-            channel = connect(store, address, Deadline.in(silence));
+            channel = connect(store, address, Deadline.after(silence));
             connection = new ControlConnection(store, silence, Selector.open(), channel);
             connection.shakeHands();
             return connection;
@@ -84,13 +82,13 @@ final class ControlConnection implements AutoCloseable {
 
     /** Waits from now on however long the daemon says nothing: one that was stopped may go on. */
     void bearSilence() {
-        silence = FOREVER;
+        silence = Deadline.FOREVER;
     }
 
     /** Sends one request. */
     void send(Request request) {
         ByteBuffer frame = requests.encode(request);
-        Deadline deadline = Deadline.in(silence);
+        Deadline deadline = Deadline.after(silence);
         try {
             while (frame.hasRemaining()) {
                 if (channel.write(frame) == 0) {
@@ -103,8 +101,8 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /** Waits until the daemon is done, and tells how far it is. */
-    Done finish(ProgressListener progress, Duration timeout) {
-        Response response = nextAnswer(progress, Deadline.in(timeout));
+    Done finish(ProgressListener progress, Deadline end) {
+        Response response = nextAnswer(progress, end);
         if (response instanceof Done done) {
             return done;
         }
@@ -113,7 +111,7 @@ final class ControlConnection implements AutoCloseable {
 
     /** Collects answers of one kind until the daemon is done. */
     <T extends Response> List<T> collect(Class<T> kind) {
-        Deadline end = Deadline.in(FOREVER);
+        Deadline end = Deadline.none();
         List<T> answers = new ArrayList<>();
         Response response = nextAnswer(ProgressListener.NONE, end);
         while (!(response instanceof Done)) {
@@ -127,8 +125,8 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /** Returns the turn to build, or nothing where what was to be built is resident. */
-    Optional<Build> awaitTurn(ProgressListener progress, Duration timeout) {
-        Response response = nextAnswer(progress, Deadline.in(timeout));
+    Optional<Build> awaitTurn(ProgressListener progress, Deadline end) {
+        Response response = nextAnswer(progress, end);
         if (response instanceof Build build) {
             return Optional.of(build);
         } else if (response instanceof Done) {
@@ -140,9 +138,9 @@ final class ControlConnection implements AutoCloseable {
     /** Returns the next response that is no progress; what the daemon refuses is thrown. */
     private Response nextAnswer(ProgressListener progress, Deadline end) {
         while (true) {
-            Response response = end.isWithin(silence)
+            Response response = end.remaining().compareTo(silence) <= 0
                     ? receive(end, "the time allowed is over")
-                    : receive(Deadline.in(silence), "the daemon gave no sign of life");
+                    : receive(Deadline.after(silence), "the daemon gave no sign of life");
             if (response instanceof Problem problem) {
                 throw problem.exception();
             } else if (response instanceof Progress step) {
@@ -173,7 +171,7 @@ final class ControlConnection implements AutoCloseable {
     private void shakeHands() {
         send(new Request.Hello(
                 Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ReleaseVersion.text()));
-        Response response = receive(Deadline.in(silence), "the daemon did not shake hands");
+        Response response = receive(Deadline.after(silence), "the daemon did not shake hands");
         if (response instanceof Problem problem) {
             throw problem.exception();
         } else if (response instanceof Welcome answer) {
@@ -212,7 +210,8 @@ final class ControlConnection implements AutoCloseable {
 
     private void await(int operation, Deadline deadline, String whatIfLate) throws IOException {
         key.interestOps(operation);
-        selector.select(deadline.remainingMillis(whatIfLate, store));
+        requireTime(store, deadline, whatIfLate);
+        selector.select(deadline.remainingMillis());
         selector.selectedKeys().clear();
         if (Thread.currentThread().isInterrupted()) {
             throw interrupted(store);
@@ -222,7 +221,7 @@ final class ControlConnection implements AutoCloseable {
     /** A daemon that refuses and closes may do so before it has read what we send: its reason is waiting to be read. */
     private LarderException explainBroken(IOException broken) {
         try {
-            Response response = receive(Deadline.in(silence), "the daemon closed the connection");
+            Response response = receive(Deadline.after(silence), "the daemon closed the connection");
             return response instanceof Problem problem ? problem.exception() : gone(broken);
         } catch (LarderException nothingToRead) {
             nothingToRead.addSuppressed(broken);
@@ -272,7 +271,7 @@ final class ControlConnection implements AutoCloseable {
                 }
             }
             channel.close();
-            deadline.remainingMillis("the daemon accepted no connection", store);
+            requireTime(store, deadline, "the daemon accepted no connection");
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(store);
             }
@@ -314,6 +313,15 @@ final class ControlConnection implements AutoCloseable {
                 .exception();
     }
 
+    private static void requireTime(Path store, Deadline deadline, String whatIfLate) {
+        if (deadline.isOver()) {
+            throw Failure.of(ErrorCode.DEADLINE, whatIfLate)
+                    .with("store", store)
+                    .with("waitedMs", deadline.timeout().toMillis())
+                    .remedy(SilentDaemon.remedy(store));
+        }
+    }
+
     private static void closeAll(@Nullable AutoCloseable... resources) {
         for (AutoCloseable resource : resources) {
             if (resource != null) {
@@ -323,29 +331,6 @@ final class ControlConnection implements AutoCloseable {
                     // a socket that does not close cleanly is closed all the same
                 }
             }
-        }
-    }
-
-    /** The end of one wait. */
-    private record Deadline(long nanos, Duration length) {
-        static Deadline in(Duration length) {
-            Duration bounded = length.compareTo(FOREVER) < 0 ? length : FOREVER;
-            return new Deadline(System.nanoTime() + bounded.toNanos(), length);
-        }
-
-        boolean isWithin(Duration other) {
-            return nanos - System.nanoTime() <= other.toNanos();
-        }
-
-        long remainingMillis(String whatIfLate, Path store) {
-            long remaining = nanos - System.nanoTime();
-            if (remaining <= 0) {
-                throw Failure.of(ErrorCode.DEADLINE, whatIfLate)
-                        .with("store", store)
-                        .with("waitedMs", length.toMillis())
-                        .remedy(SilentDaemon.remedy(store));
-            }
-            return remaining / 1_000_000 + 1;
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.larder.distributed.process.LaunchResult;
 import dev.larder.distributed.process.Launcher;
 import dev.larder.distributed.process.RankEnd;
 import dev.larder.layout.StoreLocation;
+import dev.larder.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -33,8 +34,6 @@ import picocli.CommandLine.Spec;
         customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
 final class Launch implements Callable<Integer> {
     /** The end of a launch is the end of its ranks; a year is as good as for ever. */
-    private static final Duration FOR_EVER = Duration.ofDays(365);
-
     @ParentCommand
     LarderCommand larder;
 
@@ -91,7 +90,7 @@ final class Launch implements Callable<Integer> {
         RankDisplay display = new RankDisplay(larder.out(), larder.err(), choice, plan, signals);
         try (Launcher launcher = Launcher.start(plan, display)) {
             signals.stop(launcher);
-            return exitCode(launcher.join(FOR_EVER), signals, display);
+            return exitCode(launcher.join(Deadline.FOREVER), signals, display);
         }
     }
 

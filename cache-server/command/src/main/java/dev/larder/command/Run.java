@@ -5,6 +5,7 @@ import dev.larder.client.Larder;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.posix.Posix;
+import dev.larder.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -122,11 +123,9 @@ final class Run implements Callable<Integer> {
 
     private Map<String, Dataset> open(Larder store, Map<String, HeldName> held) {
         Map<String, Dataset> datasets = new LinkedHashMap<>();
-        long begin = System.nanoTime();
+        Deadline deadline = Deadline.after(timeout);
         for (HeldName name : held.values()) {
-            Duration left = timeout.minusNanos(System.nanoTime() - begin);
-            datasets.computeIfAbsent(
-                    name.dataset(), dataset -> store.dataset(dataset, left.isNegative() ? Duration.ZERO : left));
+            datasets.computeIfAbsent(name.dataset(), dataset -> store.dataset(dataset, deadline.remaining()));
         }
         return datasets;
     }

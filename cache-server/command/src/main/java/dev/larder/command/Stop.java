@@ -7,6 +7,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.Done;
 import dev.larder.server.store.LeaseTable;
 import dev.larder.server.store.LeaseTable.HeldVersion;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -67,10 +68,9 @@ final class Stop implements Callable<Integer> {
             return List.of();
         }
         LeaseTable leases = LeaseTable.of(new StoreLayout(larder.store()));
-        long startNanos = System.nanoTime();
-        long limitNanos = wait == null ? 0 : wait.toNanos();
+        Deadline deadline = Deadline.after(wait == null ? Duration.ZERO : wait);
         List<HeldVersion> inUse = leases.inUse();
-        while (!inUse.isEmpty() && System.nanoTime() - startNanos < limitNanos) {
+        while (!inUse.isEmpty() && !deadline.isOver()) {
             LockSupport.parkNanos(LOOK_NANOS);
             inUse = leases.inUse();
         }

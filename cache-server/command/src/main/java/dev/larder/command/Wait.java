@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
@@ -42,23 +43,20 @@ final class Wait implements Callable<Integer> {
     @Override
     public Integer call() {
         return events.follow(larder, "wait", display -> {
-            long begin = System.nanoTime();
-            awaitDaemon(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS);
-            Duration left = timeout.minusNanos(System.nanoTime() - begin);
-            display.done(larder.client().awaitEvenIfUnknown(name, left.isNegative() ? Duration.ZERO : left, display));
+            Deadline deadline = Deadline.after(timeout);
+            awaitDaemon(Deadline.after(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS));
+            display.done(larder.client().awaitEvenIfUnknown(name, deadline.remaining(), display));
         });
     }
 
     /** Gives a daemon that was started just before the time to come up. */
-    private void awaitDaemon(Duration patience) {
-        long begin = System.nanoTime();
+    private void awaitDaemon(Deadline deadline) {
         while (true) {
             try {
                 larder.client().greet();
                 return;
             } catch (LarderException failure) {
-                boolean late = System.nanoTime() - begin > patience.toNanos();
-                if (late || failure.code() != ErrorCode.NO_DAEMON) {
+                if (deadline.isOver() || failure.code() != ErrorCode.NO_DAEMON) {
                     throw failure;
                 }
             }

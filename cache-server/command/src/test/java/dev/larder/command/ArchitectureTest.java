@@ -28,7 +28,8 @@ class ArchitectureTest {
         "dev.larder.layout..",
         "dev.larder.protocol..",
         "dev.larder.posix..",
-        "dev.larder.error.."
+        "dev.larder.error..",
+        "dev.larder.time.."
     };
 
     private static final String[] CLIENT_LIBRARIES = {

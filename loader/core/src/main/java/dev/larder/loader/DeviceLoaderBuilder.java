@@ -9,7 +9,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.transform.SampleKernel;
-import java.time.Duration;
+import dev.larder.time.Deadline;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +26,7 @@ public final class DeviceLoaderBuilder {
     private static final long MAX_SHARED_BYTES = 1 << 30;
 
     /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
-    private static final LoaderBuilder.Delivery UPLOADED = new LoaderBuilder.Delivery(Duration.ofDays(10_000), true);
+    private static final LoaderBuilder.Delivery UPLOADED = new LoaderBuilder.Delivery(Deadline.FOREVER, true);
 
     private final LoaderBuilder loader;
     private final List<Device> devices;

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Iterator;
@@ -44,7 +45,7 @@ final class DeviceRing {
 
     DeviceRing(Source source, List<DeviceSlot> slots, Duration timeout) {
         this.source = source;
-        this.timeoutNanos = timeout.toNanos();
+        this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();
         this.free = new ArrayDeque<>(slots);
     }
@@ -286,9 +287,9 @@ final class DeviceRing {
     }
 
     /** Waits until no batch is lent; tells whether that is so in time. */
-    synchronized boolean awaitNothingLent(long deadlineNanos) throws InterruptedException {
-        while (lentCount > 0 && System.nanoTime() < deadlineNanos) {
-            TimeUnit.NANOSECONDS.timedWait(this, Math.max(1_000_000, deadlineNanos - System.nanoTime()));
+    synchronized boolean awaitNothingLent(Deadline deadline) throws InterruptedException {
+        while (lentCount > 0 && !deadline.isOver()) {
+            wait(deadline.remainingMillis());
         }
         return lentCount == 0;
     }

@@ -4,8 +4,8 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
+import dev.larder.time.Deadline;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -46,21 +46,21 @@ final class DeviceThreads {
     }
 
     /** Waits for the threads of a closed ring to end, and all work with them; returns the names of those that have not. */
-    String join(long deadlineNanos) throws InterruptedException {
+    String join(Deadline deadline) throws InterruptedException {
         uploader.interrupt();
-        join(uploader, deadlineNanos);
-        join(retirer, deadlineNanos);
+        join(uploader, deadline);
+        join(retirer, deadline);
         retirer.interrupt();
-        join(retirer, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(200));
+        join(retirer, Deadline.after(Duration.ofMillis(200)));
         return Stream.of(uploader, retirer)
                 .filter(Thread::isAlive)
                 .map(Thread::getName)
                 .collect(Collectors.joining(","));
     }
 
-    private static void join(Thread thread, long deadlineNanos) throws InterruptedException {
+    private static void join(Thread thread, Deadline deadline) throws InterruptedException {
         if (thread != Thread.currentThread()) {
-            TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadlineNanos - System.nanoTime()));
+            thread.join(deadline.remainingMillis());
         }
     }
 

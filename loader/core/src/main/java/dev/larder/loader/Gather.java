@@ -3,16 +3,17 @@ package dev.larder.loader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Backoff;
+import dev.larder.time.Deadline;
+import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
 final class Gather {
-    private static final long FIRST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
 
     private final Source source;
     private final FieldReader[] fields;
@@ -141,6 +142,7 @@ final class Gather {
 
     /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
     private @Nullable Throwable fillOne(Slot slot, FieldReader field, int sample, Workspace workspace) {
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         for (int attempt = 0; ; attempt++) {
             try {
                 field.fill(slot, sample, 1, workspace);
@@ -149,7 +151,7 @@ final class Gather {
                 if (attempt >= policy.retries() || Thread.currentThread().isInterrupted()) {
                     return e;
                 }
-                LockSupport.parkNanos(this, Math.min(LONGEST_PAUSE_NS, FIRST_PAUSE_NS << Math.min(attempt, 16)));
+                var unused = backoff.pause(Deadline.none()); // where it was interrupted, the next failure is the last
             }
         }
     }

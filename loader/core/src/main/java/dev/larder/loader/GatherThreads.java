@@ -1,15 +1,17 @@
 package dev.larder.loader;
 
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The threads of one loader, from its beginning to its end. */
 final class GatherThreads {
+    private static final long LOOK_MS = 50;
+
     private final List<Worker> workers = new ArrayList<>();
 
     private GatherThreads() {}
@@ -38,25 +40,25 @@ final class GatherThreads {
 
     /** Waits for threads of a closed ring to end, for those that wait for something less long; returns the names of those left. */
     String join(Duration heldUp, Duration busy) {
-        long start = System.nanoTime();
+        Deadline first = Deadline.after(heldUp);
+        Deadline last = Deadline.after(busy);
         for (Worker worker : workers) {
             worker.thread.interrupt(); // a sampler that waits for something must not
         }
-        joinUntil(start + heldUp.toNanos(), worker -> true);
-        joinUntil(start + busy.toNanos(), worker -> worker.thread.getState() == Thread.State.RUNNABLE);
+        joinUntil(first, worker -> true);
+        joinUntil(last, worker -> worker.thread.getState() == Thread.State.RUNNABLE);
         return workers.stream()
                 .filter(Worker::isRunningElsewhere)
                 .map(worker -> worker.thread.getName())
                 .collect(Collectors.joining(","));
     }
 
-    private void joinUntil(long deadline, Predicate<Worker> isWorthWaiting) {
+    private void joinUntil(Deadline deadline, Predicate<Worker> isWorthWaiting) {
         boolean interrupted = false;
         for (Worker worker : workers) {
-            while (worker.isRunningElsewhere() && System.nanoTime() < deadline && isWorthWaiting.test(worker)) {
+            while (worker.isRunningElsewhere() && !deadline.isOver() && isWorthWaiting.test(worker)) {
                 try {
-                    long left = Math.min(deadline - System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(50));
-                    TimeUnit.NANOSECONDS.timedJoin(worker.thread, left);
+                    worker.thread.join(Math.min(deadline.remainingMillis(), LOOK_MS));
                 } catch (InterruptedException e) {
                     interrupted = true; // and wait on: it is not for long
                 }

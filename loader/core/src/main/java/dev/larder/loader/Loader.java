@@ -5,6 +5,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.error.Logs;
 import dev.larder.loader.sample.Sampler;
+import dev.larder.time.Deadline;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -173,8 +174,8 @@ public final class Loader implements AutoCloseable {
 
     /** Waits for a thread that may have the order of the ended epoch in hand, but not for one that hangs in a user's sampler. */
     private void awaitNothingPlanned() {
-        long endNanos = System.nanoTime() + HELD_UP_TIMEOUT.toNanos();
-        while (ring.isPlanningEnded() && System.nanoTime() < endNanos) {
+        Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
+        while (ring.isPlanningEnded() && !deadline.isOver()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
     }

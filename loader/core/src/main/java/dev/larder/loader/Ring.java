@@ -3,6 +3,7 @@ package dev.larder.loader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -70,7 +71,7 @@ final class Ring {
         this.source = source;
         this.gather = gather;
         this.consumerTask = new Task(new Workspace(source.fields(), new Stopwatch()));
-        this.timeoutNanos = timeout.toNanos();
+        this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();
         this.work = work;
         this.taskRows = work.taskRows();

@@ -7,7 +7,7 @@ import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import java.time.Duration;
+import dev.larder.time.Deadline;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p>The memory belongs to the loader's uploading thread until {@link #ready}, then to the consumer until {@link #lastUse}.
  */
 final class SlotPart implements AutoCloseable {
-    /** How long a slot that must grow waits for its consumer, who has a deadline of its own: until the loader is closed. */
-    private static final Duration WITHOUT_END = Duration.ofDays(10_000);
-
     final DeviceBackend device;
     private final Layout layout;
     private final Map<String, ResidentArray> residents;
@@ -199,10 +196,13 @@ final class SlotPart implements AutoCloseable {
         return longer;
     }
 
-    /** Waits until nothing uses the memory any more, for the consumer as long as that takes: closing the loader ends the wait. */
+    /**
+     * Waits until nothing uses the memory any more, for the consumer as long as that takes: it has a deadline of its own, and closing
+     * the loader ends the wait.
+     */
     private void awaitOver() {
-        lastUse.await(WITHOUT_END);
-        ready.await(WITHOUT_END);
+        lastUse.await(Deadline.FOREVER);
+        ready.await(Deadline.FOREVER);
     }
 
     private void describe(Slot batch, int place) {

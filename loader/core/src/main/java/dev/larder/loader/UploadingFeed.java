@@ -6,6 +6,7 @@ import dev.larder.error.Logs;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.Fence;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -177,7 +178,7 @@ final class UploadingFeed implements DeviceFeed {
             }
             ring.close();
             closeBatches(true);
-            String left = awaitEnd(System.nanoTime() + END_TIMEOUT.toNanos());
+            String left = awaitEnd(Deadline.after(END_TIMEOUT));
             if (!left.isEmpty()) {
                 throw source.failure(ErrorCode.DEADLINE, "device did not end in time")
                         .with("devices", devices())
@@ -206,7 +207,7 @@ final class UploadingFeed implements DeviceFeed {
     }
 
     /** Waits for threads, batches, the consumer's work and that of the devices; says what did not end. */
-    private String awaitEnd(long deadline) throws InterruptedException {
+    private String awaitEnd(Deadline deadline) throws InterruptedException {
         String names = threads.join(deadline);
         if (!names.isEmpty()) {
             return "thread " + names;
@@ -222,20 +223,17 @@ final class UploadingFeed implements DeviceFeed {
             }
         }
         for (DeviceBackend device : means.backends()) {
-            if (!device.uploads().drain(left(deadline)) || !device.kernels().drain(left(deadline))) {
+            if (!device.uploads().drain(deadline.remaining())
+                    || !device.kernels().drain(deadline.remaining())) {
                 return "queues of " + device.info();
             }
         }
         return "";
     }
 
-    private static Duration left(long deadline) {
-        return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-    }
-
-    private static boolean isOver(Fence fence, long deadline) throws InterruptedException {
+    private static boolean isOver(Fence fence, Deadline deadline) throws InterruptedException {
         try {
-            fence.await(left(deadline));
+            fence.await(deadline.remaining());
             return true;
         } catch (LarderException e) { // work that failed is over as well
             if (e.code() == ErrorCode.INTERRUPTED) {

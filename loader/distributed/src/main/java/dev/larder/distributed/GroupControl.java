@@ -1,8 +1,8 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.region.Deadline;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
+import dev.larder.time.Deadline;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -44,7 +44,7 @@ final class GroupControl {
         this.peers = peers;
         this.fault = fault;
         this.lines = new int[spec.worldSize()];
-        this.timeoutNs = Deadline.toNs(spec.waits().toJoin());
+        this.timeoutNs = Deadline.nanos(spec.waits().toJoin());
         for (int rank = 0; rank < lines.length; rank++) {
             lines[rank] = GroupDescriptor.line(rank) + GroupDescriptor.PROGRESS_OFFSET;
         }
@@ -57,7 +57,7 @@ final class GroupControl {
         publish();
         awaitAll();
         peers.requireAllAlive(what());
-        timeoutNs = Deadline.toNs(spec.waits().timeout());
+        timeoutNs = Deadline.nanos(spec.waits().timeout());
         int cores = Math.min(peers.usableCores(), UsableCores.quota());
         mostSpinTurns = spec.worldSize() <= cores ? spec.waits().mostSpinTurns() : 0;
         spinTurns = mostSpinTurns / 2;

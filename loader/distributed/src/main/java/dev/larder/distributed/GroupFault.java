@@ -3,15 +3,16 @@ package dev.larder.distributed;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Why a group is broken: told once, by the rank that found out first, and read by all. Thread-safe. */
 final class GroupFault {
-    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final Duration PATIENCE = Duration.ofMillis(500);
     private static final long PAUSE_NS = 100_000;
 
     private final SharedMemory memory;
@@ -58,9 +59,9 @@ final class GroupFault {
     }
 
     private LarderException read() {
-        long startNs = System.nanoTime();
+        Deadline deadline = Deadline.after(PATIENCE);
         while (memory.getIntVolatile(GroupDescriptor.BROKEN_TOLD_OFFSET) == 0) {
-            if (System.nanoTime() - startNs > PATIENCE_NS) { // it died while it told
+            if (deadline.isOver()) { // it died while it told
                 int by = memory.getInt(GroupDescriptor.BROKEN_BY_OFFSET) - 1;
                 return new LarderException(
                         ErrorCode.UNEXPECTED.number(),

@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -70,18 +71,15 @@ final class GroupWorker {
             notifyAll();
         }
         if (running != null && running != Thread.currentThread()) {
-            joinUninterruptibly(running, patience.toNanos());
+            joinUninterruptibly(running, Deadline.after(patience));
         }
     }
 
-    private static void joinUninterruptibly(Thread thread, long patienceNs) {
-        long startNs = System.nanoTime();
+    private static void joinUninterruptibly(Thread thread, Deadline deadline) {
         boolean isInterrupted = false;
-        for (long leftNs = patienceNs;
-                leftNs > 0 && thread.isAlive();
-                leftNs = patienceNs - (System.nanoTime() - startNs)) {
+        while (thread.isAlive() && !deadline.isOver()) {
             try {
-                TimeUnit.NANOSECONDS.timedJoin(thread, leftNs);
+                TimeUnit.NANOSECONDS.timedJoin(thread, deadline.remainingNanos());
             } catch (InterruptedException e) {
                 isInterrupted = true;
             }

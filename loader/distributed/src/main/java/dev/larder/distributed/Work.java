@@ -1,9 +1,9 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.region.Deadline;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -55,7 +55,7 @@ public final class Work {
      */
     public void await(Duration timeout) {
         try {
-            done.get(Deadline.toNs(timeout), TimeUnit.NANOSECONDS);
+            done.get(Deadline.nanos(timeout), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             throw Failure.of(ErrorCode.DEADLINE, "the call has not ended in time")
                     .with("call", what)

@@ -9,6 +9,7 @@ import dev.larder.protocol.ResponseCodec;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.time.Deadline;
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -301,11 +302,11 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
                 connection.endWith(Problem.of(stopped));
             }
         }
-        long end = System.nanoTime() + settings.closeTimeout().toNanos();
+        Deadline deadline = Deadline.after(settings.closeTimeout());
         flushReady();
         connections.removeIf(this::hasNothingToSay);
-        while (!connections.isEmpty() && end - System.nanoTime() > 0) {
-            turn(Math.min(end - System.nanoTime(), nanosToNextDeadline()));
+        while (!connections.isEmpty() && !deadline.isOver()) {
+            turn(Math.min(deadline.remainingNanos(), nanosToNextDeadline()));
             connections.removeIf(this::hasNothingToSay);
         }
     }

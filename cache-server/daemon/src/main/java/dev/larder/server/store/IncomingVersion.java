@@ -10,6 +10,7 @@ import dev.larder.npy.Dtype;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.ArrayRow;
+import dev.larder.time.Deadline;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -19,6 +20,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -36,7 +38,7 @@ import java.util.zip.CRC32C;
  * every trace. Arrays may be added from several threads at once.
  */
 public final class IncomingVersion implements AutoCloseable {
-    private static final long WRITERS_NS = 200_000_000;
+    private static final Duration LAST_WRITE = Duration.ofMillis(200);
     private static final long WRITERS_PAUSE_NS = 2_000_000;
 
     private final Posix posix;
@@ -210,10 +212,10 @@ public final class IncomingVersion implements AutoCloseable {
     }
 
     private boolean awaitNoWriters(int descriptor) {
-        long start = System.nanoTime();
+        Deadline deadline = Deadline.after(LAST_WRITE);
         while (posix.hasWriters(descriptor)) {
             requireNotCancelled();
-            if (System.nanoTime() - start > WRITERS_NS) {
+            if (deadline.isOver()) {
                 return false;
             }
             LockSupport.parkNanos(WRITERS_PAUSE_NS);

@@ -146,17 +146,17 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private void awaitConsumers() {
-        Patience patience = new Patience("first batch", settings.timeout());
+        RingWait wait = new RingWait("first batch", settings.timeout());
         for (int taken = seats.taken(); taken < settings.consumers(); taken = seats.taken()) {
             requireOpen();
-            if (patience.isOver()) {
-                throw patience.deadline("consumers did not attach")
+            if (wait.isOver()) {
+                throw wait.late("consumers did not attach")
                         .with("ring", name())
                         .with("wanted", settings.consumers())
                         .with("attached", taken)
                         .remedy("start them with the same store and name");
             }
-            patience.pause();
+            wait.pause();
         }
     }
 
@@ -170,7 +170,7 @@ public final class BatchPublisher implements AutoCloseable {
             return;
         }
         int slots = settings.slots();
-        Patience patience = patience();
+        RingWait wait = slotWait();
         while (true) {
             long known = seats.leastFinished();
             if (known > batch - slots) {
@@ -185,26 +185,26 @@ public final class BatchPublisher implements AutoCloseable {
             }
             requireOpen();
             long needed = batch - slots + 1;
-            if (patience.isTimeToCheck()) {
+            if (wait.isTimeToCheck()) {
                 dropDead(writer, seats.behind(needed));
-            } else if (patience.isOver()) {
-                giveUp(writer, needed, patience);
-                patience = patience();
+            } else if (wait.isOver()) {
+                giveUp(writer, needed, wait);
+                wait = slotWait();
             }
-            patience.pause();
+            wait.pause();
         }
     }
 
-    private Patience patience() {
+    private RingWait slotWait() {
         boolean blocks = settings.slowConsumer() == SlowConsumer.BLOCK;
-        return new Patience("free slot", blocks ? settings.timeout() : settings.patience());
+        return new RingWait("free slot", blocks ? settings.timeout() : settings.patience());
     }
 
     private void dropDead(RingWriter writer, List<Integer> some) {
         some.stream().filter(seats::isDead).forEach(seat -> drop(writer, seat, "is dead"));
     }
 
-    private void giveUp(RingWriter writer, long needed, Patience patience) {
+    private void giveUp(RingWriter writer, long needed, RingWait wait) {
         dropDead(writer, seats.known()); // one that died ahead of the others is none that gets on
         List<Integer> behind = seats.behind(needed);
         if (settings.slowConsumer() == SlowConsumer.DROP
@@ -212,7 +212,7 @@ public final class BatchPublisher implements AutoCloseable {
             behind.forEach(
                     seat -> drop(writer, seat, seats.isStopped(seat) ? "is stopped by a signal" : "is too slow"));
         } else if (!behind.isEmpty()) {
-            throw patience.deadline("consumers do not get on")
+            throw wait.late("consumers do not get on")
                     .with("ring", name())
                     .with("batch", writer.published())
                     .with("consumers", behind.stream().map(seats::describe).collect(Collectors.joining(", ")))

@@ -94,12 +94,12 @@ final class RingFolder implements AutoCloseable {
 
     /** Waits for those who hold a lock only to see whether somebody else does. */
     private static boolean tryLock(Posix posix, int descriptor, Duration limit) {
-        Patience patience = new Patience("lock", limit);
+        RingWait wait = new RingWait("lock", limit);
         while (!posix.tryLockExclusive(descriptor)) {
-            if (patience.isOver()) {
+            if (wait.isOver()) {
                 return false;
             }
-            patience.pause();
+            wait.pause();
         }
         return true;
     }

@@ -108,7 +108,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
 
     /** Waits for the next batch; false where there will be none. */
     private boolean await() {
-        Patience patience = new Patience("next batch", timeout);
+        RingWait wait = new RingWait("next batch", timeout);
         while (true) {
             int state = ring.stateAcquire();
             boolean isThere = ring.publishedAcquire() > next;
@@ -124,19 +124,19 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
                         .with("message", ring.message())
                         .exception();
             }
-            if (patience.isTimeToCheck() && ring.isProducerDead() && ring.stateAcquire() == state) {
+            if (wait.isTimeToCheck() && ring.isProducerDead() && ring.stateAcquire() == state) {
                 if (ring.publishedAcquire() > next) {
                     return true;
                 }
                 throw failure(ErrorCode.REFUSED, "the producer died")
                         .remedy("start it again, and attach again; see its own log for why it died");
-            } else if (patience.isOver()) {
-                throw patience.deadline("the producer publishes nothing")
+            } else if (wait.isOver()) {
+                throw wait.late("the producer publishes nothing")
                         .with("ring", ring.folder().getFileName())
                         .with("batch", next)
                         .remedy("see what it does; it is alive");
             }
-            patience.pause();
+            wait.pause();
         }
     }
 

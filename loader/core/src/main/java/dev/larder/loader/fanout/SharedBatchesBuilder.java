@@ -49,7 +49,7 @@ public final class SharedBatchesBuilder {
         Names.requireRing(name);
         Posix posix = Posix.system();
         Path folder = store.ring(name);
-        Patience patience = new Patience("attach", timeout);
+        RingWait wait = new RingWait("attach", timeout);
         Path ring = folder.resolve(RingDescriptor.RING);
         while (true) {
             boolean isFull = false;
@@ -61,10 +61,10 @@ public final class SharedBatchesBuilder {
                 }
                 isFull = seat == null && Files.exists(ring); // a producer removes the ring before its seats
             }
-            if (patience.isOver()) {
-                throw isFull ? full(patience) : absent(patience);
+            if (wait.isOver()) {
+                throw isFull ? full(wait) : absent(wait);
             }
-            patience.pause();
+            wait.pause();
         }
     }
 
@@ -113,17 +113,17 @@ public final class SharedBatchesBuilder {
         return wish;
     }
 
-    private LarderException full(Patience patience) {
-        return patience.deadline("no seat of the ring is free")
+    private LarderException full(RingWait wait) {
+        return wait.late("no seat of the ring is free")
                 .with("ring", name)
                 .with("store", store.root())
                 .remedy("end other consumers, or have the producer offer more with seats(…)");
     }
 
-    private LarderException absent(Patience patience) {
+    private LarderException absent(RingWait wait) {
         boolean isClaimed = Files.isDirectory(store.ring(name));
         Failure failure = isClaimed
-                ? patience.deadline("the producer has not published a first batch")
+                ? wait.late("the producer has not published a first batch")
                 : Failure.of(ErrorCode.NOT_FOUND, "no such ring").with("waited", timeout);
         return failure.with("ring", name)
                 .with("store", store.root())

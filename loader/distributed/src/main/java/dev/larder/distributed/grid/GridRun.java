@@ -9,6 +9,7 @@ import dev.larder.distributed.process.Program;
 import dev.larder.distributed.process.Slot;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -121,10 +122,10 @@ public final class GridRun {
      * told of an end.
      */
     public boolean await(Duration timeout) {
-        long startNs = System.nanoTime();
+        Deadline deadline = Deadline.after(timeout);
         try {
             for (CompletableFuture<Void> one : told) { // one by one: what waits for all at once stays with each of them
-                one.get(Math.max(0, timeout.toNanos() - (System.nanoTime() - startNs)), TimeUnit.NANOSECONDS);
+                one.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
             }
         } catch (TimeoutException e) {
             return false;

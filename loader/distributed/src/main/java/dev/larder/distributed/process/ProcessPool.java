@@ -1,5 +1,6 @@
 package dev.larder.distributed.process;
 
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -116,10 +117,10 @@ public final class ProcessPool {
      */
     public List<PooledJob> join(Duration timeout) {
         List<PooledJob> awaited = unfinished();
-        long startNs = System.nanoTime();
+        Deadline deadline = Deadline.after(timeout);
         try {
             for (PooledJob job : awaited) { // one by one: what waits for all at once stays with each of them
-                job.awaitEnd(timeout.toNanos() - (System.nanoTime() - startNs));
+                job.awaitEnd(deadline.remainingNanos());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // what still runs is told all the same

@@ -13,7 +13,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 public final class Handle implements AutoCloseable {
     private static final int NOTHING = -1;
     private static final Dtype BYTES = Dtype.parse("|u1");
-    static final DtypeText BYTES_TEXT = DtypeText.of(BYTES);
+    private static final DtypeText BYTES_TEXT = DtypeText.of(BYTES);
 
     private final HandleQueue queue;
     private final HandleRing ring;
@@ -202,6 +202,10 @@ public final class Handle implements AutoCloseable {
 
     boolean isOf(HandleQueue other) {
         return queue == other;
+    }
+
+    int record() {
+        return record;
     }
 
     long state() {

@@ -1,7 +1,6 @@
 package dev.larder.distributed.queue;
 
 import dev.larder.distributed.region.Bell;
-import dev.larder.distributed.region.Deadline;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
@@ -9,6 +8,7 @@ import dev.larder.distributed.shared.SharedArray;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -124,27 +124,59 @@ public final class HandleQueue implements AutoCloseable {
         return lookedNs < LOOK_NS;
     }
 
+    /** What a handle may have to wait for. */
+    private enum Step {
+        CLAIM("claim"),
+        CLAIM_REFERENCE("claim"),
+        PUT("put"),
+        TAKE("take");
+
+        private final String text;
+
+        Step(String text) {
+            this.text = text;
+        }
+    }
+
+    /** Tries a step once. A switch, because a function that knows the handle would be an allocation at every call. */
+    private boolean tryStep(Step step, Handle handle) {
+        return switch (step) {
+            case CLAIM -> tryClaim(handle, 0, spec.buffers());
+            case CLAIM_REFERENCE -> tryClaim(handle, spec.buffers(), spec.records());
+            case PUT -> tryPut(handle.record(), handle.state());
+            case TAKE -> tryTake(handle);
+        };
+    }
+
+    /** Does a step that began at {@code startNs}: spins, then sleeps. False where there will never be anything to take. */
+    private boolean await(Step step, Handle handle, Duration timeout, long startNs) {
+        do {
+            if (tryStep(step, handle)) {
+                return true;
+            }
+        } while (isWorthLooking(startNs));
+        Bell bell = step == Step.TAKE ? items : step == Step.PUT ? room : freed;
+        QueueWait wait = new QueueWait(this, step.text, bell, Deadline.after(timeout, startNs));
+        while (true) {
+            int heard = bell.listen();
+            boolean isLast = step == Step.TAKE && isEnded(); // before looking: who ends has put everything
+            if (tryStep(step, handle)) {
+                return true;
+            }
+            if (isLast && isDrained()) {
+                return false;
+            }
+            wait.sleep(heard);
+        }
+    }
+
     /** Waits for a free buffer. */
     public void claim(Handle handle, Duration timeout) {
         requireEmpty(handle);
         if (spec.buffers() == 0) {
             throw new UnsupportedOperationException("the queue has no buffers of its own: name=" + name());
         }
-        long deadline = Deadline.after(timeout);
-        long startNs = System.nanoTime();
-        do {
-            if (tryClaim(handle)) {
-                return;
-            }
-        } while (isWorthLooking(startNs));
-        QueueWait wait = new QueueWait(this, "claim", freed, timeout, deadline);
-        while (true) {
-            int heard = freed.listen();
-            if (tryClaim(handle)) {
-                return;
-            }
-            wait.sleep(heard);
-        }
+        await(Step.CLAIM, handle, timeout, System.nanoTime());
     }
 
     /** Waits for a free buffer, for a handle of its own. */
@@ -154,21 +186,17 @@ public final class HandleQueue implements AutoCloseable {
         return handle;
     }
 
-    private boolean tryClaim(Handle handle) {
-        int record = ring.claim(0, spec.buffers(), members.seat());
+    private boolean tryClaim(Handle handle, int first, int end) {
+        int record = ring.claim(first, end, members.seat());
         requireUsable();
         if (record < 0) {
             return false;
         }
-        produce();
-        handle.holdClaimed(record, ring.state(record));
-        return true;
-    }
-
-    private void produce() {
         if (!finished.get()) {
             members.produce();
         }
+        handle.holdClaimed(record, ring.state(record));
+        return true;
     }
 
     /** Puts a buffer that was claimed, which the handle does not hold any more then; waits while the queue is full. */
@@ -177,32 +205,14 @@ public final class HandleQueue implements AutoCloseable {
         if (!handle.isOf(this)) {
             throw new IllegalArgumentException("the handle is of another queue");
         }
-        int record = handle.requireClaimed();
+        handle.requireClaimed();
         boolean isPut = false;
         try {
-            awaitRoom(record, handle.state(), timeout, Deadline.after(timeout));
-            isPut = true;
+            isPut = await(Step.PUT, handle, timeout, System.nanoTime());
         } finally {
             if (isPut || !handle.isHeld()) {
                 handle.release();
             }
-        }
-    }
-
-    private void awaitRoom(int record, long state, Duration timeout, long deadline) {
-        long startNs = System.nanoTime();
-        do {
-            if (tryPut(record, state)) {
-                return;
-            }
-        } while (isWorthLooking(startNs));
-        QueueWait wait = new QueueWait(this, "put", room, timeout, deadline);
-        while (true) {
-            int heard = room.listen();
-            if (tryPut(record, state)) {
-                return;
-            }
-            wait.sleep(heard);
         }
     }
 
@@ -252,68 +262,29 @@ public final class HandleQueue implements AutoCloseable {
     }
 
     private void putReference(int what, String text, long tag, Duration timeout, Filling filling) {
-        requireOpen();
-        long deadline = Deadline.after(timeout);
-        int record = claimReference(timeout, deadline);
-        produce();
-        long state = ring.state(record);
-        long generation = QueueDescriptor.generation(state);
+        long startNs = System.nanoTime();
+        Handle handle = newHandle();
+        await(Step.CLAIM_REFERENCE, handle, timeout, startNs);
+        int record = handle.record();
         boolean isPut = false;
         try {
             records.what(record, what);
             records.name(record, text);
             records.tag(record, tag);
             records.shape(record);
-            records.dtype(record, Handle.BYTES_TEXT);
             filling.fill(record);
-            awaitRoom(record, state, timeout, deadline);
-            isPut = true;
+            isPut = await(Step.PUT, handle, timeout, startNs);
         } finally {
-            if (!isPut && ring.change(record, state, QueueDescriptor.state(QueueDescriptor.FREE, 0, generation))) {
-                freed.ring();
+            if (!isPut) {
+                handle.close();
             }
-        }
-    }
-
-    private int claimReference(Duration timeout, long deadline) {
-        int record = ring.claim(spec.buffers(), spec.records(), members.seat());
-        requireUsable();
-        if (record >= 0) {
-            return record;
-        }
-        QueueWait wait = new QueueWait(this, "claim", freed, timeout, deadline);
-        while (true) {
-            int heard = freed.listen();
-            record = ring.claim(spec.buffers(), spec.records(), members.seat());
-            requireUsable();
-            if (record >= 0) {
-                return record;
-            }
-            wait.sleep(heard);
         }
     }
 
     /** Waits for what was put first. False where every producer has finished, or {@link #end} was called, and nothing is left. */
     public boolean take(Handle handle, Duration timeout) {
         requireEmpty(handle);
-        long startNs = System.nanoTime();
-        do {
-            if (tryTake(handle)) {
-                return true;
-            }
-        } while (isWorthLooking(startNs));
-        QueueWait wait = new QueueWait(this, "take", items, timeout, Deadline.after(timeout));
-        while (true) {
-            int heard = items.listen();
-            boolean isEnded = isEnded(); // before looking: who ends has put everything
-            if (tryTake(handle)) {
-                return true;
-            }
-            if (isEnded && isDrained()) {
-                return false;
-            }
-            wait.sleep(heard);
-        }
+        return await(Step.TAKE, handle, timeout, System.nanoTime());
     }
 
     /** Waits for what was put first, for a handle of its own; null at the end. */

@@ -9,18 +9,18 @@ import dev.larder.posix.InterProcess;
 import dev.larder.posix.Posix;
 import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.RegionRow;
+import dev.larder.time.Deadline;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Regions that the daemon of a store makes. */
 final class DaemonRegions implements RegionSource {
     private static final Duration HAND_OVER = Duration.ofSeconds(10);
-    private static final long LISTENS_SOON_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final Duration LISTENS_SOON = Duration.ofSeconds(1);
     private static final long PAUSE_NS = 5_000_000;
 
     private final StoreLayout store;
@@ -81,15 +81,15 @@ final class DaemonRegions implements RegionSource {
 
     /** A daemon that has just started listens here a little later than it answers elsewhere. */
     private int connect(InterProcess calls) {
-        long startNs = System.nanoTime();
+        Deadline deadline = Deadline.after(LISTENS_SOON);
         while (true) {
             try {
                 return calls.connect(store.regionSocket(), HAND_OVER);
             } catch (LarderException e) {
-                if (e.code() != ErrorCode.NO_DAEMON || System.nanoTime() - startNs > LISTENS_SOON_NS) {
+                if (e.code() != ErrorCode.NO_DAEMON || deadline.isOver()) {
                     throw e;
                 }
-                Deadline.requireUninterrupted("connect", store.regionSocket().toString());
+                Interrupts.requireNone("connect", store.regionSocket().toString());
                 LockSupport.parkNanos(PAUSE_NS);
             }
         }

@@ -9,12 +9,13 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import dev.larder.posix.RawMemory;
 import dev.larder.protocol.RegionRow;
+import dev.larder.time.Backoff;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * their memory. Owned by whoever made it; regions that are open when it closes are closed by that. Thread-safe.
  */
 public final class Regions implements AutoCloseable {
-    private static final long FIRST_PAUSE_NS = 20_000;
-    private static final long LONGEST_PAUSE_NS = 5_000_000;
+    private static final Duration FIRST_PAUSE = Duration.ofNanos(20_000);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(5);
 
     /** Between steps the JVM can stop the thread. */
     private static final long ZEROING_STEP = 1 << 20;
@@ -255,35 +256,31 @@ public final class Regions implements AutoCloseable {
     /** A wait for what other processes do, with an end. */
     private static final class Wait {
         private final String name;
-        private final Duration timeout;
-        private final long deadline;
-        private long pauseNs = FIRST_PAUSE_NS;
+        private final Deadline deadline;
+        private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
 
         Wait(String name, Duration timeout) {
             this.name = name;
-            this.timeout = timeout;
             this.deadline = Deadline.after(timeout);
         }
 
         Duration left() {
-            return Duration.ofNanos(Math.max(0, Deadline.leftNs(deadline)));
+            return deadline.remaining();
         }
 
         void pause(String reason) {
-            if (Deadline.leftNs(deadline) <= 0) {
+            if (deadline.isOver()) {
                 throw Failure.of(ErrorCode.DEADLINE, "cannot open a region in time")
                         .with("name", name)
                         .with("reason", reason)
-                        .with("timeout", timeout)
+                        .with("timeout", deadline.timeout())
                         .remedy("see larder regions for what is there and who made it");
             }
-            if (Thread.currentThread().isInterrupted()) {
+            if (!backoff.pause(deadline)) {
                 throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while opening a region")
                         .with("name", name)
                         .exception();
             }
-            LockSupport.parkNanos(pauseNs);
-            pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
         }
     }
 }

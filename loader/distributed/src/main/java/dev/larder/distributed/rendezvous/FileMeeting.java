@@ -4,7 +4,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.error.Logs;
+import dev.larder.time.Backoff;
+import dev.larder.time.Deadline;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -21,8 +24,8 @@ import org.slf4j.Logger;
  */
 final class FileMeeting {
     private static final Logger LOG = Logs.of(FileMeeting.class);
-    private static final long FIRST_PAUSE_MS = 2;
-    private static final long LONGEST_PAUSE_MS = 50;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(50);
     private static final int FAREWELL_TRIES = 20;
 
     private final Path path;
@@ -44,15 +47,18 @@ final class FileMeeting {
     /** Waits for the others, by looking again and again. */
     Meeting meet() {
         try {
-            long pauseMs = FIRST_PAUSE_MS;
+            Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
             while (true) {
                 Meeting meeting = look();
                 if (meeting != null) {
                     return meeting;
                 }
                 requireTime();
-                pause(pauseMs);
-                pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+                if (!backoff.pause(deadline)) {
+                    throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for other ranks")
+                            .with("file", path)
+                            .exception();
+                }
             }
         } catch (RuntimeException e) {
             withdraw();
@@ -240,7 +246,7 @@ final class FileMeeting {
                     }
                     return;
                 }
-                TimeUnit.MILLISECONDS.sleep(FIRST_PAUSE_MS);
+                TimeUnit.MILLISECONDS.sleep(FIRST_PAUSE.toMillis());
             }
         } catch (InterruptedException e) {
             isInterrupted = true;
@@ -254,7 +260,7 @@ final class FileMeeting {
     }
 
     private void requireTime() {
-        if (!deadline.hasPassed()) {
+        if (!deadline.isOver()) {
             return;
         }
         BitSet missing = missing();
@@ -271,17 +277,5 @@ final class FileMeeting {
             failure.with("state", state);
         }
         throw failure.remedy(TcpGuest.LOOK_AT_THE_MISSING);
-    }
-
-    private void pause(long pauseMs) {
-        try {
-            TimeUnit.MILLISECONDS.sleep(deadline.leftMs(pauseMs));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for other ranks")
-                    .with("file", path)
-                    .cause(e)
-                    .exception();
-        }
     }
 }

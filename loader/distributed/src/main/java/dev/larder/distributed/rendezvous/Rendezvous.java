@@ -3,6 +3,7 @@ package dev.larder.distributed.rendezvous;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -30,12 +31,19 @@ public final class Rendezvous {
 
     /** Meets the other ranks at an address that names rank and world size, or takes them from the environment. */
     public static Meeting meet(String url, Duration timeout) {
-        return meet(MeetingUrl.parse(url), System.getenv(), Deadline.after(timeout));
+        return meet(MeetingUrl.parse(url), System.getenv(), deadline(timeout));
     }
 
     /** Meets the other ranks as this rank, at an address that need not name it. */
     public static Meeting meet(String url, int rank, int worldSize, Duration timeout) {
-        return meet(MeetingUrl.parse(url).with(rank, worldSize), System.getenv(), Deadline.after(timeout));
+        return meet(MeetingUrl.parse(url).with(rank, worldSize), System.getenv(), deadline(timeout));
+    }
+
+    private static Deadline deadline(Duration timeout) {
+        if (timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("timeout is not above zero: " + timeout);
+        }
+        return Deadline.after(timeout);
     }
 
     static Meeting meet(MeetingUrl url, Map<String, String> environment, Deadline deadline) {

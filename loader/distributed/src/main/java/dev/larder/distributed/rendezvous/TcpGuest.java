@@ -5,6 +5,8 @@ import dev.larder.distributed.rendezvous.MeetingProtocol.NotOursException;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Backoff;
+import dev.larder.time.Deadline;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -18,8 +20,8 @@ final class TcpGuest {
     static final String LOOK_AT_THE_MISSING = "see what the missing ranks do, or give them more time";
 
     private static final Duration PROBE_PATIENCE = Duration.ofSeconds(1);
-    private static final long FIRST_PAUSE_MS = 10;
-    private static final long LONGEST_PAUSE_MS = 200;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
     private final TcpPlace place;
     private final Seat seat;
@@ -95,14 +97,13 @@ final class TcpGuest {
     }
 
     private Answer askUntilAnswered() throws IOException, NotOursException {
-        long pauseMs = FIRST_PAUSE_MS;
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (true) {
             Answer answer = ask();
             if (answer != null) {
                 return answer;
             }
-            select(pauseMs);
-            pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+            select(backoff.nextMillis());
         }
     }
 
@@ -114,7 +115,7 @@ final class TcpGuest {
             SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
             boolean connected = channel.connect(place.address());
             while (!connected) {
-                select(LONGEST_PAUSE_MS);
+                select(LONGEST_PAUSE.toMillis());
                 connected = channel.finishConnect();
             }
             if (channel.getLocalAddress().equals(channel.getRemoteAddress())) {
@@ -138,7 +139,7 @@ final class TcpGuest {
 
     private @Nullable Answer listen(SocketChannel channel) throws IOException, NotOursException {
         while (true) {
-            select(LONGEST_PAUSE_MS);
+            select(LONGEST_PAUSE.toMillis());
             if (channel.read(read) < 0) {
                 missing = "0";
                 state = "rank 0 went away";
@@ -157,12 +158,12 @@ final class TcpGuest {
     }
 
     private void select(long pauseMs) throws IOException {
-        selector.select(deadline.leftMs(pauseMs));
+        selector.select(Math.min(pauseMs, deadline.remainingMillis()));
         selector.selectedKeys().clear();
         if (Thread.currentThread().isInterrupted()) {
             throw interrupted(place);
         }
-        if (deadline.hasPassed()) {
+        if (deadline.isOver()) {
             Failure failure = tooLate(place, deadline, missing);
             if (!state.isEmpty()) {
                 failure.with("state", state);

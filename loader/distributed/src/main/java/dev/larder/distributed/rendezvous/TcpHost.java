@@ -5,6 +5,7 @@ import dev.larder.distributed.rendezvous.MeetingProtocol.Kind;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.StandardSocketOptions;
@@ -47,16 +48,12 @@ final class TcpHost implements AutoCloseable {
     private static final class Caller {
         private final SocketChannel channel;
         private final ByteBuffer hello = MeetingProtocol.allocate(MeetingProtocol.HELLO_LENGTH);
-        private final long sinceNanos = System.nanoTime();
+        private final Deadline patience = Deadline.after(STRANGER_PATIENCE);
         private int rank = -1;
         private long pid;
 
         private Caller(SocketChannel channel) {
             this.channel = channel;
-        }
-
-        private boolean isTooSlow() {
-            return System.nanoTime() - sinceNanos > STRANGER_PATIENCE.toNanos();
         }
     }
 
@@ -107,13 +104,13 @@ final class TcpHost implements AutoCloseable {
 
     private Meeting gather() throws IOException {
         while (ranks.size() < seat.worldSize() - 1) {
-            selector.select(deadline.leftMs(TICK_MS));
+            selector.select(Math.min(TICK_MS, deadline.remainingMillis()));
             if (Thread.currentThread().isInterrupted()) {
                 throw TcpGuest.interrupted(place);
             }
             serve();
             dropStrangers();
-            if (deadline.hasPassed() && ranks.size() < seat.worldSize() - 1) {
+            if (deadline.isOver() && ranks.size() < seat.worldSize() - 1) {
                 throw tooLate();
             }
             if (isNews) {
@@ -210,7 +207,8 @@ final class TcpHost implements AutoCloseable {
 
     private void dropStrangers() {
         while (!strangers.isEmpty()
-                && (strangers.size() > MAX_STRANGERS || strangers.get(0).isTooSlow())) {
+                && (strangers.size() > MAX_STRANGERS
+                        || strangers.get(0).patience.isOver())) {
             lastRefusal = "a caller that said nothing";
             drop(strangers.get(0));
         }

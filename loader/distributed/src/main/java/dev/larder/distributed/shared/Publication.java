@@ -1,8 +1,8 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.distributed.region.Deadline;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
+import dev.larder.time.Deadline;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -67,26 +67,27 @@ final class Publication {
 
     /** Returns the number of the publication that was copied. */
     long snapshot(Copy copy, Duration timeout) {
-        long deadline = Deadline.after(timeout);
+        Deadline deadline = Deadline.after(timeout);
         for (long askingNs = FIRST_ASKING_NS; ; askingNs *= 2) {
             long number = -1;
             for (int i = 0; i < TRIES && number < 0; i++) {
                 number = tryCopy(copy);
             }
             if (number < 0) {
-                number = copyAlone(copy, System.nanoTime() + Math.min(askingNs, Deadline.leftNs(deadline)));
+                Duration asking = Duration.ofNanos(Math.min(askingNs, deadline.remainingNanos()));
+                number = copyAlone(copy, Deadline.after(asking));
             }
             if (number >= 0) {
                 return number;
             }
-            if (Deadline.leftNs(deadline) <= 0) {
+            if (deadline.isOver()) {
                 throw lock.late(false, timeout);
             }
         }
     }
 
     /** Copies while no publisher works, though one may have died at it; -1 where they go on all the time. */
-    private long copyAlone(Copy copy, long deadline) {
+    private long copyAlone(Copy copy, Deadline deadline) {
         SharedLock.Hold hold = lock.readLockUntil(deadline);
         if (hold == null) {
             return -1;

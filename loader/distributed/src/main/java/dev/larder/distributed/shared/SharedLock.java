@@ -1,12 +1,13 @@
 package dev.larder.distributed.shared;
 
 import dev.larder.distributed.region.Bell;
-import dev.larder.distributed.region.Deadline;
+import dev.larder.distributed.region.Interrupts;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -99,11 +100,11 @@ public final class SharedLock {
 
     /** Takes the lock together with other readers; null where that was not possible in time. */
     @Nullable
-    Hold readLockUntil(long deadline) {
+    Hold readLockUntil(Deadline deadline) {
         return awaitUntil(false, deadline);
     }
 
-    private @Nullable Hold awaitUntil(boolean writes, long deadline) {
+    private @Nullable Hold awaitUntil(boolean writes, Deadline deadline) {
         requireFirst();
         if (!isAnybodyWaiting()) {
             Hold hold = tryTake(writes);
@@ -158,7 +159,7 @@ public final class SharedLock {
         return memory.getLongVolatile(offset + LockDescriptor.BEAT_OFFSET);
     }
 
-    private @Nullable Hold awaitBehindGate(boolean writes, long deadline) {
+    private @Nullable Hold awaitBehindGate(boolean writes, Deadline deadline) {
         while (true) {
             memory.putLongVolatile(offset + LockDescriptor.BEAT_OFFSET, beat() + 1);
             int heard = lockBell.listen();
@@ -170,9 +171,9 @@ public final class SharedLock {
     }
 
     /** Returns false at once where time is up. */
-    private boolean sleep(Bell bell, int heard, long deadline) {
-        Deadline.requireUninterrupted("lock", region.name());
-        long leftNs = Deadline.leftNs(deadline);
+    private boolean sleep(Bell bell, int heard, Deadline deadline) {
+        Interrupts.requireNone("lock", region.name());
+        long leftNs = deadline.remainingNanos();
         if (leftNs > 0) {
             bell.sleep(heard, Math.min(leftNs, LOOK_NS));
         }

@@ -10,6 +10,7 @@ import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel;
+import dev.larder.time.Deadline;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -128,10 +129,10 @@ final class OpenClBackend implements DeviceBackend {
         if (!session.state().compareAndSet(Session.State.OPEN, Session.State.CLOSED)) {
             return;
         }
-        long deadline = System.nanoTime() + longestClose().toNanos();
+        Deadline deadline = Deadline.after(longestClose());
         boolean drained = true;
         for (OpenClQueue queue : queues.subList(consumersOwn ? 1 : 0, queues.size())) {
-            drained &= queue.drain(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            drained &= queue.drain(deadline.remaining());
         }
         if (!drained) {
             session.state().set(Session.State.STUCK);

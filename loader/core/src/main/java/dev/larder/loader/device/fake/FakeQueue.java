@@ -5,6 +5,7 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
+import dev.larder.time.Deadline;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
@@ -142,8 +143,8 @@ final class FakeQueue implements DeviceQueue {
     public boolean drain(Duration timeout) {
         FakeFence end = new FakeFence(device, fences.getAndIncrement());
         operations.add(() -> end.pass(null));
-        long deadline = System.nanoTime() + timeout.toNanos();
-        while (!end.isReached() && System.nanoTime() < deadline) {
+        Deadline deadline = Deadline.after(timeout);
+        while (!end.isReached() && !deadline.isOver()) {
             LockSupport.parkNanos(this, TimeUnit.MICROSECONDS.toNanos(100));
         }
         boolean reached = end.isReached();

@@ -2,32 +2,32 @@ package dev.larder.loader.fanout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.time.Backoff;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
-/** A wait for what another process does: looks again at once, then after ever longer pauses, and not for ever. */
-final class Patience {
+/** A wait for what another process does: looks again at once, then after ever longer pauses, until its deadline. */
+final class RingWait {
     private static final int SPINS = 64;
-    private static final long FIRST_PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(50);
-    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final Duration FIRST_PAUSE = Duration.ofNanos(50_000);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(1);
     private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final String step;
-    private final long startNs = System.nanoTime();
-    private final long limitNs;
-    private long checkedNs = startNs;
-    private long pauseNs = FIRST_PAUSE_NS;
+    private final Deadline deadline;
+    private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+    private long checkedNs = System.nanoTime();
     private int spins;
 
     /** Starts to wait; {@code step} is what for, in messages. */
-    Patience(String step, Duration limit) {
+    RingWait(String step, Duration timeout) {
         this.step = step;
-        this.limitNs = limit.toNanos();
+        this.deadline = Deadline.after(timeout);
     }
 
     boolean isOver() {
-        return System.nanoTime() - startNs >= limitNs;
+        return deadline.isOver();
     }
 
     /** Tells, every now and then, that it is time to ask what costs a system call. */
@@ -46,9 +46,7 @@ final class Patience {
             Thread.onSpinWait();
             return;
         }
-        LockSupport.parkNanos(pauseNs);
-        pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
-        if (Thread.currentThread().isInterrupted()) {
+        if (!backoff.pause(deadline)) {
             throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting")
                     .with("step", step)
                     .exception();
@@ -56,7 +54,7 @@ final class Patience {
     }
 
     /** Starts the failure of a wait that took too long. */
-    Failure deadline(String what) {
-        return Failure.of(ErrorCode.DEADLINE, what).with("step", step).with("timeout", Duration.ofNanos(limitNs));
+    Failure late(String what) {
+        return Failure.of(ErrorCode.DEADLINE, what).with("step", step).with("timeout", deadline.timeout());
     }
 }
