@@ -3,7 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Logs;
+import dev.larder.error.LeakGuard;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnKind;
 import dev.larder.layout.ColumnPart;
@@ -14,7 +14,6 @@ import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.MappedMemory;
 import dev.larder.posix.Posix;
-import java.lang.ref.Cleaner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.AbstractList;
@@ -33,14 +32,12 @@ import org.jspecify.annotations.Nullable;
  * when the garbage collector finds it, with a warning that names the place where it was opened.
  */
 public final class Dataset implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private final String name;
     private final IndexReader index;
     private final long version;
     private final String digest;
     private final Resources resources;
-    private final Cleaner.Cleanable leakGuard;
+    private final LeakGuard leakGuard;
     private final Map<String, ArrayView> views = new HashMap<>();
     private final Columns columns;
     private final Consumer<Dataset> onClose;
@@ -55,7 +52,7 @@ public final class Dataset implements AutoCloseable {
         this.resources = resources;
         this.columns = new Columns(this, index);
         this.onClose = onClose;
-        this.leakGuard = CLEANER.register(this, new LeakGuard(name, resources, new Throwable("opened here")));
+        this.leakGuard = new LeakGuard(this, "dataset", name, resources::close);
     }
 
     /** Opens a leased version and takes the lease over, also where this fails. */
@@ -282,7 +279,7 @@ public final class Dataset implements AutoCloseable {
             try {
                 resources.close();
             } finally {
-                leakGuard.clean();
+                leakGuard.disarm();
                 onClose.accept(this);
             }
         }
@@ -354,10 +351,6 @@ public final class Dataset implements AutoCloseable {
             outside.values().forEach(source -> SegmentFiles.requireUnchanged(posix, source));
         }
 
-        boolean isClosed() {
-            return closed;
-        }
-
         @Override
         public void close() {
             if (closed) {
@@ -386,28 +379,6 @@ public final class Dataset implements AutoCloseable {
 
         SharedMapping(MappedMemory memory) {
             this.memory = memory;
-        }
-    }
-
-    private record LeakGuard(String name, Resources resources, Throwable openedAt) implements Runnable {
-        @Override
-        public void run() {
-            if (!resources.isClosed()) {
-                try {
-                    warn();
-                } finally {
-                    resources.close();
-                }
-            }
-        }
-
-        /** Finds the logger only now: that may take longer than to open a dataset. */
-        private void warn() {
-            Logs.of(Dataset.class)
-                    .warn(
-                            "dataset was never closed: dataset={}; close it, best with try-with-resources",
-                            name,
-                            openedAt);
         }
     }
 }

@@ -1,13 +1,11 @@
 package dev.larder.loader;
 
-import dev.larder.error.Logs;
+import dev.larder.error.LeakGuard;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
-import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
 
 /**
  * Brings the batches of a {@link Loader} to a device, ahead of a consumer.
@@ -25,14 +23,11 @@ import org.slf4j.Logger;
  * dataset.
  */
 public final class DeviceLoader implements AutoCloseable {
-    private static final Logger LOG = Logs.of(DeviceLoader.class);
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private final Loader host;
     private final DeviceFeed feed;
     private final Plan plan;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final Cleaner.Cleanable leakGuard;
+    private final LeakGuard leakGuard;
 
     /**
      * What was chosen.
@@ -47,7 +42,7 @@ public final class DeviceLoader implements AutoCloseable {
         this.host = host;
         this.feed = feed;
         this.plan = plan;
-        this.leakGuard = CLEANER.register(this, new LeakGuard(feed, closed, toString(), new Throwable("built here")));
+        this.leakGuard = new LeakGuard(this, "loader", toString(), feed::close);
     }
 
     /** Returns how many samples the dataset has: rows of its arrays. */
@@ -113,7 +108,7 @@ public final class DeviceLoader implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            leakGuard.clean();
+            leakGuard.disarm();
             feed.close();
         }
     }
@@ -122,16 +117,5 @@ public final class DeviceLoader implements AutoCloseable {
     public String toString() {
         String where = plan.mode().map(mode -> mode + " on " + devices()).orElse("host");
         return "DeviceLoader{" + host + " " + where + "}";
-    }
-
-    private record LeakGuard(DeviceFeed feed, AtomicBoolean closed, String loader, Throwable builtAt)
-            implements Runnable {
-        @Override
-        public void run() {
-            if (closed.compareAndSet(false, true)) {
-                LOG.warn("loader was never closed: loader={}; close it, best with try-with-resources", loader, builtAt);
-                feed.close();
-            }
-        }
     }
 }

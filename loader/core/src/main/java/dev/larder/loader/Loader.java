@@ -3,10 +3,10 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.error.LeakGuard;
 import dev.larder.error.Logs;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.time.Deadline;
-import java.lang.ref.Cleaner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,8 +43,6 @@ public final class Loader implements AutoCloseable {
     /** How often it looks whether a thread is done with an order: planning a batch takes some microseconds. */
     private static final long LOOK_NANOS = 20_000;
 
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private final Source source;
     private final Epochs epochs;
     private final States states;
@@ -52,7 +50,7 @@ public final class Loader implements AutoCloseable {
     private final List<Slot> slots;
     private final Ring ring;
     private final GatherThreads threads;
-    private final Cleaner.Cleanable leakGuard;
+    private final LeakGuard leakGuard;
     private volatile boolean warnedOfNone;
 
     Loader(Source source, Epochs epochs, States states, LoaderBuilder.Means means) {
@@ -75,7 +73,7 @@ public final class Loader implements AutoCloseable {
             Slot.closeMemory(slots);
             throw e;
         }
-        this.leakGuard = CLEANER.register(this, new LeakGuard(ring, toString(), new Throwable("built here")));
+        this.leakGuard = new LeakGuard(this, "loader", toString(), ring::close);
     }
 
     private static List<Slot> allocate(Source source, LoaderBuilder.Means means) {
@@ -199,7 +197,7 @@ public final class Loader implements AutoCloseable {
     /** Closes; the slots' memory stays as it is where a device may still read it. */
     void close(boolean freesMemory) {
         ring.close();
-        leakGuard.clean();
+        leakGuard.disarm();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
         if (!held.isEmpty()) {
             throw source.failure(ErrorCode.DEADLINE, "loader did not end in time")
@@ -216,27 +214,5 @@ public final class Loader implements AutoCloseable {
         return "Loader{" + source.dataset().name() + " version "
                 + source.dataset().version() + " "
                 + source.arrays().stream().map(OutputArray::name).toList() + "}";
-    }
-
-    private record LeakGuard(Ring ring, String loader, Throwable builtAt) implements Runnable {
-        @Override
-        public void run() {
-            if (!ring.isClosed()) {
-                try {
-                    warn();
-                } finally {
-                    ring.close();
-                }
-            }
-        }
-
-        /** Finds the logger only now: that may take longer than to build a loader. */
-        private void warn() {
-            Logs.of(Loader.class)
-                    .warn(
-                            "loader was never closed: loader={}; close it, best with try-with-resources",
-                            loader,
-                            builtAt);
-        }
     }
 }

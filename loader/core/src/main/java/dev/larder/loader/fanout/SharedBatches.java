@@ -3,10 +3,9 @@ package dev.larder.loader.fanout;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.error.Logs;
+import dev.larder.error.LeakGuard;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.layout.StoreLayout;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /**
  * The batches that a {@link BatchPublisher} of another process publishes, read where they lie: nothing is gathered, transformed
@@ -33,15 +31,12 @@ import org.slf4j.Logger;
  * dropped this consumer as too slow, and with {@code DEADLINE} where no batch comes in time. One thread loops; any may close.
  */
 public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable {
-    private static final Logger LOG = Logs.of(SharedBatches.class);
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private final Attachment attachment;
     private final RingReader ring;
     private final Seat seat;
     private final long ticket;
     private final Duration timeout;
-    private final Cleaner.Cleanable leakGuard;
+    private final LeakGuard leakGuard;
     private long next;
     private boolean skips;
     private @Nullable Long skippedEpoch;
@@ -56,7 +51,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         this.next = first;
         this.skips = skipsEpoch;
         this.timeout = timeout;
-        this.leakGuard = CLEANER.register(this, new LeakGuard(attachment, toString(), new Throwable("attached here")));
+        this.leakGuard = new LeakGuard(this, "consumer", toString(), attachment::close);
     }
 
     /** Attaches to a ring with the settings that {@link SharedBatchesBuilder} has by itself. */
@@ -244,7 +239,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
     @Override
     public void close() {
         attachment.close();
-        leakGuard.clean();
+        leakGuard.disarm();
         SharedBatch open = current;
         if (open != null) {
             open.invalidate();
@@ -285,19 +280,6 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
                 } finally {
                     ring.close();
                 }
-            }
-        }
-    }
-
-    private record LeakGuard(Attachment attachment, String batches, Throwable attachedAt) implements Runnable {
-        @Override
-        public void run() {
-            if (attachment.isOpen()) {
-                LOG.warn(
-                        "a consumer was never closed: batches={}; close it, best with try-with-resources",
-                        batches,
-                        attachedAt);
-                attachment.close();
             }
         }
     }
