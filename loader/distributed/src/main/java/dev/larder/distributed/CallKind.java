@@ -53,7 +53,7 @@ final class CallKind {
                 : text.append('/').append(byteSize).append("-bytes").toString();
     }
 
-    private static String name(int collective) {
+    static String name(int collective) {
         return switch (collective) {
             case JOIN -> "join";
             case BARRIER -> "barrier";

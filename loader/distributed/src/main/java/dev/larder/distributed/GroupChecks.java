@@ -12,26 +12,56 @@ final class GroupChecks {
         this.worldSize = worldSize;
     }
 
-    void requireRoot(int root) {
+    /** Refuses a call of a kind with these spans. Where only one counts, both are the same one. */
+    void require(int kind, Span input, Span output, ReduceOp op, int root) {
+        switch (kind) {
+            case CallKind.BROADCAST -> {
+                requireRoot(root);
+                requireTarget(output, root != rank);
+            }
+            case CallKind.ALL_REDUCE -> {
+                requireOp(input, op);
+                requireTarget(output, true);
+            }
+            case CallKind.REDUCE -> {
+                requireRoot(root);
+                requireOp(input, op);
+                requireTarget(output, root == rank);
+            }
+            case CallKind.ALL_GATHER -> {
+                requireParts(input, output);
+                requireTarget(output, true);
+            }
+            case CallKind.GATHER, CallKind.SCATTER -> requireTarget(output, true); // for the rest see wholeAt
+            case CallKind.REDUCE_SCATTER -> {
+                requireOp(input, op);
+                requireParts(output, input);
+                requireTarget(output, true);
+            }
+            default -> throw new IllegalArgumentException("kind=" + kind);
+        }
+    }
+
+    private void requireRoot(int root) {
         if (root < 0 || root >= worldSize) {
             throw new IllegalArgumentException("root: " + root + " of " + worldSize);
         }
     }
 
-    void requireOp(Span data, ReduceOp op) {
+    private static void requireOp(Span data, ReduceOp op) {
         if (op == ReduceOp.AVG && data.type().isInteger()) {
             throw new IllegalArgumentException("no average of integers: type=" + data.type() + "; divide the SUM");
         }
     }
 
-    void requireTarget(Span data, boolean isWritten) {
+    private static void requireTarget(Span data, boolean isWritten) {
         if (isWritten && !data.isWritable()) {
             throw new IllegalArgumentException("results cannot be written to a read-only buffer");
         }
     }
 
     /** Requires that a span has what all ranks have of another one. */
-    void requireParts(Span part, Span whole) {
+    private void requireParts(Span part, Span whole) {
         if (part.type() != whole.type()
                 || part.byteSize() != whole.byteSize() / worldSize
                 || whole.byteSize() % worldSize != 0) {
@@ -42,6 +72,7 @@ final class GroupChecks {
 
     /** Returns the span that only the root has to bring. */
     Span wholeAt(int root, Span part, @Nullable Span whole) {
+        requireRoot(root);
         if (root != rank) {
             return Span.NOTHING;
         }

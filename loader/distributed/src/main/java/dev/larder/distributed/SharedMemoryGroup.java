@@ -2,6 +2,7 @@ package dev.larder.distributed;
 
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
+import dev.larder.time.Deadline;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SharedMemoryGroup implements ProcessGroup {
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
+
+    /** Stands where an operation would in calls that reduce nothing. */
+    private static final ReduceOp NO_OP = ReduceOp.SUM;
 
     private final Regions regions;
     private final GroupSpec spec;
@@ -81,185 +85,129 @@ final class SharedMemoryGroup implements ProcessGroup {
 
     @Override
     public void barrier() {
-        if (begin()) {
-            try {
-                collectives.meet(CallKind.BARRIER, 0);
-            } finally {
-                end();
-            }
-        } else {
-            finish(barrierAsync());
-        }
-    }
-
-    @Override
-    public void broadcast(Span data, int root) {
-        checks.requireRoot(root);
-        checks.requireTarget(data, root != rank());
-        if (begin()) {
-            try {
-                collectives.broadcast(data, root);
-            } finally {
-                end();
-            }
-        } else {
-            finish(broadcastAsync(data, root));
-        }
-    }
-
-    @Override
-    public void allReduce(Span data, ReduceOp op) {
-        checks.requireOp(data, op);
-        checks.requireTarget(data, true);
-        if (begin()) {
-            try {
-                collectives.reduce(data, op, CallKind.EVERY_RANK);
-            } finally {
-                end();
-            }
-        } else {
-            finish(allReduceAsync(data, op));
-        }
-    }
-
-    @Override
-    public void reduce(Span data, ReduceOp op, int root) {
-        checks.requireRoot(root);
-        checks.requireOp(data, op);
-        checks.requireTarget(data, root == rank());
-        if (begin()) {
-            try {
-                collectives.reduce(data, op, root);
-            } finally {
-                end();
-            }
-        } else {
-            finish(reduceAsync(data, op, root));
-        }
-    }
-
-    @Override
-    public void allGather(Span input, Span output) {
-        checks.requireParts(input, output);
-        checks.requireTarget(output, true);
-        if (begin()) {
-            try {
-                collectives.gather(input, output, CallKind.EVERY_RANK);
-            } finally {
-                end();
-            }
-        } else {
-            finish(allGatherAsync(input, output));
-        }
-    }
-
-    @Override
-    public void gather(Span input, @Nullable Span output, int root) {
-        checks.requireRoot(root);
-        Span whole = checks.wholeAt(root, input, output);
-        checks.requireTarget(whole, true);
-        if (begin()) {
-            try {
-                collectives.gather(input, whole, root);
-            } finally {
-                end();
-            }
-        } else {
-            finish(gatherAsync(input, output, root));
-        }
-    }
-
-    @Override
-    public void scatter(@Nullable Span input, Span output, int root) {
-        checks.requireRoot(root);
-        Span whole = checks.wholeAt(root, output, input);
-        checks.requireTarget(output, true);
-        if (begin()) {
-            try {
-                collectives.scatter(whole, output, root);
-            } finally {
-                end();
-            }
-        } else {
-            finish(scatterAsync(input, output, root));
-        }
-    }
-
-    @Override
-    public void reduceScatter(Span input, Span output, ReduceOp op) {
-        checks.requireOp(input, op);
-        checks.requireParts(output, input);
-        checks.requireTarget(output, true);
-        if (begin()) {
-            try {
-                collectives.reduceScatter(input, output, op);
-            } finally {
-                end();
-            }
-        } else {
-            finish(reduceScatterAsync(input, output, op));
-        }
+        meet(CallKind.BARRIER, 0);
     }
 
     @Override
     public Work barrierAsync() {
-        return submit("barrier", () -> collectives.meet(CallKind.BARRIER, 0));
+        return submit(CallKind.BARRIER, () -> collectives.meet(CallKind.BARRIER, 0));
+    }
+
+    @Override
+    public void broadcast(Span data, int root) {
+        call(CallKind.BROADCAST, data, data, NO_OP, root);
     }
 
     @Override
     public Work broadcastAsync(Span data, int root) {
-        checks.requireRoot(root);
-        checks.requireTarget(data, root != rank());
-        return submit("broadcast", () -> collectives.broadcast(data, root));
+        return callAsync(CallKind.BROADCAST, data, data, NO_OP, root);
+    }
+
+    @Override
+    public void allReduce(Span data, ReduceOp op) {
+        call(CallKind.ALL_REDUCE, data, data, op, CallKind.EVERY_RANK);
     }
 
     @Override
     public Work allReduceAsync(Span data, ReduceOp op) {
-        checks.requireOp(data, op);
-        checks.requireTarget(data, true);
-        return submit("allReduce", () -> collectives.reduce(data, op, CallKind.EVERY_RANK));
+        return callAsync(CallKind.ALL_REDUCE, data, data, op, CallKind.EVERY_RANK);
+    }
+
+    @Override
+    public void reduce(Span data, ReduceOp op, int root) {
+        call(CallKind.REDUCE, data, data, op, root);
     }
 
     @Override
     public Work reduceAsync(Span data, ReduceOp op, int root) {
-        checks.requireRoot(root);
-        checks.requireOp(data, op);
-        checks.requireTarget(data, root == rank());
-        return submit("reduce", () -> collectives.reduce(data, op, root));
+        return callAsync(CallKind.REDUCE, data, data, op, root);
+    }
+
+    @Override
+    public void allGather(Span input, Span output) {
+        call(CallKind.ALL_GATHER, input, output, NO_OP, CallKind.EVERY_RANK);
     }
 
     @Override
     public Work allGatherAsync(Span input, Span output) {
-        checks.requireParts(input, output);
-        checks.requireTarget(output, true);
-        return submit("allGather", () -> collectives.gather(input, output, CallKind.EVERY_RANK));
+        return callAsync(CallKind.ALL_GATHER, input, output, NO_OP, CallKind.EVERY_RANK);
+    }
+
+    @Override
+    public void gather(Span input, @Nullable Span output, int root) {
+        call(CallKind.GATHER, input, checks.wholeAt(root, input, output), NO_OP, root);
     }
 
     @Override
     public Work gatherAsync(Span input, @Nullable Span output, int root) {
-        checks.requireRoot(root);
-        Span whole = checks.wholeAt(root, input, output);
-        checks.requireTarget(whole, true);
-        return submit("gather", () -> collectives.gather(input, whole, root));
+        return callAsync(CallKind.GATHER, input, checks.wholeAt(root, input, output), NO_OP, root);
+    }
+
+    @Override
+    public void scatter(@Nullable Span input, Span output, int root) {
+        call(CallKind.SCATTER, checks.wholeAt(root, output, input), output, NO_OP, root);
     }
 
     @Override
     public Work scatterAsync(@Nullable Span input, Span output, int root) {
-        checks.requireRoot(root);
-        Span whole = checks.wholeAt(root, output, input);
-        checks.requireTarget(output, true);
-        return submit("scatter", () -> collectives.scatter(whole, output, root));
+        return callAsync(CallKind.SCATTER, checks.wholeAt(root, output, input), output, NO_OP, root);
+    }
+
+    @Override
+    public void reduceScatter(Span input, Span output, ReduceOp op) {
+        call(CallKind.REDUCE_SCATTER, input, output, op, CallKind.EVERY_RANK);
     }
 
     @Override
     public Work reduceScatterAsync(Span input, Span output, ReduceOp op) {
-        checks.requireOp(input, op);
-        checks.requireParts(output, input);
-        checks.requireTarget(output, true);
-        return submit("reduceScatter", () -> collectives.reduceScatter(input, output, op));
+        return callAsync(CallKind.REDUCE_SCATTER, input, output, op, CallKind.EVERY_RANK);
     }
 
-    /** Makes the call this thread's own; false where others go on, and it has to stand in line. */
+    /**
+     * Makes a call here, or has the worker make it where others come first, and returns when it has ended. Its parts are passed one
+     * by one, because an object or a function that held them would be an allocation at every call.
+     */
+    private void call(int kind, Span input, Span output, ReduceOp op, int root) {
+        checks.require(kind, input, output, op, root);
+        if (begin()) {
+            try {
+                run(kind, input, output, op, root);
+            } finally {
+                end();
+            }
+        } else {
+            finish(submit(kind, () -> run(kind, input, output, op, root)));
+        }
+    }
+
+    private Work callAsync(int kind, Span input, Span output, ReduceOp op, int root) {
+        checks.require(kind, input, output, op, root);
+        return submit(kind, () -> run(kind, input, output, op, root));
+    }
+
+    private void run(int kind, Span input, Span output, ReduceOp op, int root) {
+        switch (kind) {
+            case CallKind.BROADCAST -> collectives.broadcast(output, root);
+            case CallKind.ALL_REDUCE, CallKind.REDUCE -> collectives.reduce(output, op, root);
+            case CallKind.ALL_GATHER, CallKind.GATHER -> collectives.gather(input, output, root);
+            case CallKind.SCATTER -> collectives.scatter(input, output, root);
+            case CallKind.REDUCE_SCATTER -> collectives.reduceScatter(input, output, op);
+            default -> throw new IllegalArgumentException("kind=" + kind);
+        }
+    }
+
+    private void meet(int kind, long number) {
+        if (begin()) {
+            try {
+                collectives.meet(kind, number);
+            } finally {
+                end();
+            }
+        } else {
+            finish(submit(kind, () -> collectives.meet(kind, number)));
+        }
+    }
+
     /**
      * Starts a call in the thread of its caller; false where others come first, behind which it has to be submitted.
      *
@@ -279,8 +227,8 @@ final class SharedMemoryGroup implements ProcessGroup {
         pending.decrementAndGet();
     }
 
-    private Work submit(String name, Runnable call) {
-        Work work = new Work(name);
+    private Work submit(int kind, Runnable call) {
+        Work work = new Work(CallKind.name(kind));
         pending.incrementAndGet();
         try {
             worker.submit(() -> runNext(work, call));
@@ -312,15 +260,7 @@ final class SharedMemoryGroup implements ProcessGroup {
     public Optional<ProcessGroup> subgroup(int... ranks) {
         int place = checks.placeIn(ranks);
         int number = subgroups.incrementAndGet();
-        if (begin()) {
-            try {
-                collectives.meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks));
-            } finally {
-                end();
-            }
-        } else {
-            finish(submit("subgroup", () -> collectives.meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks))));
-        }
+        meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks));
         return place < 0
                 ? Optional.empty()
                 : Optional.of(joinSubgroup(spec.subgroup(number, place, ranks.length), ranks));
@@ -358,13 +298,12 @@ final class SharedMemoryGroup implements ProcessGroup {
      * the region is closed, and fails then.
      */
     private boolean lockInTime() {
-        long startNs = System.nanoTime();
+        Deadline deadline = Deadline.after(CLOSE_PATIENCE);
         boolean isInterrupted = false;
         try {
             while (true) {
                 try {
-                    long leftNs = CLOSE_PATIENCE.toNanos() - (System.nanoTime() - startNs);
-                    return running.tryLock(Math.max(0, leftNs), TimeUnit.NANOSECONDS);
+                    return running.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     isInterrupted = true;
                 }
