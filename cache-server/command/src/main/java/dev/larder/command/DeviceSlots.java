@@ -2,9 +2,9 @@ package dev.larder.command;
 
 import com.google.gson.JsonObject;
 import dev.larder.command.doctor.Probes.DeviceAnswer;
-import dev.larder.distributed.process.Slot;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.launch.process.Slot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

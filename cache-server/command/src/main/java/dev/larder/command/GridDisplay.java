@@ -1,7 +1,7 @@
 package dev.larder.command;
 
 import dev.larder.command.grid.JobRecord;
-import dev.larder.distributed.grid.GridJob;
+import dev.larder.launch.grid.GridJob;
 
 /** Shows how a grid goes on, while it does. Called from several threads. */
 interface GridDisplay extends AutoCloseable {

@@ -1,7 +1,7 @@
 package dev.larder.command;
 
 import dev.larder.command.grid.JobRecord;
-import dev.larder.distributed.grid.GridJob;
+import dev.larder.launch.grid.GridJob;
 import java.io.PrintWriter;
 
 /** Tells of each start and each end of a job in a line, for logs and pipes. */

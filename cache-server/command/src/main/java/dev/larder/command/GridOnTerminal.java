@@ -3,7 +3,7 @@ package dev.larder.command;
 import dev.larder.command.grid.JobRecord;
 import dev.larder.command.grid.JobResult;
 import dev.larder.command.grid.JobState;
-import dev.larder.distributed.grid.GridJob;
+import dev.larder.launch.grid.GridJob;
 import dev.larder.posix.Posix;
 import dev.larder.posix.TerminalSize;
 import java.io.PrintWriter;

@@ -5,7 +5,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.stream.JsonWriter;
 import dev.larder.command.grid.JobRecord;
 import dev.larder.command.grid.JobState;
-import dev.larder.distributed.grid.GridJob;
+import dev.larder.launch.grid.GridJob;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

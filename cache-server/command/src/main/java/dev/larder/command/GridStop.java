@@ -1,6 +1,6 @@
 package dev.larder.command;
 
-import dev.larder.distributed.grid.GridRun;
+import dev.larder.launch.grid.GridRun;
 import dev.larder.posix.Posix;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package dev.larder.command;
 
-import dev.larder.distributed.process.LaunchPlan;
-import dev.larder.distributed.process.LaunchResult;
-import dev.larder.distributed.process.Launcher;
-import dev.larder.distributed.process.RankEnd;
+import dev.larder.launch.process.LaunchPlan;
+import dev.larder.launch.process.LaunchResult;
+import dev.larder.launch.process.Launcher;
+import dev.larder.launch.process.RankEnd;
 import dev.larder.layout.StoreLocation;
 import dev.larder.time.Deadline;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.larder.command;
 
-import dev.larder.distributed.process.Launcher;
+import dev.larder.launch.process.Launcher;
 import dev.larder.posix.Posix;
 import java.io.PrintWriter;
 import java.util.List;

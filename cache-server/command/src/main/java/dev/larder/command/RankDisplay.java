@@ -1,14 +1,14 @@
 package dev.larder.command;
 
-import dev.larder.distributed.process.AttemptEnd;
-import dev.larder.distributed.process.LaunchListener;
-import dev.larder.distributed.process.LaunchPlan;
-import dev.larder.distributed.process.LaunchResult;
-import dev.larder.distributed.process.Launcher;
-import dev.larder.distributed.process.OutputLine;
-import dev.larder.distributed.process.RankEnd;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.launch.process.AttemptEnd;
+import dev.larder.launch.process.LaunchListener;
+import dev.larder.launch.process.LaunchPlan;
+import dev.larder.launch.process.LaunchResult;
+import dev.larder.launch.process.Launcher;
+import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.RankEnd;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

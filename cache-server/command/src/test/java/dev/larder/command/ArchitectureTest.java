@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -11,7 +12,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 
 /** Holds the borders between packages that no compiler holds. */
 class ArchitectureTest {
@@ -32,6 +38,16 @@ class ArchitectureTest {
         "dev.larder.time.."
     };
 
+    /** The other modules, and what each of them may use besides itself and the client. DJL's adapter is not on this class path. */
+    private static final Map<String, List<String>> MODULES = Map.of(
+            "dev.larder.server..", List.of(),
+            "dev.larder.loader..", List.of(),
+            "dev.larder.launch..", List.of(),
+            "dev.larder.distributed..", List.of(),
+            "dev.larder.djl..", List.of("dev.larder.loader.."),
+            "dev.larder.examples..", List.of("dev.larder.loader..", "dev.larder.distributed..", "dev.larder.djl.."),
+            "dev.larder.command..", List.of("dev.larder.server..", "dev.larder.loader..", "dev.larder.launch.."));
+
     private static final String[] CLIENT_LIBRARIES = {
         "java..", "javax..", "org.agrona..", "com.sun.jna..", "org.slf4j..", "org.jspecify.."
     };
@@ -47,7 +63,10 @@ class ArchitectureTest {
                         "dev.larder.loader.device",
                         "dev.larder.loader.cuda",
                         "dev.larder.loader.opencl",
-                        "dev.larder.examples")
+                        "dev.larder.launch.process",
+                        "dev.larder.distributed",
+                        "dev.larder.examples",
+                        "dev.larder.examples.distributed")
                 .doesNotContain("dev.larder.testing");
     }
 
@@ -66,25 +85,33 @@ class ArchitectureTest {
     }
 
     @Test
-    void theServerKnowsNothingOfCommandAndLoader() {
-        noClasses()
-                .that()
-                .resideInAPackage("dev.larder.server..")
+    void everyClassIsOfAModuleThatIsNamedHere() {
+        classes()
                 .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage("dev.larder.command..", "dev.larder.loader..", "dev.larder.examples..")
+                .resideInAnyPackage(withClient(MODULES.keySet().stream()))
                 .check(CLASSES);
     }
 
-    @Test
-    void theLoaderKnowsNothingOfServerAndCommand() {
+    @TestFactory
+    Stream<DynamicTest> aModuleUsesTheClientAndTheModulesThatItIsBuiltOn() {
+        return MODULES.entrySet().stream()
+                .map(module -> DynamicTest.dynamicTest(
+                        module.getKey(), () -> requireOnlyUses(module.getKey(), module.getValue())));
+    }
+
+    private static void requireOnlyUses(String module, List<String> others) {
+        String[] allowed = withClient(Stream.concat(Stream.of(module), others.stream()));
         noClasses()
                 .that()
-                .resideInAnyPackage("dev.larder.loader..", "dev.larder.examples..")
+                .resideInAPackage(module)
                 .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage("dev.larder.server..", "dev.larder.command..")
+                .dependOnClassesThat(resideInAPackage("dev.larder..").and(not(resideInAnyPackage(allowed))))
+                .allowEmptyShould(module.equals("dev.larder.djl.."))
                 .check(CLASSES);
+    }
+
+    private static String[] withClient(Stream<String> modules) {
+        return Stream.concat(Stream.of(CLIENT), modules).toArray(String[]::new);
     }
 
     @Test

@@ -3,8 +3,8 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.distributed.process.Slot;
 import dev.larder.error.LarderException;
+import dev.larder.launch.process.Slot;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

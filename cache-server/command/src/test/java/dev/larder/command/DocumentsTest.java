@@ -46,12 +46,12 @@ class DocumentsTest {
 
     /** What the snippets of Java leave out. */
     private static final String IMPORTS = """
-            import dev.larder.client.*; import dev.larder.distributed.*; import dev.larder.distributed.process.*;
+            import dev.larder.client.*; import dev.larder.distributed.*; import dev.larder.launch.process.*;
             import dev.larder.distributed.queue.*; import dev.larder.distributed.region.*; import dev.larder.distributed.shared.*;
             import dev.larder.distributed.rendezvous.*; import dev.larder.loader.*; import dev.larder.loader.device.*;
             import dev.larder.loader.device.fake.*; import dev.larder.loader.fanout.*; import dev.larder.loader.opencl.*;
             import dev.larder.loader.sample.*; import dev.larder.loader.transform.*; import dev.larder.npy.Dtype;
-            import dev.larder.distributed.process.Output; import java.nio.ByteBuffer; import java.nio.file.Path; import java.time.Duration; import java.util.List;
+            import dev.larder.launch.process.Output; import java.nio.ByteBuffer; import java.nio.file.Path; import java.time.Duration; import java.util.List;
             import org.agrona.*; import org.agrona.concurrent.UnsafeBuffer;
             """.replace("\n", " ");
 

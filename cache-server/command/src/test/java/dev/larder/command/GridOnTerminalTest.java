@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonNull;
 import dev.larder.command.grid.JobRecord;
 import dev.larder.command.grid.JobState;
-import dev.larder.distributed.grid.GridJob;
+import dev.larder.launch.grid.GridJob;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

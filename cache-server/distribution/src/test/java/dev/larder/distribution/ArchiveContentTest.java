@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,21 @@ class ArchiveContentTest {
                         command));
         assertThat(Arrays.asList((MODULES + ",java.base,java.compiler").split(",", -1)))
                 .contains(ended.out().strip().split(",", -1));
+    }
+
+    @Test
+    void ourLibrariesThatTheReadmeNamesAreThere() throws IOException {
+        List<String> libraries = Installed.files(STAGE.resolve("lib"));
+        List<String> named = Pattern.compile("larder(-[a-z]+)+")
+                .matcher(Files.readString(STAGE.resolve("README.txt")))
+                .results()
+                .map(MatchResult::group)
+                .toList();
+
+        assertThat(named)
+                .hasSizeGreaterThan(4)
+                .allSatisfy(name -> assertThat(libraries)
+                        .anySatisfy(library -> assertThat(library).matches(name + "-\\d.*\\.jar")));
     }
 
     @Test

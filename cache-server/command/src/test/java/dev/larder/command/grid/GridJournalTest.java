@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonParser;
 import dev.larder.command.grid.GridJournal.Begun;
-import dev.larder.distributed.grid.Axis;
-import dev.larder.distributed.grid.GridPlan;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.launch.grid.Axis;
+import dev.larder.launch.grid.GridPlan;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;

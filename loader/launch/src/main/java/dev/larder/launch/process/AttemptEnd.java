@@ -1,0 +1,28 @@
+package dev.larder.launch.process;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of one attempt.
+ *
+ * @param attempt counts from 0
+ * @param ranks what became of each rank that was started, in their order
+ * @param firstFailure the rank that failed first; null where none failed by itself
+ * @param ran from the first start to the last end
+ */
+public record AttemptEnd(
+        int attempt, List<RankEnd> ranks, @Nullable RankEnd firstFailure, Duration ran) {
+
+    /** Copies what it is given. */
+    public AttemptEnd {
+        ranks = List.copyOf(ranks);
+    }
+
+    /** Tells whether every rank did what it should. */
+    public boolean isSuccess() {
+        return firstFailure == null
+                && ranks.stream().allMatch(rank -> rank.cause().isSuccess());
+    }
+}

@@ -1,0 +1,345 @@
+package dev.larder.launch.process;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.launch.process.ExitCause.Ended;
+import dev.larder.launch.process.ExitCause.NotStarted;
+import dev.larder.launch.process.ExitCause.OutOfMemory;
+import dev.larder.launch.process.ExitCause.Signalled;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fresh program that lives no longer than this process, nor does anything that it starts.
+ *
+ * <p>It is always a new program, never a fork of this JVM: a forked child has one thread, and so no compiler, no collector and no
+ * reference handler, while locks that other threads held stay locked for ever.
+ *
+ * <p>Whatever ends it, what came of it (its children, also those that became daemons) is ended too, before {@link #onEnd} tells of
+ * it. Where this JVM dies, by kill -9 too, the kernel kills the program, and a guardian, a small shell beside it, all the rest.
+ * What escapes: processes of another user, and one that leaves the session as well as the environment that it was started with.
+ *
+ * <p>Thread-safe. Whoever starts it closes it.
+ */
+public final class ChildProcess implements AutoCloseable {
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+    private static final MemoryKillClaims MEMORY_KILLS = new MemoryKillClaims(MemoryKills::now, System::nanoTime);
+    private static final Duration LEFTOVER_GRACE = Duration.ofMillis(500);
+    private static final long LOOK_AGAIN_MS = 20;
+    private static final long LAST_OUTPUT_MS = 2000;
+    private static final Duration CLOSING = Duration.ofSeconds(10);
+
+    private final Program program;
+    private final String name;
+    private final ProcessFamily family = ProcessFamily.begin();
+    private final List<OutputPump> pumps = new ArrayList<>();
+    private final CompletableFuture<Ending> ending = new CompletableFuture<>();
+    private final CompletableFuture<@Nullable Void> death = new CompletableFuture<>();
+    private final CountDownLatch started = new CountDownLatch(1);
+    private final long begin = System.nanoTime();
+    private final Object lock = new Object();
+    private volatile @Nullable Process process;
+    private volatile @Nullable Guardian guardian;
+    private volatile String firstLine = "";
+    private @Nullable EndReason endReason;
+    private long killNanos;
+
+    private ChildProcess(Program program) {
+        this.program = program;
+        this.name = "larder-child-" + NUMBERS.incrementAndGet();
+    }
+
+    /**
+     * Starts a program. One that cannot be started is no exception: it has ended by then, with {@link NotStarted} as its cause.
+     */
+    public static ChildProcess start(Program program) {
+        ChildProcess child = new ChildProcess(program);
+        // The kernel ends a child when the thread that started it ends: so that thread stays with it.
+        Thread thread = new Thread(child::live, child.name);
+        thread.setDaemon(true);
+        thread.start();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                child.started.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true; // starting takes milliseconds
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return child;
+    }
+
+    /**
+     * Kills what is left of programs that some process, now dead, started with a variable of this value in their environment: a
+     * guardian may still be at it. Waits until nothing is left, about a second at most; false where something cannot be killed.
+     */
+    public static boolean killStartedWith(String variable, String value) {
+        return ProcessFamily.startedWith(variable, value).kill();
+    }
+
+    /** Returns its process id, which is also its session's and process group's; −1 where it could not be started. */
+    public long pid() {
+        Process running = process;
+        return running == null ? -1 : running.pid();
+    }
+
+    /** Tells whether it, or anything that came of it, still runs. */
+    public boolean isAlive() {
+        return !ending.isDone();
+    }
+
+    /** Returns what will tell of its end, once nothing of it is left and its last line has been read. Never fails. */
+    public CompletableFuture<Ending> onEnd() {
+        return ending.copy();
+    }
+
+    /**
+     * Waits for its end.
+     *
+     * @throws dev.larder.error.LarderException DEADLINE where it still runs then, INTERRUPTED where this thread was interrupted
+     */
+    public Ending await(Duration timeout) {
+        try {
+            return ending.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw Failure.of(ErrorCode.DEADLINE, "process still runs")
+                    .with("pid", pid())
+                    .with("command", program.words().get(0))
+                    .with("waitedMs", timeout.toMillis())
+                    .remedy("wait longer, or end it");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "waiting for a process was interrupted")
+                    .with("pid", pid())
+                    .exception();
+        } catch (ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /**
+     * Asks it and all that came of it to end (SIGTERM), and kills what is left after the grace. Returns at once; {@link #onEnd}
+     * tells of the end. Called again it can only hasten the end; the first reason stands. Does nothing where it has ended.
+     */
+    public void end(EndReason reason, Duration grace) {
+        boolean first;
+        synchronized (lock) {
+            if (ending.isDone()) {
+                return;
+            }
+            long kill = System.nanoTime() + grace.toNanos();
+            first = endReason == null;
+            killNanos = first ? kill : killNanos - kill < 0 ? killNanos : kill;
+            endReason = first ? reason : endReason;
+        }
+        if (grace.isZero()) {
+            family.kill();
+        } else {
+            if (first) {
+                family.terminate();
+            }
+            Future<?> kill = Later.run(grace, this::killIfLeft);
+            var unused = ending.thenRun(() -> kill.cancel(false));
+        }
+    }
+
+    private void killIfLeft() {
+        if (!ending.isDone()) {
+            family.kill();
+        }
+    }
+
+    /** Kills it with all that came of it, and waits until nothing is left; gives up after 10 s, as the kernel may hold on to it. */
+    @Override
+    public void close() {
+        end(EndReason.CANCELLED, Duration.ZERO);
+        try {
+            ending.get(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (TimeoutException heldByTheKernel) {
+            // it dies when the kernel lets go of it
+        } catch (ExecutionException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Returns what tells of the program's own death, at once, while what it left may still run. */
+    CompletableFuture<@Nullable Void> onDeath() {
+        return death;
+    }
+
+    /** Returns the pid of the shell that ends the family should this process die. */
+    long guardianPid() {
+        Guardian watching = guardian;
+        return watching == null ? -1 : watching.pid();
+    }
+
+    /** Starts the program and stays until it has ended. */
+    private void live() {
+        MEMORY_KILLS.look();
+        ExitCause cause;
+        try {
+            cause = startAndFollow();
+        } catch (RuntimeException | Error e) {
+            family.kill();
+            cause = new NotStarted(NotStarted.CANNOT_RUN, e.toString());
+        }
+        Guardian watching = guardian;
+        if (watching != null) {
+            watching.close();
+        }
+        Ending end = new Ending(cause, Duration.ofNanos(System.nanoTime() - begin), trouble());
+        death.complete(null);
+        synchronized (lock) {
+            ending.complete(end);
+        }
+        started.countDown();
+    }
+
+    private ExitCause startAndFollow() {
+        NotStarted obstacle = Start.obstacle(program);
+        if (obstacle != null) {
+            return obstacle;
+        }
+        Process running;
+        try {
+            openLogs();
+            Guardian watching = new Guardian(family);
+            guardian = watching;
+            running = Start.of(program, family).start();
+            family.leadBy(running.pid());
+            process = running;
+            watching.watch(running.pid());
+        } catch (IOException e) {
+            pumps.forEach(OutputPump::close);
+            return Start.refused(e);
+        }
+        startPumps(running);
+        started.countDown();
+        return follow(running);
+    }
+
+    private void openLogs() throws IOException {
+        Output output = program.output();
+        Object turn = new Object();
+        Consumer<OutputLine> oneAtATime = line -> {
+            synchronized (turn) {
+                firstLine = firstLine.isEmpty() ? line.text() : firstLine;
+                output.reader().accept(line);
+            }
+        };
+        pumps.add(OutputPump.to(output.log(), false, oneAtATime));
+        if (output.isApart()) {
+            pumps.add(OutputPump.to(output.errorLog(), true, oneAtATime));
+        }
+    }
+
+    private void startPumps(Process running) {
+        List<InputStream> streams = List.of(running.getInputStream(), running.getErrorStream());
+        for (int i = 0; i < pumps.size(); i++) {
+            pumps.get(i).start(streams.get(i), name + (i == 0 ? "-out" : "-err"));
+        }
+    }
+
+    private ExitCause follow(Process running) {
+        int code = waitFor(running);
+        death.complete(null);
+        EndReason reason;
+        synchronized (lock) {
+            reason = endReason; // a wish that comes later, while only leftovers run, did not end it
+        }
+        boolean isKilled = code == ExitCause.SIGNAL_BASE + ExitCause.Signals.KILL;
+        String memory = isKilled ? MEMORY_KILLS.claim() : null;
+        MEMORY_KILLS.look();
+        endLeftovers();
+        joinPumps();
+        if (reason != null) {
+            return new Ended(reason, code);
+        }
+        NotStarted refused = Start.refused(code, firstLine);
+        if (refused != null) {
+            return refused;
+        }
+        ExitCause cause = ExitCause.ofCode(code);
+        return memory != null && cause instanceof Signalled ? new OutOfMemory(memory) : cause;
+    }
+
+    private static int waitFor(Process running) {
+        while (true) {
+            try {
+                return running.waitFor();
+            } catch (InterruptedException e) {
+                // nobody has this thread but us
+            }
+        }
+    }
+
+    /** Ends what the program left running: at once where it was not asked to end, else when that grace is over. */
+    private void endLeftovers() {
+        if (family.members().isEmpty()) {
+            return;
+        }
+        synchronized (lock) {
+            if (endReason == null) {
+                killNanos = System.nanoTime() + LEFTOVER_GRACE.toNanos();
+            }
+        }
+        family.terminate();
+        while (!family.members().isEmpty() && isGraceLeft()) {
+            pause();
+        }
+        family.kill();
+    }
+
+    private boolean isGraceLeft() {
+        synchronized (lock) {
+            return killNanos - System.nanoTime() > 0;
+        }
+    }
+
+    private static void pause() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(LOOK_AGAIN_MS);
+        } catch (InterruptedException e) {
+            // nobody has this thread but us
+        }
+    }
+
+    private void joinPumps() {
+        for (OutputPump pump : pumps) {
+            try {
+                pump.join(LAST_OUTPUT_MS);
+            } catch (InterruptedException e) {
+                // nobody has this thread but us
+            }
+        }
+    }
+
+    private @Nullable String trouble() {
+        List<String> troubles = new ArrayList<>();
+        for (OutputPump pump : pumps) {
+            String trouble = pump.trouble();
+            if (trouble != null) {
+                troubles.add(trouble);
+            }
+        }
+        return troubles.isEmpty() ? null : String.join("; ", troubles);
+    }
+}

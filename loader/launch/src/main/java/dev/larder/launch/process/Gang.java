@@ -1,0 +1,257 @@
+package dev.larder.launch.process;
+
+import dev.larder.launch.process.ExitCause.Ended;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ranks of one attempt. One thread starts them, hears of their ends, and ends the others when one fails.
+ *
+ * <p>Which one failed first is told by when the processes died, not by when nothing was left of them: what a rank leaves behind
+ * is cleaned up for a moment, in which ranks may fail that only missed it.
+ */
+final class Gang {
+    private static final Duration LAST_RESORT = Duration.ofSeconds(15);
+    private static final int LAST_LINES = 20;
+    private static final int WAKE = -1;
+
+    private final RankEnvironment environment;
+    private final LaunchListener listener;
+    private final StopRequest stop;
+    private final BlockingQueue<Integer> events = new LinkedBlockingQueue<>();
+    private final List<Rank> ranks = new ArrayList<>();
+    private final long begin = System.nanoTime();
+    private int running;
+    private @Nullable Rank failed;
+    private StopRequest.Kind done = StopRequest.Kind.NONE;
+    private long politeUntilNanos;
+    private boolean isPolite;
+
+    /** One rank, and what is known of it. */
+    private static final class Rank {
+        private final int number;
+        private final Deque<String> lastLines = new ArrayDeque<>();
+        private @Nullable ChildProcess process;
+        private volatile long diedNanos;
+        private volatile boolean isDead;
+        private long askedNanos;
+        private boolean isAsked;
+        private long killNanos;
+        private boolean isKillDue;
+        private @Nullable RankEnd end;
+
+        private Rank(int number) {
+            this.number = number;
+        }
+
+        private synchronized void keep(OutputLine line) {
+            if (lastLines.size() == LAST_LINES) {
+                lastLines.removeFirst();
+            }
+            lastLines.addLast(line.text());
+        }
+
+        private synchronized List<String> lastLines() {
+            return List.copyOf(lastLines);
+        }
+
+        private void killAfter(Duration grace) {
+            long nanos = System.nanoTime() + grace.toNanos();
+            killNanos = isKillDue && killNanos - nanos < 0 ? killNanos : nanos;
+            isKillDue = true;
+        }
+
+        private void died() {
+            diedNanos = System.nanoTime();
+            isDead = true;
+        }
+    }
+
+    Gang(RankEnvironment environment, LaunchListener listener, StopRequest stop) {
+        this.environment = environment;
+        this.listener = listener;
+        this.stop = stop;
+    }
+
+    /** Runs all ranks to their ends. */
+    AttemptEnd run() {
+        stop.wakeBy(() -> events.add(WAKE));
+        try {
+            startAll();
+            follow();
+            return end();
+        } finally {
+            stop.wakeBy(() -> {});
+            ranks.stream().map(rank -> rank.process).forEach(process -> {
+                if (process != null) {
+                    process.close();
+                }
+            });
+        }
+    }
+
+    private void startAll() {
+        for (int number = 0; number < environment.plan().worldSize() && !stop.isAsked(); number++) {
+            Rank rank = new Rank(number);
+            ranks.add(rank);
+            running++;
+            start(rank);
+        }
+    }
+
+    private void start(Rank rank) {
+        LaunchListener.RankLogs logs = listener.logs(environment.attempt(), rank.number);
+        Output output = Output.apart(logs.out(), logs.err(), line -> {
+            rank.keep(line);
+            listener.line(rank.number, line);
+        });
+        boolean readsInput = rank.number == 0 && environment.plan().isInputForRankZero();
+        Program program =
+                new Program(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
+        ChildProcess process = ChildProcess.start(program.withPromptPython());
+        rank.process = process;
+        var unusedDeath = process.onDeath().thenRun(rank::died);
+        var unusedEnd = process.onEnd().thenRun(() -> events.add(rank.number));
+    }
+
+    private void follow() {
+        while (running > 0) {
+            Integer event = next();
+            if (event != null && event >= 0) {
+                ended(ranks.get(event));
+            }
+            if (stop.kind().compareTo(done) > 0) {
+                done = stop.kind();
+                askAll(done, environment.plan().grace());
+            }
+            if (isPolite && System.nanoTime() - politeUntilNanos >= 0) {
+                Duration grace = environment.plan().grace();
+                askAll(StopRequest.Kind.TERMINATE, grace.minus(politely(grace)));
+            }
+            if (event == null && !isPolite && (failed != null || stop.isAsked()) && isHopeless()) {
+                return;
+            }
+        }
+    }
+
+    /** Waits for the next event; no longer than a look at the clock is due. */
+    private @Nullable Integer next() {
+        try {
+            return events.poll(100, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            stop.ask(StopRequest.Kind.KILL); // nobody has this thread but us; whoever interrupts it wants it to end
+            return null;
+        }
+    }
+
+    private void ended(Rank rank) {
+        ChildProcess process = rank.process;
+        if (process == null || rank.end != null) {
+            return;
+        }
+        running--;
+        RankEnd end = new RankEnd(
+                rank.number, process.pid(), own(rank, process.onEnd().join()), rank.lastLines());
+        rank.end = end;
+        listener.rankEnded(environment.attempt(), end);
+        boolean isFailure = !end.cause().isSuccess() && !(end.cause() instanceof Ended);
+        if (isFailure && failed == null && !stop.isAsked()) {
+            failed = rank;
+            if (running > 0) {
+                listener.othersAreEnded(environment.attempt(), rank.number);
+            }
+            askAll(StopRequest.Kind.TERMINATE, environment.plan().grace());
+        }
+    }
+
+    /** A rank that had died before it was asked to end has ended by itself. */
+    private static Ending own(Rank rank, Ending ending) {
+        boolean diedBefore = rank.isAsked && rank.isDead && rank.diedNanos - rank.askedNanos < 0;
+        return ending.cause() instanceof Ended ended && diedBefore
+                ? new Ending(ExitCause.ofCode(ended.exitCode()), ending.ran(), ending.outputTrouble())
+                : ending;
+    }
+
+    /** Asks all that still run, and kills them when the grace is over: of an interrupt, by way of SIGTERM after half of it. */
+    private void askAll(StopRequest.Kind kind, Duration grace) {
+        isPolite = kind == StopRequest.Kind.INTERRUPT;
+        if (isPolite) {
+            politeUntilNanos = System.nanoTime() + politely(grace).toNanos();
+        }
+        for (Rank rank : ranks) {
+            ChildProcess process = rank.process;
+            if (process != null && rank.end == null && !(rank.isDead && kind != StopRequest.Kind.KILL)) {
+                ask(rank, process, kind, grace);
+            }
+        }
+    }
+
+    private static Duration politely(Duration grace) {
+        return grace.dividedBy(2);
+    }
+
+    private static void ask(Rank rank, ChildProcess process, StopRequest.Kind kind, Duration grace) {
+        if (!rank.isAsked) {
+            rank.isAsked = true;
+            rank.askedNanos = System.nanoTime();
+        }
+        switch (kind) {
+            case INTERRUPT -> GroupSignal.send(process, "INT", "CONT");
+            case TERMINATE -> {
+                rank.killAfter(grace);
+                process.end(EndReason.CANCELLED, grace);
+                GroupSignal.send(process, "CONT");
+            }
+            case KILL -> {
+                rank.killAfter(Duration.ZERO);
+                process.end(EndReason.CANCELLED, Duration.ZERO);
+            }
+            case NONE -> throw new IllegalArgumentException("nothing to ask");
+        }
+    }
+
+    /** Tells whether the kernel keeps a rank long after it was killed. */
+    private boolean isHopeless() {
+        return ranks.stream()
+                .filter(rank -> rank.end == null && rank.isKillDue)
+                .anyMatch(rank -> System.nanoTime() - rank.killNanos > LAST_RESORT.toNanos());
+    }
+
+    private AttemptEnd end() {
+        Duration ran = Duration.ofNanos(System.nanoTime() - begin);
+        List<RankEnd> ends = new ArrayList<>();
+        RankEnd first = null;
+        long firstNanos = 0;
+        for (Rank rank : ranks) {
+            RankEnd end = rank.end;
+            if (end == null) {
+                end = stuck(rank, ran);
+            }
+            ends.add(end);
+            boolean isFailure = !end.cause().isSuccess() && !(end.cause() instanceof Ended) && failed != null;
+            long diedNanos = rank.isDead ? rank.diedNanos : begin;
+            if (isFailure && (first == null || diedNanos - firstNanos < 0)) {
+                first = end;
+                firstNanos = diedNanos;
+            }
+        }
+        return new AttemptEnd(environment.attempt(), ends, first, ran);
+    }
+
+    private static RankEnd stuck(Rank rank, Duration ran) {
+        long pid = rank.process == null ? -1 : rank.process.pid();
+        Ended killed = new Ended(EndReason.CANCELLED, ExitCause.SIGNAL_BASE + ExitCause.Signals.KILL);
+        return new RankEnd(
+                rank.number,
+                pid,
+                new Ending(killed, ran, "it was killed, but the kernel keeps it: see /proc/" + pid + "/stack"),
+                rank.lastLines());
+    }
+}

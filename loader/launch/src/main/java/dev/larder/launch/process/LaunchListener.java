@@ -1,0 +1,36 @@
+package dev.larder.launch.process;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Hears how a launch goes, and says where output is kept. Lines of different ranks come from different threads; all else comes from one. */
+public interface LaunchListener {
+    /** An attempt begins, with this port as MASTER_PORT. */
+    default void attemptStarts(int attempt, int masterPort) {}
+
+    /** A rank wrote a line. The rank is held up while this does not return. */
+    default void line(int rank, OutputLine line) {}
+
+    /** A rank has ended, whether well or not, and nothing of it is left. */
+    default void rankEnded(int attempt, RankEnd end) {}
+
+    /** A rank has failed and the others are asked to end; told once an attempt. */
+    default void othersAreEnded(int attempt, int failedRank) {}
+
+    /** All ranks of an attempt have ended. */
+    default void attemptEnded(AttemptEnd end) {}
+
+    /** The ranks were to start again, and cannot; what became of the attempts so far is the result. */
+    default void cannotStartAgain(String reason) {}
+
+    /** Returns where a rank's output is kept; null where it is not. */
+    default RankLogs logs(int attempt, int rank) {
+        return RankLogs.NONE;
+    }
+
+    /** The files that a rank's output goes to; null for none. */
+    record RankLogs(@Nullable Path out, @Nullable Path err) {
+        /** Keeps nothing. */
+        public static final RankLogs NONE = new RankLogs(null, null);
+    }
+}

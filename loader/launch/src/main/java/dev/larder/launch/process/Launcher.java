@@ -1,0 +1,160 @@
+package dev.larder.launch.process;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the ranks of a {@link LaunchPlan} as {@code torchrun} does: every rank is a fresh process with RANK, WORLD_SIZE and the
+ * rest in its environment. When one fails, the others are ended, and all are started again where the plan says so.
+ *
+ * <p>A JVM cannot be forked: of its threads the child would have only one, and so no collector and no compiler, but all the locks
+ * that the others held. So ranks share nothing but what they open.
+ *
+ * <p>Ranks, and whatever they start, end with this process, however that ends. Whoever starts a launch closes it. Thread-safe.
+ */
+public final class Launcher implements AutoCloseable {
+    private static final Duration CLOSING = Duration.ofSeconds(30);
+
+    private final LaunchPlan plan;
+    private final LaunchListener listener;
+    private final StopRequest stop = new StopRequest();
+    private final CompletableFuture<LaunchResult> result = new CompletableFuture<>();
+    private final Thread thread;
+
+    private Launcher(LaunchPlan plan, LaunchListener listener) {
+        this.plan = plan;
+        this.listener = listener;
+        this.thread = new Thread(this::run, "larder-launcher");
+        this.thread.setDaemon(true);
+    }
+
+    /** Starts the ranks and returns at once. Fails where the port that the plan names is in use. */
+    public static Launcher start(LaunchPlan plan, LaunchListener listener) {
+        MasterPort.take(plan.masterPort()).close();
+        Launcher launcher = new Launcher(plan, listener);
+        launcher.thread.start();
+        return launcher;
+    }
+
+    /** Says which variables divide the cores among the ranks of a plan; empty where none is added. */
+    public static String coreShare(LaunchPlan plan) {
+        return CoreShare.among(plan.worldSize()).text(RankEnvironment.withOwn(plan.environment()));
+    }
+
+    /**
+     * Waits for the end of the last attempt.
+     *
+     * @throws dev.larder.error.LarderException DEADLINE where ranks still run then, INTERRUPTED where this thread was interrupted
+     */
+    public LaunchResult join(Duration timeout) {
+        try {
+            return result.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw Failure.of(ErrorCode.DEADLINE, "ranks still run")
+                    .with("command", plan.words().get(0))
+                    .with("waited", timeout)
+                    .remedy("wait longer, or stop them");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "waiting for ranks was interrupted")
+                    .with("command", plan.words().get(0))
+                    .exception();
+        } catch (ExecutionException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "launch failed")
+                    .with("command", plan.words().get(0))
+                    .with("reason", e.getCause())
+                    .cause(e)
+                    .exception();
+        }
+    }
+
+    /** Tells of the end. */
+    public CompletableFuture<LaunchResult> onEnd() {
+        return result.copy();
+    }
+
+    /** Asks all ranks to end as Ctrl-C does (SIGINT), after half the grace by SIGTERM, and kills what is left after it. */
+    public void interrupt() {
+        stop.ask(StopRequest.Kind.INTERRUPT);
+    }
+
+    /** Asks all ranks to end by SIGTERM, and kills what is left after the grace. */
+    public void terminate() {
+        stop.ask(StopRequest.Kind.TERMINATE);
+    }
+
+    /** Kills all ranks at once. */
+    public void kill() {
+        stop.ask(StopRequest.Kind.KILL);
+    }
+
+    private void run() {
+        try {
+            result.complete(runAttempts());
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+        }
+    }
+
+    private LaunchResult runAttempts() {
+        String runId = runId();
+        List<AttemptEnd> attempts = new ArrayList<>();
+        boolean goesOn = true;
+        for (int attempt = 0; goesOn; attempt++) {
+            MasterPort taken = port(attempts);
+            if (taken == null) {
+                break;
+            }
+            try (MasterPort port = taken) {
+                listener.attemptStarts(attempt, port.number());
+                RankEnvironment environment = new RankEnvironment(plan, runId, attempt, port.number());
+                AttemptEnd end = new Gang(environment, listener, stop).run();
+                attempts.add(end);
+                listener.attemptEnded(end);
+                goesOn = end.firstFailure() != null && attempt < plan.maxRestarts() && !stop.isAsked();
+            }
+        }
+        return new LaunchResult(attempts, stop.isAsked());
+    }
+
+    /** Takes the port of an attempt; null where it has been lost since the last one, whose failure then stands. */
+    private @Nullable MasterPort port(List<AttemptEnd> attempts) {
+        try {
+            return MasterPort.take(plan.masterPort());
+        } catch (LarderException e) {
+            if (attempts.isEmpty()) {
+                throw e;
+            }
+            listener.cannotStartAgain(String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+
+    private static String runId() {
+        byte[] id = new byte[8];
+        new SecureRandom().nextBytes(id);
+        return HexFormat.of().formatHex(id);
+    }
+
+    /** Kills all ranks that still run, and waits until they are gone; gives up after 30 s. */
+    @Override
+    public void close() {
+        kill();
+        try {
+            thread.join(CLOSING.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

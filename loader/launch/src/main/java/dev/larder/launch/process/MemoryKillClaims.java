@@ -1,0 +1,53 @@
+package dev.larder.launch.process;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Divides the kernel's kills for want of memory among the processes that were killed: each kill explains one death, and only one
+ * that is noticed soon after it. So what happened elsewhere hours ago explains no kill of today. Thread-safe.
+ */
+final class MemoryKillClaims {
+    private static final long FRESH_NANOS = Duration.ofSeconds(2).toNanos();
+
+    private final Supplier<MemoryKills> counts;
+    private final LongSupplier nanoClock;
+    private MemoryKills seen;
+    private @Nullable String scope;
+    private long left;
+    private long noticedNanos;
+
+    MemoryKillClaims(Supplier<MemoryKills> counts, LongSupplier nanoClock) {
+        this.counts = counts;
+        this.nanoClock = nanoClock;
+        this.seen = counts.get();
+    }
+
+    /** Counts anew: at each start and each end, so that kills are noticed soon. */
+    synchronized void look() {
+        MemoryKills now = counts.get();
+        long nanos = nanoClock.getAsLong();
+        if (nanos - noticedNanos > FRESH_NANOS) {
+            left = 0;
+        }
+        String newScope = now.since(seen);
+        if (newScope != null) {
+            scope = newScope;
+            left += now.countSince(seen);
+            noticedNanos = nanos;
+        }
+        seen = now;
+    }
+
+    /** Says whose memory ran out, where that explains a kill of just now; null where it does not. */
+    synchronized @Nullable String claim() {
+        look();
+        if (left == 0) {
+            return null;
+        }
+        left--;
+        return scope;
+    }
+}

@@ -1,0 +1,77 @@
+package dev.larder.launch.process;
+
+import dev.larder.posix.MemoryGroup;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many processes the kernel has killed for want of memory: in this process's control group, and on the machine. Taken before
+ * and after a process lived, it tells such a death from other kills.
+ *
+ * @param inGroup −1 where it cannot be told
+ * @param onMachine −1 where it cannot be told
+ */
+record MemoryKills(long inGroup, long onMachine) {
+    private static final Path ROOT = Path.of("/");
+    private static final String COUNTER = "oom_kill";
+    private static final long UNKNOWN = -1;
+
+    /** Counts now. */
+    static MemoryKills now() {
+        return under(ROOT);
+    }
+
+    /** Counts by the files of a machine that begin at a folder. */
+    static MemoryKills under(Path root) {
+        return new MemoryKills(groupCount(root), counter(root.resolve("proc/vmstat")));
+    }
+
+    /** Says whose memory ran out, where these counts are higher than earlier ones; null where they are not. The group's count, where
+     * there is one, also has those of its members that fell when the whole machine was full. */
+    @Nullable
+    String since(MemoryKills before) {
+        if (before.inGroup != UNKNOWN && inGroup != UNKNOWN) {
+            return inGroup > before.inGroup ? "of its control group" : null;
+        }
+        return before.onMachine != UNKNOWN && onMachine > before.onMachine
+                ? "of the machine, or of a group in it"
+                : null;
+    }
+
+    /** Returns how many more there are than earlier, in the place that {@link #since} goes by. */
+    long countSince(MemoryKills before) {
+        return before.inGroup != UNKNOWN && inGroup != UNKNOWN
+                ? inGroup - before.inGroup
+                : onMachine - before.onMachine;
+    }
+
+    private static long groupCount(Path root) {
+        return MemoryGroup.own(root).stream()
+                .map(MemoryGroup::kills)
+                .flatMapToLong(OptionalLong::stream)
+                .findFirst()
+                .orElse(UNKNOWN);
+    }
+
+    private static long counter(Path file) {
+        for (String line : lines(file)) {
+            String[] fields = line.split(" ", 2);
+            if (fields.length == 2 && fields[0].equals(COUNTER)) {
+                return Long.parseLong(fields[1].strip());
+            }
+        }
+        return UNKNOWN;
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException unreadable) {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package dev.larder.launch.process;
+
+import dev.larder.launch.process.ExitCause.Ended;
+import dev.larder.launch.process.ExitCause.NotStarted;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** A job that was given to a pool, and what becomes of it. Thread-safe. */
+public final class PooledJob {
+    private final Job job;
+    private final Duration grace;
+    private final CompletableFuture<Ending> ending = new CompletableFuture<>();
+    private @Nullable Slot slot;
+    private @Nullable ChildProcess child;
+    private @Nullable EndReason endReason;
+    private Duration endGrace = Duration.ZERO;
+
+    PooledJob(Job job, Duration grace) {
+        this.job = job;
+        this.grace = grace;
+    }
+
+    /** Returns the job's name. */
+    public String name() {
+        return job.name();
+    }
+
+    /** Returns where it runs or ran; null where it has no place yet, or never had one. */
+    public synchronized @Nullable Slot slot() {
+        return slot;
+    }
+
+    /** Returns the pid of its process; −1 where there is none yet, or none came to be. */
+    public synchronized long pid() {
+        return child == null ? -1 : child.pid();
+    }
+
+    /** Tells whether it has ended, in whatever way. */
+    public boolean isDone() {
+        return ending.isDone();
+    }
+
+    /** Returns what will tell of its end. Never fails: a process that died, or never came to be, is a result as well. */
+    public CompletableFuture<Ending> onEnd() {
+        return ending.copy();
+    }
+
+    /** Waits for its end without leaving anything behind where the time is up first. */
+    void awaitEnd(long timeoutNs) throws InterruptedException, ExecutionException, TimeoutException {
+        ending.get(Math.max(0, timeoutNs), TimeUnit.NANOSECONDS);
+    }
+
+    /** Ends it: at once where it waits for a place, else with SIGTERM, and SIGKILL after the grace. Returns at once. */
+    public void cancel(Duration newGrace) {
+        end(EndReason.CANCELLED, newGrace);
+    }
+
+    /** Takes it back, unless it has a place already. Returns at once. */
+    public void withdraw() {
+        synchronized (this) {
+            if (slot != null) {
+                return;
+            }
+            endReason = EndReason.CANCELLED;
+        }
+        cancel(Duration.ZERO);
+    }
+
+    private void end(EndReason reason, Duration newGrace) {
+        ChildProcess running;
+        boolean waits;
+        synchronized (this) {
+            endReason = endReason == null ? reason : endReason;
+            endGrace = newGrace;
+            running = child;
+            waits = slot == null;
+        }
+        if (running != null) {
+            running.end(reason, newGrace);
+        } else if (waits) {
+            ending.complete(new Ending(new Ended(reason, ExitCause.SIGNAL_BASE), Duration.ZERO, null));
+        }
+    }
+
+    /** Takes a place; false where the job has been cancelled and needs none. */
+    synchronized boolean take(Slot free) {
+        if (endReason != null) {
+            return false;
+        }
+        slot = free;
+        return true;
+    }
+
+    /** Runs it in the place that it took; the future tells when the place is free again. */
+    CompletableFuture<Void> run(Slot taken) {
+        ChildProcess started;
+        try {
+            started = ChildProcess.start(in(taken, job.program().apply(taken)));
+        } catch (RuntimeException | Error e) { // too many threads, for one: that is this job's end, not the pool's
+            NotStarted cause = new NotStarted(NotStarted.CANNOT_RUN, String.valueOf(e.getMessage()));
+            ending.complete(new Ending(cause, Duration.ZERO, null));
+            return CompletableFuture.completedFuture(null);
+        }
+        EndReason already;
+        synchronized (this) {
+            child = started;
+            already = endReason;
+        }
+        if (already != null) {
+            started.end(already, endGrace);
+        }
+        if (job.timeout() != null) {
+            endAfter(job.timeout(), started);
+        }
+        return started.onEnd().thenAccept(ending::complete);
+    }
+
+    private void endAfter(Duration timeout, ChildProcess started) {
+        Future<?> timeIsUp = Later.run(timeout, () -> started.end(EndReason.DEADLINE, grace));
+        var unused = started.onEnd().thenRun(() -> timeIsUp.cancel(false));
+    }
+
+    private static Program in(Slot slot, Program program) {
+        Map<String, @Nullable String> environment = new HashMap<>(program.environment());
+        environment.putAll(slot.environment());
+        return program.withEnvironment(environment);
+    }
+}

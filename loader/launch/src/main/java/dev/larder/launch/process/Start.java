@@ -1,0 +1,121 @@
+package dev.larder.launch.process;
+
+import dev.larder.launch.process.ExitCause.NotStarted;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns a {@link Program} into words that the JDK can start: small tools of every Linux take turns in one process, each doing one
+ * thing that a JVM cannot do for its children, and then becoming the next. What is left is the program, with the pid of the first.
+ */
+final class Start {
+    private static final String USUAL_PATH = "/usr/bin:/bin";
+    private static final String LAST_TOOL = "setpriv";
+    private static final String VERSIONS =
+            "it takes coreutils 8.31 and util-linux 2.33, or later ones; busybox has not all of it";
+    private static final int GNU_MISUSE = 125;
+    private static final int MISUSE = 1;
+
+    private Start() {}
+
+    /** Returns the path of a tool that is part of every Linux, whatever {@code PATH} the program will see. */
+    static String tool(String name) throws IOException {
+        String path = System.getenv("PATH");
+        return places(name, path == null ? USUAL_PATH : path + ":" + USUAL_PATH, Path.of("")).stream()
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new IOException("no " + name + " on this machine; install util-linux and coreutils"))
+                .toString();
+    }
+
+    /** Prepares a start. */
+    static ProcessBuilder of(Program program, ProcessFamily family) throws IOException {
+        // A fresh program's signals, a session of its own, and an end when the thread that started it ends.
+        List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool(LAST_TOOL)));
+        words.addAll(List.of("--pdeathsig", "KILL", "--"));
+        words.addAll(program.words());
+        ProcessBuilder builder = new ProcessBuilder(words);
+        Map<String, String> environment = builder.environment();
+        change(environment, program.environment());
+        environment.put(ProcessFamily.VARIABLE, family.mark(environment.get(ProcessFamily.VARIABLE)));
+        if (program.folder() != null) {
+            builder.directory(program.folder().toFile());
+        }
+        builder.redirectErrorStream(!program.output().isApart());
+        builder.redirectInput(
+                program.isInputInherited()
+                        ? ProcessBuilder.Redirect.INHERIT
+                        : ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+        return builder;
+    }
+
+    /** Returns why a program cannot be started, where that can be told beforehand; null where nothing speaks against it. */
+    static @Nullable NotStarted obstacle(Program program) {
+        Path folder = program.folder();
+        if (folder != null && !Files.isDirectory(folder)) {
+            return new NotStarted(NotStarted.CANNOT_RUN, "no such folder to run in: folder=" + folder);
+        }
+        String name = program.words().get(0);
+        boolean isPath = name.indexOf('/') >= 0;
+        Path here = folder == null ? Path.of("") : folder;
+        List<Path> places = isPath ? List.of(here.resolve(name)) : places(name, path(program), here);
+        if (places.stream().anyMatch(place -> Files.isRegularFile(place) && Files.isExecutable(place))) {
+            return null;
+        }
+        if (places.stream().anyMatch(Files::exists)) {
+            return new NotStarted(NotStarted.CANNOT_RUN, "not an executable file: command=" + name);
+        }
+        return new NotStarted(NotStarted.NO_SUCH_PROGRAM, "no such program: command=" + name);
+    }
+
+    /**
+     * Reads what the last tool says where it could not become the program, such as one whose interpreter is missing, and what any
+     * of them says where it is too old for what it is asked.
+     */
+    static @Nullable NotStarted refused(int exitCode, String line) {
+        boolean isTools = line.startsWith(LAST_TOOL + ": ")
+                && (exitCode == NotStarted.CANNOT_RUN || exitCode == NotStarted.NO_SUCH_PROGRAM);
+        if (isTools) {
+            return new NotStarted(exitCode, line.substring(LAST_TOOL.length() + 2));
+        }
+        boolean isTooOld = (exitCode == GNU_MISUSE || exitCode == MISUSE)
+                && line.contains(" option")
+                && Stream.of("env: ", "setsid: ", LAST_TOOL + ": ").anyMatch(line::startsWith);
+        return isTooOld ? new NotStarted(NotStarted.CANNOT_RUN, line + "; " + VERSIONS) : null;
+    }
+
+    /** Explains why the JDK could not start the tools. */
+    static NotStarted refused(IOException reason) {
+        return new NotStarted(NotStarted.CANNOT_RUN, String.valueOf(reason.getMessage()));
+    }
+
+    private static void change(Map<String, String> environment, Map<String, @Nullable String> changes) {
+        for (Map.Entry<String, @Nullable String> change : changes.entrySet()) {
+            String value = change.getValue();
+            if (value == null) {
+                environment.remove(change.getKey());
+            } else {
+                environment.put(change.getKey(), value);
+            }
+        }
+    }
+
+    private static @Nullable String path(Program program) {
+        Map<String, @Nullable String> changes = program.environment();
+        return changes.containsKey("PATH") ? changes.get("PATH") : System.getenv("PATH");
+    }
+
+    private static List<Path> places(String name, @Nullable String path, Path here) {
+        List<Path> places = new ArrayList<>();
+        for (String folder : (path == null ? USUAL_PATH : path).split(":", -1)) {
+            places.add(here.resolve(folder).resolve(name));
+        }
+        return places;
+    }
+}

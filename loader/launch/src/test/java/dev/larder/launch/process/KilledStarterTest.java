@@ -1,0 +1,111 @@
+package dev.larder.launch.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.testing.LeavesNothingBehind;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Kills those who start and guard processes, and looks at what is left. */
+@ExtendWith(LeavesNothingBehind.class)
+class KilledStarterTest {
+    /** A child, and a daemon: an orphan with a session of its own. */
+    private static final String FAMILY = "trap '' TERM HUP; sleep 600 & echo kin $!; "
+            + "(setsid sh -c 'trap \"\" TERM HUP; echo daemon $$; while :; do sleep 600; done' &); while :; do wait; done";
+
+    @Test
+    void nothingOutlivesAStarterThatIsKilled() throws IOException {
+        try (Starter starter = Starter.of(FAMILY)) {
+            List<Long> family = family(starter);
+
+            starter.kill();
+
+            family.forEach(Starter::awaitGone);
+            Starter.awaitGone(starter.number("guardian"));
+        }
+    }
+
+    @Test
+    void aKilledGuardianIsReplacedAndTheProgramLivesOn() throws IOException {
+        try (Starter starter = Starter.of(FAMILY)) {
+            List<Long> family = family(starter);
+            long first = starter.number("guardian");
+            ProcessHandle.of(first).orElseThrow().destroyForcibly();
+            long second = starter.otherNumber("guardian", first);
+            assertThat(family).allMatch(Starter::isRunning);
+
+            starter.kill();
+
+            family.forEach(Starter::awaitGone);
+            Starter.awaitGone(second);
+        }
+    }
+
+    @Test
+    void theProgramDiesEvenWhereStarterAndGuardianAreKilledTogether() throws IOException {
+        try (Starter starter = Starter.of("trap '' TERM HUP; while :; do :; done")) {
+            long pid = starter.number("pid");
+            ProcessHandle.of(starter.number("guardian")).orElseThrow().destroyForcibly();
+
+            starter.kill();
+
+            Starter.awaitGone(pid);
+        }
+    }
+
+    @Test
+    void theGuardianIgnoresPoliteSignals() throws IOException {
+        try (Starter starter = Starter.of("echo up 1; cat /dev/zero >/dev/null")) {
+            long guardian = starter.number("guardian");
+            starter.number("child said up");
+
+            ProcessHandle.of(guardian).orElseThrow().destroy();
+            starter.kill();
+
+            Starter.awaitGone(starter.number("pid"));
+        }
+    }
+
+    @Test
+    void aStarterThatIsItselfAChildTakesItsChildrenWithIt() {
+        List<Long> pids = new ArrayList<>();
+        Output output = Output.merged(null, line -> {
+            if (line.text().matches("(pid|child said [a-z]+) \\d+")) {
+                synchronized (pids) {
+                    pids.add(Long.parseLong(line.text().substring(line.text().lastIndexOf(' ') + 1)));
+                }
+            }
+        });
+        Program inner = new Program(Starter.words("sh", "-c", FAMILY), Map.of(), null, output, true);
+        try (ChildProcess outer = ChildProcess.start(inner)) {
+            await().atMost(Duration.ofSeconds(20)).until(() -> pids.size() == 3);
+
+            outer.end(EndReason.CANCELLED, Duration.ZERO);
+            outer.await(Duration.ofSeconds(20));
+
+            assertThat(pids).noneMatch(Starter::isRunning);
+        }
+    }
+
+    @Test
+    void aProgramHearsSignalsThatItsStarterIgnores() throws IOException {
+        try (Starter starter = Starter.deaf("echo up $$; exec sleep 600")) {
+            long pid = starter.number("child said up");
+
+            ProcessBuilder interrupt = new ProcessBuilder("kill", "-INT", Long.toString(pid));
+            interrupt.start();
+
+            Starter.awaitGone(pid);
+        }
+    }
+
+    private static List<Long> family(Starter starter) {
+        return List.of(starter.number("pid"), starter.number("child said kin"), starter.number("child said daemon"));
+    }
+}

@@ -1,0 +1,47 @@
+package dev.larder.launch.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class LineSplitterTest {
+    private final List<OutputLine> lines = new ArrayList<>();
+    private final LineSplitter splitter = new LineSplitter(false, lines::add);
+
+    private void feed(String text, int step) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        for (int at = 0; at < bytes.length; at += step) {
+            int count = Math.min(step, bytes.length - at);
+            byte[] piece = new byte[count];
+            System.arraycopy(bytes, at, piece, 0, count);
+            splitter.accept(piece, count);
+        }
+        splitter.end();
+    }
+
+    @Test
+    void itDoesNotMatterWhereReadsEnd() {
+        for (int step = 1; step < 12; step++) {
+            lines.clear();
+            feed("a\n\nü\r\nb\rc\r", step);
+
+            assertThat(lines.stream().map(OutputLine::text)).containsExactly("a", "", "ü", "b", "c");
+            assertThat(lines.stream().map(OutputLine::isOverwritten)).containsExactly(false, false, false, true, false);
+        }
+    }
+
+    @Test
+    void aLineWithoutEndComesInPiecesOfWholeCharacters() {
+        String endless = "x" + "ü€😀".repeat(30_000);
+
+        feed(endless, 4096);
+
+        assertThat(lines).hasSizeGreaterThan(3);
+        assertThat(lines.stream().map(OutputLine::text).collect(Collectors.joining()))
+                .isEqualTo(endless);
+    }
+}
