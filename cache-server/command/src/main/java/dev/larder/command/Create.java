@@ -1,5 +1,9 @@
 package dev.larder.command;
 
+import dev.larder.command.options.RetentionOptions;
+import dev.larder.command.output.Units;
+import dev.larder.command.program.CallerLines;
+import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.ColumnPart;

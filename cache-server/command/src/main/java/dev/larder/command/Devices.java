@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Json;
+import dev.larder.command.output.Table;
+import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;

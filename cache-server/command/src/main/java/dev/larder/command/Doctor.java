@@ -2,8 +2,11 @@ package dev.larder.command;
 
 import dev.larder.command.doctor.Examination;
 import dev.larder.command.doctor.Finding;
+import dev.larder.command.doctor.LiveProbes;
 import dev.larder.command.doctor.Machine;
 import dev.larder.command.doctor.Severity;
+import dev.larder.command.output.Json;
+import dev.larder.command.output.Units;
 import dev.larder.layout.StoreLocation;
 import java.io.IOException;
 import java.nio.file.Files;

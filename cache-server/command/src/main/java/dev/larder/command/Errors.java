@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Json;
 import dev.larder.protocol.ErrorRow;
 import java.io.PrintWriter;
 import java.time.ZoneId;

@@ -1,5 +1,7 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
+import dev.larder.command.output.Outcome;
 import dev.larder.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,5 +1,7 @@
 package dev.larder.command;
 
+import dev.larder.command.output.GcJson;
+import dev.larder.command.output.Outcome;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;

@@ -1,9 +1,20 @@
 package dev.larder.command;
 
+import dev.larder.command.grid.DeviceSlots;
+import dev.larder.command.grid.GridDisplay;
+import dev.larder.command.grid.GridFollower;
 import dev.larder.command.grid.GridJournal;
 import dev.larder.command.grid.GridJournal.Begun;
+import dev.larder.command.grid.GridLines;
+import dev.larder.command.grid.GridOnTerminal;
+import dev.larder.command.grid.GridReport;
+import dev.larder.command.grid.GridStop;
 import dev.larder.command.grid.JobRecord;
 import dev.larder.command.grid.JobState;
+import dev.larder.command.output.Table;
+import dev.larder.command.output.Units;
+import dev.larder.command.program.Caller;
+import dev.larder.command.program.ShellWords;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.launch.grid.Axis;

@@ -1,5 +1,9 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
+import dev.larder.command.output.ArrayText;
+import dev.larder.command.output.Json;
+import dev.larder.command.output.ListedRow;
 import dev.larder.protocol.ArrayRow;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.command.serve.Preparation;
 import dev.larder.layout.StoreLocation;
 import dev.larder.protocol.ControlClient;
 import java.io.FileDescriptor;
@@ -85,7 +86,7 @@ public class LarderCommand implements Runnable {
      * Returns as much of the command as it takes to execute this line: picocli looks at every option of every subcommand that it is given,
      * which for all of them takes longer than most of them do.
      */
-    private static CommandLine commandLine(String... args) {
+    static CommandLine commandLine(String... args) {
         Object subcommand = args.length == 0 ? null : oftenAlone(args[0]);
         return subcommand == null
                 ? commandLine()

@@ -1,5 +1,12 @@
 package dev.larder.command;
 
+import dev.larder.command.launch.LaunchSignals;
+import dev.larder.command.launch.RankCount;
+import dev.larder.command.launch.RankDisplay;
+import dev.larder.command.launch.RankOutputOptions;
+import dev.larder.command.launch.TorchrunOptions;
+import dev.larder.command.output.Units;
+import dev.larder.command.program.Caller;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
 import dev.larder.launch.process.Launcher;

@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Json;
+import dev.larder.command.output.Table;
+import dev.larder.command.output.Units;
 import dev.larder.protocol.RegionRow;
 import java.nio.file.Path;
 import java.time.Duration;

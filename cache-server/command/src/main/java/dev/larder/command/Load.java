@@ -2,6 +2,11 @@ package dev.larder.command;
 
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.command.options.LoadOptions;
+import dev.larder.command.options.SourceConverter;
+import dev.larder.command.options.StandardInput;
+import dev.larder.command.output.Outcome;
+import dev.larder.command.terminal.Events;
 import dev.larder.error.Failure;
 import dev.larder.layout.StoreLocation;
 import dev.larder.npy.NpyHeader;
@@ -59,13 +64,13 @@ final class Load implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return events.follow(larder, "load", display -> {
+        return events.follow(larder.err(), "load", display -> {
             InputStream input = StandardInput.open();
             Done done = StandardInput.isArray(sources, input)
                     ? build(sources.get(0).name(), input, display)
                     : load(options.request(sources, larder.debug, input), display);
             display.done(done);
-            if (done.files() > 0 && !events.json) {
+            if (done.files() > 0 && !events.isJson()) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));
             }
         });
@@ -82,7 +87,7 @@ final class Load implements Callable<Integer> {
     private Done build(String name, InputStream input, ProgressListener listener) {
         options.requireForArray(name);
         try (Larder client = Larder.connect(larder.store());
-                DatasetBuilder builder = client.build(name, 0, options.retention.retention());
+                DatasetBuilder builder = client.build(name, 0, options.retention());
                 ReadableByteChannel data = Channels.newChannel(input)) {
             builder.add("data", NpyHeader.read(data, "standard input"), data);
             return builder.publish(listener);

@@ -1,5 +1,10 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
+import dev.larder.command.options.NamePattern;
+import dev.larder.command.output.ArrayText;
+import dev.larder.command.output.Json;
+import dev.larder.command.output.ListedRow;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;

@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;

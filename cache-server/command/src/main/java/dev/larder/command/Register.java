@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.options.LoadOptions;
+import dev.larder.command.options.SourceConverter;
+import dev.larder.command.options.StandardInput;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import java.util.List;

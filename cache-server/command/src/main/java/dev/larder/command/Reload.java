@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
+import dev.larder.command.output.Outcome;
+import dev.larder.command.terminal.Events;
 import dev.larder.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -27,10 +30,10 @@ final class Reload implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return events.follow(larder, "reload", display -> {
+        return events.follow(larder.err(), "reload", display -> {
             Done done = larder.client().reload(name, display);
             display.done(done);
-            if (done.files() > 0 && !events.json) {
+            if (done.files() > 0 && !events.isJson()) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));
             }
         });

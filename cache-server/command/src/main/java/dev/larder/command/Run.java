@@ -2,6 +2,11 @@ package dev.larder.command;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.command.output.Units;
+import dev.larder.command.program.Caller;
+import dev.larder.command.program.HeldName;
+import dev.larder.command.program.ProgramWords;
+import dev.larder.command.program.Redirection;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.posix.Posix;
@@ -35,8 +40,6 @@ import picocli.CommandLine.Spec;
         },
         customSynopsis = "larder run [--hold NAME...] [--redirect] [--timeout=D] [--store=DIR] -- CMD...")
 final class Run implements Callable<Integer> {
-    static final String PATH_VARIABLE = "LARDER_PATH_";
-
     @ParentCommand
     LarderCommand larder;
 

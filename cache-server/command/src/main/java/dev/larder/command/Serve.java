@@ -1,5 +1,15 @@
 package dev.larder.command;
 
+import dev.larder.command.options.LoadOptions;
+import dev.larder.command.options.SourceConverter;
+import dev.larder.command.options.StandardInput;
+import dev.larder.command.output.Outcome;
+import dev.larder.command.output.Units;
+import dev.larder.command.serve.DaemonLogging;
+import dev.larder.command.serve.DetachedProcess;
+import dev.larder.command.serve.Preparation;
+import dev.larder.command.serve.StopSignals;
+import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
@@ -131,7 +141,7 @@ final class Serve implements Callable<Integer> {
         try {
             return serve();
         } catch (LarderException failure) {
-            if (!logging.json) {
+            if (!logging.isJson()) {
                 throw failure;
             }
             log().error(failure.getMessage(), larder.debug ? failure : null);
@@ -160,7 +170,7 @@ final class Serve implements Callable<Integer> {
         Daemon daemon = Daemon.start(new DaemonConfig(
                 larder.store(),
                 optional(capacityBytes),
-                options.workers,
+                options.workers(),
                 sharing(),
                 () -> verify && !signals.isStopping()));
         signals.stop(daemon);
@@ -179,7 +189,7 @@ final class Serve implements Callable<Integer> {
     }
 
     private void note(String note) {
-        if (logging.json) {
+        if (logging.isJson()) {
             log().warn(note);
         } else if (!json) { // else standard error is for progress
             larder.err().println("larder: note: " + note);
@@ -256,7 +266,7 @@ final class Serve implements Callable<Integer> {
         if (sources.isEmpty()) {
             return;
         }
-        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.json)) {
+        try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.isJson())) {
             try {
                 display.done(daemon.load(options.request(sources, larder.debug, StandardInput.open()), display));
             } catch (LarderException e) {

@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.layout.StoreLayout;

@@ -1,5 +1,7 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Json;
+import dev.larder.command.output.Units;
 import dev.larder.protocol.DaemonStatus;
 import java.util.List;
 import java.util.concurrent.Callable;

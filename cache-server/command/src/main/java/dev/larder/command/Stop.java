@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Outcome;
+import dev.larder.command.output.Units;
+import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;

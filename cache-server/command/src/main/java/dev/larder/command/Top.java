@@ -1,5 +1,10 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Units;
+import dev.larder.command.signal.Signals;
+import dev.larder.command.terminal.TopSample;
+import dev.larder.command.terminal.TopScreen;
+import dev.larder.command.terminal.TopText;
 import dev.larder.posix.Posix;
 import java.nio.file.Path;
 import java.time.Duration;

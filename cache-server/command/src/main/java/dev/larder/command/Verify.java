@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
+import dev.larder.command.output.Outcome;
+import dev.larder.command.terminal.Events;
 import dev.larder.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -32,7 +35,7 @@ final class Verify implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return events.follow(larder, "verify", display -> {
+        return events.follow(larder.err(), "verify", display -> {
             Done done = source
                     ? larder.client().verifyAgainstSources(name, display)
                     : larder.client().verify(name, display);

@@ -1,5 +1,8 @@
 package dev.larder.command;
 
+import dev.larder.command.options.NameConverter;
+import dev.larder.command.output.Units;
+import dev.larder.command.terminal.Events;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.time.Deadline;
@@ -42,7 +45,7 @@ final class Wait implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return events.follow(larder, "wait", display -> {
+        return events.follow(larder.err(), "wait", display -> {
             Deadline deadline = Deadline.after(timeout);
             awaitDaemon(Deadline.after(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS));
             display.done(larder.client().awaitEvenIfUnknown(name, deadline.remaining(), display));

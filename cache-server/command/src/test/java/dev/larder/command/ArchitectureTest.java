@@ -163,9 +163,19 @@ class ArchitectureTest {
     }
 
     @Test
+    void whatCommandsShareKnowsNoCommand() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.larder.command.*..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("dev.larder.command"))
+                .check(CLASSES);
+    }
+
+    @Test
     void onlyTheCommandKnowsPicocliAndProgressBars() {
-        requireOnlyIn("dev.larder.command", "picocli..");
-        requireOnlyIn("dev.larder.command", "me.tongfei..");
+        requireOnlyIn("dev.larder.command..", "picocli..");
+        requireOnlyIn("dev.larder.command..", "me.tongfei..");
     }
 
     @Test

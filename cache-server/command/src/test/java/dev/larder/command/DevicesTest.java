@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.command.doctor.DeviceQuestion;
 import dev.larder.command.doctor.Probes.DeviceAnswer;
 import dev.larder.command.doctor.Probes.DeviceAnswer.Ending;
 import dev.larder.loader.device.DeviceInfo;

@@ -2,6 +2,9 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.command.program.Caller;
+import dev.larder.command.program.HeldName;
+import dev.larder.command.program.ProgramWords;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -11,12 +11,16 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 @ExtendWith(LeavesNothingBehind.class)
 class UsageTest {
@@ -32,6 +36,25 @@ class UsageTest {
                 .isEqualTo("larder: no such command: statsu; did you mean status?; see larder --help\n");
         assertThat(Answer.of("laod", "a=b").err()).contains("no such command: laod; did you mean load?");
         assertThat(Answer.of("status", "extra").err()).contains("unmatched argument");
+    }
+
+    @Test
+    void aSubcommandThatIsMadeAloneIsThatOfTheWhole() {
+        Map<String, CommandLine> whole = LarderCommand.commandLine().getSubcommands();
+        List<String> madeAlone = new ArrayList<>();
+
+        whole.forEach((name, wanted) -> {
+            CommandLine larder = LarderCommand.commandLine(name);
+            CommandLine subcommand = larder.getSubcommands().get(name);
+            assertThat(subcommand.getCommandSpec().userObject())
+                    .hasSameClassAs(wanted.getCommandSpec().userObject());
+            assertThat(subcommand.getUsageMessage()).isEqualTo(wanted.getUsageMessage());
+            if (larder.getSubcommands().size() == 1) {
+                madeAlone.add(name);
+            }
+        });
+
+        assertThat(madeAlone).contains("info", "load", "ls", "serve");
     }
 
     @ParameterizedTest

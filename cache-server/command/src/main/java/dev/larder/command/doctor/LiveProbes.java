@@ -1,0 +1,75 @@
+package dev.larder.command.doctor;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.posix.FileSystemSpace;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.ControlClient;
+import dev.larder.server.store.Leftovers;
+import dev.larder.server.store.StoreReport;
+import dev.larder.server.store.StoreReport.State;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Asks the machine that this runs on. */
+public final class LiveProbes implements Probes {
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    @Override
+    public FileSystemSpace space(Path path) {
+        return Posix.system().space(path);
+    }
+
+    @Override
+    public boolean hasLibrary(String name) {
+        return SharedLibraries.ofThisMachine().has(name);
+    }
+
+    @Override
+    public String variable(String name) {
+        String value = System.getenv(name);
+        return value == null ? "" : value;
+    }
+
+    @Override
+    public boolean hasModule(String name) {
+        return ModuleLayer.boot().findModule(name).isPresent();
+    }
+
+    @Override
+    public List<StoreReport> leftovers(Path store) {
+        return Stream.concat(Leftovers.candidates(SHARED_MEMORY).stream(), Stream.of(store.toAbsolutePath()))
+                .distinct()
+                .map(Leftovers::look)
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    @Override
+    public DeviceAnswer devices() {
+        return DeviceQuestion.ofThisCommand().ask();
+    }
+
+    @Override
+    public DaemonAnswer daemon(Path store) {
+        try {
+            return new DaemonAnswer(
+                    DaemonAnswer.State.RUNNING,
+                    ControlClient.at(store).patientFor(PATIENCE).greet().daemonVersion());
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_DAEMON && e.code() != ErrorCode.DEADLINE) {
+                throw e;
+            }
+            boolean isAlive = e.code() == ErrorCode.DEADLINE
+                    || Leftovers.look(store)
+                            .filter(report -> report.state() == State.LIVE)
+                            .isPresent();
+            return new DaemonAnswer(
+                    isAlive ? DaemonAnswer.State.SILENT : DaemonAnswer.State.NONE, String.valueOf(e.getMessage()));
+        }
+    }
+}

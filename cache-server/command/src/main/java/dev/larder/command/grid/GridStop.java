@@ -1,0 +1,59 @@
+package dev.larder.command.grid;
+
+import dev.larder.command.signal.Notice;
+import dev.larder.command.signal.Signals;
+import dev.larder.command.signal.StopCount;
+import dev.larder.launch.grid.GridRun;
+import dev.larder.posix.Posix;
+import java.util.List;
+
+/**
+ * Stops a grid on Ctrl-C, SIGTERM, or when the terminal goes away: politely the first time, by force when asked again; a third
+ * time ends this process whatever it waits for. {@link StopCount} says what counts as again.
+ */
+public final class GridStop {
+    private static final int INTERRUPTED = 130;
+
+    private final GridRun run;
+    private final GridDisplay display;
+    private final StopCount stops = new StopCount(System::nanoTime);
+
+    private GridStop(GridRun run, GridDisplay display) {
+        this.run = run;
+        this.display = display;
+    }
+
+    /** Takes the signals over. */
+    public static GridStop install(GridRun run, GridDisplay display) {
+        GridStop stop = new GridStop(run, display);
+        Posix.system().acceptInterrupts();
+        List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
+                .forEach(name -> Signals.handle(name, stop::handle));
+        return stop;
+    }
+
+    private void handle(String name) {
+        int asked = stops.add(name);
+        if (asked > 2) {
+            Runtime.getRuntime().halt(INTERRUPTED); // standard error may be stuck; guardians see to the jobs
+        } else if (asked == 2) {
+            try {
+                say("killing what still runs");
+            } finally {
+                run.kill(); // waits until they are gone
+            }
+        } else if (asked == 1) {
+            run.stop();
+            say("stopping: jobs that run are asked to end; Ctrl-C again kills them");
+        }
+    }
+
+    private void say(String text) {
+        Notice.say(() -> display.note(text));
+    }
+
+    /** Tells whether anybody asked. */
+    public boolean isAsked() {
+        return stops.asked() > 0;
+    }
+}

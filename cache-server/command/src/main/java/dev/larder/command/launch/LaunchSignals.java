@@ -1,0 +1,94 @@
+package dev.larder.command.launch;
+
+import dev.larder.command.signal.Notice;
+import dev.larder.command.signal.Signals;
+import dev.larder.command.signal.StopCount;
+import dev.larder.launch.process.Launcher;
+import dev.larder.posix.Posix;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends a launch on Ctrl-C, SIGTERM, when the terminal goes away, or when nobody reads what the ranks say any more. Ranks have
+ * sessions of their own, so that the terminal's Ctrl-C reaches this process alone. Once asks the ranks to end, twice kills them,
+ * three times ends this process whatever it waits for; {@link StopCount} says what counts as again.
+ */
+public final class LaunchSignals {
+    private static final int INTERRUPTED = 130;
+    private static final int TERMINATED = 143;
+    private static final int HUNG_UP = 129;
+    private static final int PIPE_BROKEN = 141;
+    private static final String PIPE = "PIPE";
+
+    private final PrintWriter err;
+    private final StopCount stops = new StopCount(System::nanoTime);
+    private final AtomicInteger exitCode = new AtomicInteger();
+    private volatile @Nullable Launcher launcher;
+
+    private LaunchSignals(PrintWriter err) {
+        this.err = err;
+    }
+
+    /** Takes the signals over; one that arrives before there is a launch stops it as soon as there is. */
+    public static LaunchSignals install(PrintWriter err) {
+        LaunchSignals signals = new LaunchSignals(err);
+        Posix.system().acceptInterrupts();
+        List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
+                .forEach(name -> Signals.handle(name, signals::handle));
+        return signals;
+    }
+
+    /** Names the launch that signals stop. */
+    public void stop(Launcher started) {
+        launcher = started;
+        ask(stops.asked());
+    }
+
+    /** Stops the ranks, as nobody reads what they say. */
+    void pipeIsBroken() {
+        if (exitCode.compareAndSet(0, PIPE_BROKEN)) {
+            ask(stops.add(PIPE));
+        }
+    }
+
+    /** Returns the exit code that whatever stopped the launch asks for; 0 where nothing did. */
+    public int exitCode() {
+        return exitCode.get();
+    }
+
+    private void handle(String name) {
+        exitCode.compareAndSet(
+                0,
+                name.equals(Signals.INTERRUPT) ? INTERRUPTED : name.equals(Signals.TERMINATE) ? TERMINATED : HUNG_UP);
+        int asked = stops.add(name);
+        if (asked > 2) {
+            Runtime.getRuntime().halt(exitCode.get()); // standard output may be stuck; guardians see to the ranks
+        }
+        ask(asked);
+        if (asked == 1) {
+            say("SIG" + name + ": asking the ranks to end; again to kill them");
+        } else if (asked == 2) {
+            say("SIG" + name + ": killing the ranks");
+        }
+    }
+
+    private void say(String text) {
+        Notice.say(() -> err.println("larder: " + text));
+    }
+
+    private void ask(int asked) {
+        Launcher running = launcher;
+        if (running == null || asked == 0) {
+            return;
+        }
+        if (asked > 1) {
+            running.kill();
+        } else if (exitCode.get() == INTERRUPTED) {
+            running.interrupt();
+        } else {
+            running.terminate();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package dev.larder.command.launch;
+
+import dev.larder.command.output.Units;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.launch.process.AttemptEnd;
+import dev.larder.launch.process.LaunchListener;
+import dev.larder.launch.process.LaunchPlan;
+import dev.larder.launch.process.LaunchResult;
+import dev.larder.launch.process.Launcher;
+import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.RankEnd;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Shows what ranks say, each line with its rank, and on standard error how the launch goes. */
+public final class RankDisplay implements LaunchListener {
+    private static final int LAST_LINES = 5;
+
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final RankOutputOptions.Choice choice;
+    private final LaunchPlan plan;
+    private final LaunchSignals signals;
+    private final @Nullable Path runFolder;
+
+    public RankDisplay(
+            PrintWriter out, PrintWriter err, RankOutputOptions.Choice choice, LaunchPlan plan, LaunchSignals signals) {
+        this.out = out;
+        this.err = err;
+        this.choice = choice;
+        this.plan = plan;
+        this.signals = signals;
+        Path folder = choice.logFolder();
+        this.runFolder = folder == null ? null : newFolder(folder);
+    }
+
+    /** Makes a folder for this run, so that launches into one folder do not mix. */
+    private static Path newFolder(Path parent) {
+        try {
+            Files.createDirectories(parent);
+            return Files.createTempDirectory(parent, "run_");
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot make a folder for the logs")
+                    .with("folder", parent)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("name another with --log-dir");
+        }
+    }
+
+    @Override
+    public void attemptStarts(int attempt, int masterPort) {
+        if (attempt > 0 || choice.isQuiet()) {
+            return;
+        }
+        String share = Launcher.coreShare(plan);
+        say("launching " + plan.worldSize() + (plan.worldSize() == 1 ? " rank" : " ranks") + ": masterPort="
+                + masterPort + (runFolder == null ? "" : " logs=" + runFolder) + (share.isEmpty() ? "" : "; " + share));
+    }
+
+    @Override
+    public RankLogs logs(int attempt, int rank) {
+        Path run = runFolder;
+        if (run == null) {
+            return RankLogs.NONE;
+        }
+        Path folder = run.resolve("attempt_" + attempt).resolve(Integer.toString(rank));
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            say("cannot keep the output of a rank: folder=" + folder + " reason=" + e);
+            return RankLogs.NONE;
+        }
+        return new RankLogs(
+                choice.kept().has(rank, false) ? folder.resolve("stdout.log") : null,
+                choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null);
+    }
+
+    @Override
+    public void line(int rank, OutputLine line) {
+        if (choice.hidden().has(rank, line.isError())) {
+            return;
+        }
+        PrintWriter stream = line.isError() ? err : out;
+        String text =
+                (choice.hasPrefix() ? "[" + rank + "] " : "") + line.text() + (line.isOverwritten() ? "\r" : "\n");
+        synchronized (stream) {
+            stream.print(text);
+            if (stream.checkError() && stream == out) { // it writes first
+                signals.pipeIsBroken();
+            }
+        }
+    }
+
+    @Override
+    public void othersAreEnded(int attempt, int failedRank) {
+        if (!choice.isQuiet()) {
+            say("rank " + failedRank + " failed: ending the others");
+        }
+    }
+
+    @Override
+    public void attemptEnded(AttemptEnd end) {
+        RankEnd first = end.firstFailure();
+        boolean startsAgain = first != null && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
+        if (first != null && startsAgain && !choice.isQuiet()) {
+            say("attempt " + (end.attempt() + 1) + " of " + (plan.maxRestarts() + 1) + " failed after "
+                    + Units.duration(end.ran()) + ": " + describe(first) + "; starting all ranks again");
+        }
+    }
+
+    @Override
+    public void cannotStartAgain(String reason) {
+        say("the ranks cannot start again: " + reason);
+    }
+
+    /** Says how the launch ended, unless all went well. */
+    public void ended(LaunchResult result) {
+        RankEnd first = result.firstFailure();
+        if (first != null) {
+            say("a rank failed: " + describe(first) + " attempt="
+                    + result.attempts().size() + "/" + (plan.maxRestarts() + 1) + advice(first));
+            List<String> lines = first.lastLines();
+            lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size())
+                    .forEach(line -> say("  [" + first.rank() + "] " + line));
+        }
+        if (!result.attempts().isEmpty()) {
+            result.last().ranks().forEach(this::sayTrouble);
+        }
+        if (result.isStopped() && !choice.isQuiet()) {
+            say("stopped: no rank runs any more");
+        }
+    }
+
+    private void sayTrouble(RankEnd end) {
+        String trouble = end.ending().outputTrouble();
+        if (trouble != null) {
+            say("not all output of a rank was kept: rank=" + end.rank() + " reason=" + trouble);
+        }
+    }
+
+    private static String describe(RankEnd end) {
+        return "rank=" + end.rank() + " pid=" + end.pid() + " cause="
+                + end.cause().text() + " after=" + Units.duration(end.ending().ran());
+    }
+
+    private String advice(RankEnd first) {
+        if (first.cause().exitCode() >= 126
+                && first.pid() < 0
+                && plan.words().get(0).endsWith(".py")) {
+            return "; a Python script needs its interpreter: -- python3 "
+                    + plan.words().get(0);
+        }
+        return first.lastLines().isEmpty() ? "; it said nothing" : "; its last lines:";
+    }
+
+    private void say(String text) {
+        synchronized (err) {
+            err.println("larder: " + text);
+        }
+    }
+}

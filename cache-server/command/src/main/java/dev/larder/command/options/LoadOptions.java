@@ -1,0 +1,145 @@
+package dev.larder.command.options;
+
+import dev.larder.command.output.Units;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.Retention;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What {@code load} and {@code serve --load} share. */
+public final class LoadOptions {
+    @Option(
+            names = "--keys",
+            paramLabel = "KEY",
+            split = ",",
+            description = "Of a folder load only files whose names end in _KEY, as in --keys rgb,depth.")
+    List<String> keys = List.of();
+
+    @Option(
+            names = "--exclude",
+            paramLabel = "GLOB",
+            description =
+                    "Of a folder leave out files and folders whose name, or path within it, matches, as in --exclude"
+                            + " '*.tmp'. May be given again.")
+    List<String> exclude = List.of();
+
+    @Option(
+            names = "--workers",
+            paramLabel = "N",
+            defaultValue = "auto",
+            converter = WorkersConverter.class,
+            description = "Threads that read and copy; auto or -1: one for each processor (the default).")
+    int workers;
+
+    @Option(
+            names = "--as",
+            paramLabel = "KIND",
+            defaultValue = "arrays",
+            converter = AsConverter.class,
+            description = {
+                "What becomes of the files: arrays (the default);",
+                "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
+                "strings: .tsv, .csv, .jsonl and .txt files are columns of texts;",
+                "index: their first column, or those of --keys, leads to row numbers;",
+                "bytes: any files are the rows of one column of raw bytes."
+            })
+    dev.larder.protocol.LoadOptions.As as;
+
+    @Option(
+            names = "--strict",
+            description =
+                    "Tell whether sources have changed by every byte of them, not by size, time, inode and samples.")
+    boolean strict;
+
+    @Option(
+            names = "--in-place",
+            description =
+                    "Copy nothing: map local files where they lie, for what is larger than memory. They must not be"
+                            + " changed while they are loaded.")
+    boolean inPlace;
+
+    @Option(
+            names = "--pack-below",
+            paramLabel = "SIZE",
+            converter = Units.SizeConverter.class,
+            description =
+                    "Let all arrays below this share files; 0: none. Default: below 1m where there are more than 64 such.")
+    @Nullable
+    Long packBelowBytes;
+
+    @Option(
+            names = "--dtype",
+            paramLabel = "D",
+            defaultValue = "",
+            description =
+                    "Element type of raw binary files (uint8, float32, >i2, …); a table becomes one matrix of it.")
+    String dtype;
+
+    @Option(
+            names = "--shape",
+            paramLabel = "N,M,…",
+            defaultValue = "",
+            description =
+                    "Shape of raw binary files, as in --shape -1,28,28: one number may be -1. Default: one dimension.")
+    String shape;
+
+    @Mixin
+    RetentionOptions retention;
+
+    /** Returns how many threads read and copy. */
+    public int workers() {
+        return workers;
+    }
+
+    /** Returns how long what is loaded is wanted. */
+    public Retention retention() {
+        return retention.retention();
+    }
+
+    /** Refuses what says how files are read, where one array comes on standard input. */
+    public void requireForArray(String name) {
+        List<String> given = new ArrayList<>(keys.isEmpty() ? List.of() : List.of("--keys"));
+        if (as != dev.larder.protocol.LoadOptions.As.ARRAYS) {
+            given.add("--as");
+        }
+        if (inPlace) {
+            given.add("--in-place");
+        }
+        if (!dtype.isEmpty()) {
+            given.add("--dtype");
+        }
+        if (!shape.isEmpty()) {
+            given.add("--shape");
+        }
+        if (!exclude.isEmpty()) {
+            given.add("--exclude");
+        }
+        if (!given.isEmpty()) {
+            throw Failure.of(ErrorCode.USAGE, "an array on standard input is taken as it is")
+                    .with("name", name)
+                    .with("options", given)
+                    .remedy("leave them out, or load it from a file");
+        }
+    }
+
+    /** Asks for a load, by a single thread where somebody looks for a bug. */
+    public LoadRequest request(List<LoadRequest.Source> sources, boolean debug, InputStream input) {
+        long packBelow = packBelowBytes == null ? dev.larder.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
+        dev.larder.protocol.LoadOptions options = dev.larder.protocol.LoadOptions.none()
+                .withKeys(keys)
+                .withAs(as)
+                .withElements(dtype, shape)
+                .withPackBelowBytes(packBelow)
+                .withStrict(strict)
+                .withInPlace(inPlace)
+                .withExclude(exclude);
+        return new LoadRequest(StandardInput.expand(sources, input), options, debug ? 1 : workers)
+                .withRetention(retention());
+    }
+}

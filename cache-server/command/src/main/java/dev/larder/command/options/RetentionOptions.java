@@ -1,0 +1,25 @@
+package dev.larder.command.options;
+
+import dev.larder.command.output.Units;
+import dev.larder.protocol.Retention;
+import java.time.Duration;
+import picocli.CommandLine.Option;
+
+/** How long something is wanted in the store. */
+public final class RetentionOptions {
+    @Option(names = "--pin", description = "Keep it in the store until it is unpinned, also when room is needed.")
+    boolean pin;
+
+    @Option(
+            names = "--ttl",
+            paramLabel = "D",
+            defaultValue = "0s",
+            converter = Units.DurationConverter.class,
+            description = "Remove it when nobody has used it for so long.")
+    Duration ttl;
+
+    /** Returns what the options mean. */
+    public Retention retention() {
+        return new Retention(pin, ttl);
+    }
+}

@@ -1,0 +1,194 @@
+package dev.larder.command.output;
+
+import dev.larder.layout.ColumnKind;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.Names;
+import dev.larder.protocol.ArrayRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of a listing: an array, a dataset that is not in memory, or a column with all of its arrays.
+ *
+ * @param name dataset and array or column, with a slash between them; of what is not in memory the dataset alone
+ * @param column the kind of column; null for what is none
+ * @param arrays one row, or those of a column's arrays
+ */
+public record ListedRow(String name, @Nullable ColumnKind column, List<ArrayRow> arrays) {
+    /** A dataset of more arrays and columns is one line, where all datasets are listed. */
+    private static final int FEW = 20;
+
+    private static final String NAMES = "/names";
+
+    public ListedRow {
+        arrays = List.copyOf(arrays);
+    }
+
+    /**
+     * Returns arrays as they are listed, in their order. A column stands where its first array stood; of one that is not complete
+     * here, each array has its own line.
+     */
+    public static List<ListedRow> of(List<ArrayRow> rows) {
+        Map<List<Object>, List<ArrayRow>> byName = new LinkedHashMap<>();
+        for (ArrayRow row : rows) {
+            byName.computeIfAbsent(key(row, columnOf(row)), key -> new ArrayList<>())
+                    .add(row);
+        }
+        List<ListedRow> listed = new ArrayList<>();
+        for (List<ArrayRow> arrays : byName.values()) {
+            String name = columnOf(arrays.get(0));
+            if (!isColumn(arrays)) {
+                arrays.forEach(array -> listed.add(ofArray(array)));
+            } else if (!isNamesOfBytes(arrays, byName)) {
+                ColumnKind kind = arrays.get(0).part().kind();
+                List<ArrayRow> all = new ArrayList<>(arrays);
+                if (kind == ColumnKind.BYTES) {
+                    all.addAll(byName.getOrDefault(key(arrays.get(0), name + NAMES), List.of()));
+                }
+                listed.add(new ListedRow(name, kind, all));
+            }
+        }
+        return listed;
+    }
+
+    /** Tells whether these are all arrays that a column of their kind has, two at least. */
+    private static boolean isColumn(List<ArrayRow> arrays) {
+        ColumnKind kind = arrays.get(0).part().kind();
+        return kind != null && arrays.size() >= (kind == ColumnKind.RAGGED ? 3 : 2);
+    }
+
+    /** The names of a bytes column's rows are a column of strings beside it, and listed with it. */
+    private static boolean isNamesOfBytes(List<ArrayRow> arrays, Map<List<Object>, List<ArrayRow>> byName) {
+        ArrayRow first = arrays.get(0);
+        String name = columnOf(first);
+        if (!name.endsWith(NAMES)) {
+            return false;
+        }
+        List<ArrayRow> files = byName.get(key(first, name.substring(0, name.length() - NAMES.length())));
+        return files != null && isColumn(files) && files.get(0).part().kind() == ColumnKind.BYTES;
+    }
+
+    /** Returns an array by itself, also where it is part of a column. */
+    public static ListedRow ofArray(ArrayRow array) {
+        return new ListedRow(array.name(), null, List.of(array));
+    }
+
+    /** Returns the same with one line for each dataset of many arrays and columns. */
+    public static List<ListedRow> brief(List<ListedRow> rows) {
+        Map<String, List<ListedRow>> datasets = rows.stream()
+                .collect(Collectors.groupingBy(ListedRow::dataset, LinkedHashMap::new, Collectors.toList()));
+        return datasets.entrySet().stream()
+                .flatMap(dataset -> dataset.getValue().size() <= FEW
+                        ? dataset.getValue().stream()
+                        : Stream.of(whole(dataset.getKey(), dataset.getValue())))
+                .toList();
+    }
+
+    private static ListedRow whole(String dataset, List<ListedRow> rows) {
+        return new ListedRow(
+                dataset + "/",
+                null,
+                rows.stream().flatMap(row -> row.arrays.stream()).toList());
+    }
+
+    /** Tells whether this stands for all arrays of a dataset. */
+    public boolean isWholeDataset() {
+        return name.endsWith("/");
+    }
+
+    private static String columnOf(ArrayRow row) {
+        return row.part().columnName(row.name());
+    }
+
+    private static List<Object> key(ArrayRow row, String name) {
+        return List.of(name, row.version(), row.state());
+    }
+
+    /** Returns the array, or the first one of a column: what all of a version have in common is the same in each. */
+    ArrayRow first() {
+        return arrays.get(0);
+    }
+
+    public String dataset() {
+        return Names.datasetIn(name);
+    }
+
+    /** Tells whether nothing of it is in memory, so that it is known by name alone. */
+    boolean isOnlyKnown() {
+        return first().dtype().isEmpty() && first().state() == ArrayRow.State.REGISTERED;
+    }
+
+    /** Returns the dtype of an array, the kind of a column. */
+    public String type() {
+        if (isOnlyKnown()) {
+            return "-";
+        } else if (isWholeDataset()) {
+            List<String> types =
+                    of(arrays).stream().map(ListedRow::type).distinct().toList();
+            return types.size() == 1 ? types.get(0) : "-";
+        } else if (column == null) {
+            return first().dtype();
+        }
+        return arrays.stream()
+                .filter(row -> row.part() == ColumnPart.RAGGED_VALUES)
+                .map(row -> column.word() + " " + row.dtype())
+                .findFirst()
+                .orElse(column.word());
+    }
+
+    /** Returns the shape of an array, how many rows a column has. */
+    String extent() {
+        if (isOnlyKnown()) {
+            return first().version() == 0 ? "registered" : "evicted";
+        } else if (isWholeDataset()) {
+            List<ListedRow> all = of(arrays);
+            long columns = all.stream().filter(row -> row.column != null).count();
+            return columns == 0
+                    ? all.size() + " arrays"
+                    : columns == all.size()
+                            ? columns + " columns"
+                            : count(all.size() - columns, "array") + ", " + count(columns, "column");
+        } else if (column == null) {
+            return ArrayText.shape(first().shape());
+        }
+        return count(rows(), column == ColumnKind.INDEX ? "key" : "row");
+    }
+
+    private static String count(long number, String what) {
+        return number + " " + what + (number == 1 ? "" : "s");
+    }
+
+    /** Returns how many rows a column has, or keys; 0 where that is not known. */
+    long rows() {
+        for (ArrayRow row : arrays) {
+            long length = row.shape().isEmpty() ? 0 : row.shape().get(0);
+            switch (row.part()) {
+                case RAGGED_OFFSETS, STRINGS_OFFSETS, BYTES_OFFSETS -> {
+                    return Math.max(0, length - 1);
+                }
+                case INDEX_POSITIONS, INDEX_ENTRIES -> {
+                    return length;
+                }
+                default -> {}
+            }
+        }
+        return 0;
+    }
+
+    long bytes() {
+        return arrays.stream().mapToLong(ArrayRow::bytes).sum();
+    }
+
+    String source() {
+        return arrays.stream()
+                .map(ArrayRow::source)
+                .filter(source -> !source.isEmpty())
+                .distinct()
+                .collect(Collectors.joining(" "));
+    }
+}

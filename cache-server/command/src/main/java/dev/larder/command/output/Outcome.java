@@ -1,0 +1,57 @@
+package dev.larder.command.output;
+
+import dev.larder.protocol.Done;
+import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.StoreReport;
+import java.io.PrintWriter;
+import java.util.stream.Collectors;
+
+/** What a command did, in one line. */
+public final class Outcome {
+    private Outcome() {}
+
+    /** Counts files and bytes. */
+    public static String counted(Done done) {
+        return counted(done.files(), done.bytes());
+    }
+
+    /** Tells what was freed, and what still waits for its readers. */
+    public static String freed(Done done) {
+        return freed(done.files(), done.bytes(), done.heldBytes(), done.holders());
+    }
+
+    /** Tells what was freed, and what still waits for its readers. */
+    public static String freed(CleanUp cleanUp) {
+        String holders = cleanUp.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
+        return freed(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders);
+    }
+
+    /** Tells what a store holds, or what of it was freed and what still waits for its readers. */
+    public static String freed(StoreReport report) {
+        String holders = report.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
+        return freed(report.files(), report.bytes(), report.heldUntilExitBytes(), holders);
+    }
+
+    /** Passes on what the daemon has to say beyond numbers. */
+    public static void note(Done done, PrintWriter err) {
+        done.message().lines().forEach(line -> err.println("larder: " + line));
+    }
+
+    private static String freed(long files, long bytes, long held, String holders) {
+        String freed = counted(files, bytes - held);
+        if (held == 0) {
+            return freed;
+        }
+        return freed + "; freed when their readers end: heldUntilExit=" + held + inUnits(held) + " pids="
+                + (holders.isEmpty() ? "unknown" : holders);
+    }
+
+    /** Counts files and bytes. */
+    public static String counted(long files, long bytes) {
+        return "files=" + files + " bytes=" + bytes + inUnits(bytes);
+    }
+
+    private static String inUnits(long bytes) {
+        return bytes < 1024 ? "" : " (" + Units.size(bytes) + ")";
+    }
+}

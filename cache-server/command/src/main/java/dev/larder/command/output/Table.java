@@ -1,0 +1,67 @@
+package dev.larder.command.output;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Lines of aligned columns. Columns whose headings start with {@link #RIGHT} are aligned to the right. */
+public final class Table {
+    /** Stands before the heading of a column of numbers. */
+    public static final String RIGHT = ">";
+
+    private static final String GAP = "  ";
+
+    private final boolean[] right;
+    private final List<List<String>> rows = new ArrayList<>();
+
+    private Table(List<String> headings) {
+        this.right = new boolean[headings.size()];
+        List<String> first = new ArrayList<>();
+        for (int column = 0; column < right.length; column++) {
+            String heading = headings.get(column);
+            right[column] = heading.startsWith(RIGHT);
+            first.add(right[column] ? heading.substring(RIGHT.length()) : heading);
+        }
+        rows.add(first);
+    }
+
+    /** Starts a table. */
+    public static Table of(List<String> headings) {
+        return new Table(headings);
+    }
+
+    /** Adds a line. */
+    public Table row(List<String> cells) {
+        if (cells.size() != right.length) {
+            throw new IllegalArgumentException("cells=" + cells.size() + " columns=" + right.length);
+        }
+        rows.add(List.copyOf(cells));
+        return this;
+    }
+
+    /** Returns the lines, headings first, without trailing blanks. */
+    public List<String> lines() {
+        int[] widths = new int[right.length];
+        for (List<String> row : rows) {
+            Arrays.setAll(widths, column -> Math.max(widths[column], width(row.get(column))));
+        }
+        return rows.stream().map(row -> line(row, widths)).toList();
+    }
+
+    private String line(List<String> row, int[] widths) {
+        StringBuilder line = new StringBuilder();
+        for (int column = 0; column < right.length; column++) {
+            String cell = row.get(column);
+            String padding = " ".repeat(widths[column] - width(cell));
+            line.append(column == 0 ? "" : GAP)
+                    .append(right[column] ? padding : "")
+                    .append(cell)
+                    .append(right[column] ? "" : padding);
+        }
+        return line.toString().stripTrailing();
+    }
+
+    private static int width(String cell) {
+        return cell.codePointCount(0, cell.length());
+    }
+}

@@ -1,0 +1,40 @@
+package dev.larder.command.program;
+
+import dev.larder.client.Dataset;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the Python programs that a program starts, or is, read cached arrays where they name their sources. */
+public final class Redirection {
+    private static final String PYTHON_PROPERTY = "larder.python";
+    private static final String PYTHON_PATH = "PYTHONPATH";
+
+    /** Names what is redirected to: {@code dataset/version}, parted by colons; all that is resident where it is empty. */
+    private static final String VARIABLE = "LARDER_REDIRECT";
+
+    private Redirection() {}
+
+    /** Adds what {@code sitecustomize.py} needs to an environment. */
+    public static void prepare(Collection<Dataset> held, Map<String, @Nullable String> environment) {
+        Path folder =
+                Path.of(System.getProperty(PYTHON_PROPERTY, ""), "redirect").toAbsolutePath();
+        if (!Files.isReadable(folder.resolve("sitecustomize.py"))) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "no Python files for --redirect")
+                    .with("folder", folder)
+                    .remedy("start larder by its script, or name the folder of larder.py with -D" + PYTHON_PROPERTY);
+        }
+        String path = System.getenv(PYTHON_PATH);
+        environment.put(PYTHON_PATH, path == null || path.isEmpty() ? folder.toString() : folder + ":" + path);
+        environment.put(
+                VARIABLE,
+                held.stream()
+                        .map(dataset -> dataset.name() + "/" + dataset.version())
+                        .collect(Collectors.joining(":")));
+    }
+}

@@ -1,0 +1,117 @@
+package dev.larder.command.serve;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
+import ch.qos.logback.core.util.FileSize;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.ILoggerFactory;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Option;
+
+/** How the daemon's log looks on standard error; instead of what {@link QuietLogging} set up for every command. */
+public final class DaemonLogging {
+    private static final long LONGEST_FILE_BYTES = 4 << 20;
+    private static final String PATTERN = "%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level %msg";
+
+    /** What a log may tell. */
+    enum Detail {
+        ERROR,
+        WARN,
+        INFO,
+        DEBUG
+    }
+
+    @Option(names = "--log-json", description = "Log one JSON object a line: time, level, logger, message, error.")
+    boolean json;
+
+    @Option(
+            names = "--log-level",
+            paramLabel = "LEVEL",
+            defaultValue = "warn",
+            description = "error, warn (default), info or debug; info tells of loads, evictions and the end.")
+    Detail level;
+
+    @Option(
+            names = "--log-file",
+            paramLabel = "FILE",
+            description = "Log to this file too, as nobody sees what --detach logs; some MiB at most, the older half in"
+                    + " FILE.1.")
+    @Nullable
+    Path file;
+
+    /** Tells whether a log has an object on each line. */
+    public boolean isJson() {
+        return json;
+    }
+
+    /** Takes effect for everything that is logged from now on. */
+    public void apply(boolean withTraces) {
+        ILoggerFactory factory = LoggerFactory.getILoggerFactory();
+        if (!(factory instanceof LoggerContext context)) {
+            return; // somebody put another library on the class path, and configures that
+        }
+        ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+        console.setTarget("System.err");
+        start(console, context, withTraces);
+        ch.qos.logback.classic.Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.detachAndStopAllAppenders();
+        root.addAppender(console);
+        if (file != null) {
+            root.addAppender(toFile(file, context, withTraces));
+        }
+        context.getLogger("dev.larder").setLevel(Level.toLevel(level.name().toUpperCase(Locale.ROOT)));
+    }
+
+    private void start(OutputStreamAppender<ILoggingEvent> appender, LoggerContext context, boolean withTraces) {
+        Encoder<ILoggingEvent> encoder = json ? new JsonLogEncoder() : text(withTraces || level == Detail.DEBUG);
+        encoder.setContext(context);
+        encoder.start();
+        appender.setContext(context);
+        appender.setEncoder(encoder);
+        appender.start();
+    }
+
+    private RollingFileAppender<ILoggingEvent> toFile(Path path, LoggerContext context, boolean withTraces) {
+        RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
+        appender.setFile(path.toString());
+        FixedWindowRollingPolicy rolling = new FixedWindowRollingPolicy();
+        rolling.setContext(context);
+        rolling.setParent(appender);
+        rolling.setMinIndex(1);
+        rolling.setMaxIndex(1);
+        rolling.setFileNamePattern(path + ".%i");
+        SizeBasedTriggeringPolicy<ILoggingEvent> full = new SizeBasedTriggeringPolicy<>();
+        full.setContext(context);
+        full.setMaxFileSize(new FileSize(LONGEST_FILE_BYTES));
+        appender.setRollingPolicy(rolling);
+        appender.setTriggeringPolicy(full);
+        appender.setContext(context);
+        rolling.start();
+        full.start();
+        start(appender, context, withTraces);
+        if (!appender.isStarted()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot log to the file")
+                    .with("file", path)
+                    .remedy("name one that can be written, without %");
+        }
+        return appender;
+    }
+
+    private static Encoder<ILoggingEvent> text(boolean withTraces) {
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setPattern(PATTERN + (withTraces ? "%n%ex" : "%n%nopex"));
+        return encoder;
+    }
+}

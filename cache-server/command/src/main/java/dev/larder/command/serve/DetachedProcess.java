@@ -1,0 +1,38 @@
+package dev.larder.command.serve;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.posix.Posix;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+
+/**
+ * A daemon in the background, as its script starts it: the script waits until the daemon ends, or says through a pipe that it needs
+ * nobody to wait for it any more. {@code larder.ready} names the pipe's descriptor.
+ */
+public final class DetachedProcess {
+    private static final Integer READY = Integer.getInteger("larder.ready");
+
+    private DetachedProcess() {}
+
+    /** Refuses to be in the background where nobody waits in the foreground. */
+    public static void requireScript() {
+        if (READY == null) {
+            throw Failure.of(ErrorCode.USAGE, "--detach is the script's to do")
+                    .with("larder.ready", "none")
+                    .remedy("start the daemon with ops/larder, or bin/larder of an archive");
+        }
+    }
+
+    /** Lets go of whatever standard output and error lead to, and of the script. */
+    public static void reportReady() {
+        Posix.system().silenceStandardStreams();
+        try (OutputStream script = new FileOutputStream("/proc/self/fd/" + READY)) {
+            script.write('\n');
+        } catch (IOException e) {
+            // The script was killed.
+        }
+        Posix.system().close(READY);
+    }
+}

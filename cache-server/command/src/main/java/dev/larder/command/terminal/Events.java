@@ -1,0 +1,52 @@
+package dev.larder.command.terminal;
+
+import dev.larder.command.signal.Signals;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.posix.Posix;
+import java.io.PrintWriter;
+import java.util.function.Consumer;
+import picocli.CommandLine.Option;
+
+/** What the commands share that take a while: how they tell how far they are, and what Ctrl-C does. */
+public final class Events {
+    @Option(names = "--json", description = "Tell progress as one JSON object a line, on standard error.")
+    boolean json;
+
+    /** Tells whether standard error has an object on each line. */
+    public boolean isJson() {
+        return json;
+    }
+
+    /**
+     * Does something that a Ctrl-C ends, and tells how far it is.
+     *
+     * @param what the name of the command, for the message after a Ctrl-C
+     * @return the exit code
+     */
+    public int follow(PrintWriter err, String what, Consumer<ProgressDisplay> work) {
+        Thread self = Thread.currentThread();
+        Posix.system().acceptInterrupts();
+        Signals.handle(Signals.INTERRUPT, signal -> self.interrupt());
+        try (ProgressDisplay display = ProgressDisplay.on(err, json)) {
+            try {
+                work.accept(display);
+                return 0;
+            } catch (LarderException e) {
+                LarderException failure = e.code() == ErrorCode.INTERRUPTED ? interrupted(what, e) : e;
+                if (display.problem(failure)) {
+                    return failure.rawCode();
+                }
+                throw failure;
+            }
+        }
+    }
+
+    private static LarderException interrupted(String what, LarderException cause) {
+        return Failure.of(ErrorCode.INTERRUPTED, what + " was interrupted")
+                .with("reason", cause.getMessage())
+                .cause(cause)
+                .remedy("the daemon drops what nobody waits for any more, whole; larder ls --all shows what there is");
+    }
+}

@@ -1,0 +1,129 @@
+package dev.larder.command.terminal;
+
+import dev.larder.command.output.ClientRow;
+import dev.larder.command.output.ProcessFacts;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.CountersDescriptor;
+import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.ControlClient;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.store.LeaseTable;
+import dev.larder.server.store.LeaseTable.HeldVersion;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one look at a store and its daemon showed. Nothing is asked of a daemon that can be seen otherwise, so that one that
+ * hangs is shown like any other.
+ *
+ * @param nanos when, by a clock that only goes forward
+ * @param leasedBytes what the versions occupy that somebody holds now; as the daemon counts it where it sees more than we do
+ * @param process the daemon's, where it can be seen
+ */
+public record TopSample(
+        Path store,
+        Instant time,
+        long nanos,
+        CountersDescriptor.Snapshot counters,
+        Life life,
+        @Nullable ProcessFacts process,
+        long leasedBytes,
+        List<ClientRow> clients) {
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** How the daemon does. */
+    enum Life {
+        RUNNING,
+        /** A signal or a debugger stopped it. */
+        STOPPED,
+        /** It answers, but from another pid namespace. */
+        ELSEWHERE,
+        GONE
+    }
+
+    /** Looks; NO_DAEMON where there is no store. */
+    public static TopSample take(Path store) {
+        StoreLayout layout = new StoreLayout(store);
+        LeaseTable leases = LeaseTable.of(layout);
+        List<HeldVersion> held = leases.held();
+        CountersDescriptor.Snapshot counters = CountersDescriptor.read(layout.counters());
+        OptionalLong daemon = leases.daemonPid();
+        ProcessFacts process =
+                daemon.isPresent() ? ProcessFacts.of(daemon.getAsLong()).orElse(null) : null;
+        Life life = life(store, process);
+        long seenBytes = held.stream().mapToLong(HeldVersion::storedBytes).sum();
+        long countedBytes = counters.counters().getOrDefault(Counter.LEASED_BYTES.label(), 0L);
+        return new TopSample(
+                store,
+                Instant.now(),
+                System.nanoTime(),
+                counters,
+                life,
+                process,
+                life == Life.ELSEWHERE ? Math.max(seenBytes, countedBytes) : seenBytes,
+                ClientRow.of(held, daemon));
+    }
+
+    /** Looks again; where the store has gone since, the daemon has too, and the rest is as it was. */
+    public static TopSample takeAfter(TopSample before) {
+        try {
+            return take(before.store);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_DAEMON) {
+                throw e;
+            }
+            return new TopSample(
+                    before.store, Instant.now(), System.nanoTime(), before.counters, Life.GONE, null, 0, List.of());
+        }
+    }
+
+    private static Life life(Path store, @Nullable ProcessFacts process) {
+        if (process != null) {
+            return process.isStopped() ? Life.STOPPED : Life.RUNNING;
+        }
+        try {
+            ControlClient.at(store).patientFor(PATIENCE).greet();
+            return Life.ELSEWHERE;
+        } catch (LarderException e) {
+            return e.code() == ErrorCode.DEADLINE ? Life.ELSEWHERE : Life.GONE;
+        }
+    }
+
+    /** Returns a counter; 0 where the daemon is of a release that does not have it. */
+    long count(Counter counter) {
+        return counters.counters().getOrDefault(counter.label(), 0L);
+    }
+
+    /** Returns by how much a counter grew in a second since an earlier look at the same daemon. */
+    double perSecond(Counter counter, @Nullable TopSample before) {
+        return before == null || !isOfSameDaemonAs(before)
+                ? 0
+                : (count(counter) - before.count(counter)) / secondsSince(before);
+    }
+
+    /** Returns how much of one processor the daemon used since an earlier look. */
+    double cpuPercent(@Nullable TopSample before) {
+        if (process == null || before == null || before.process == null || !isOfSameDaemonAs(before)) {
+            return 0;
+        }
+        return (process.cpuTicks() - before.process.cpuTicks()) / secondsSince(before);
+    }
+
+    /** Returns how long the daemon has run. */
+    Duration uptime() {
+        return Duration.between(Instant.ofEpochMilli(counters.startEpochMs()), time);
+    }
+
+    private boolean isOfSameDaemonAs(TopSample before) {
+        return counters.pid() == before.counters.pid() && counters.startEpochMs() == before.counters.startEpochMs();
+    }
+
+    private double secondsSince(TopSample before) {
+        return Math.max(1, nanos - before.nanos) / 1e9;
+    }
+}

@@ -1,0 +1,130 @@
+package dev.larder.command.terminal;
+
+import dev.larder.command.output.ClientRow;
+import dev.larder.command.output.Json;
+import dev.larder.command.output.ProcessFacts;
+import dev.larder.command.output.Units;
+import dev.larder.server.metrics.Counter;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code larder top} shows, as plain lines. */
+public final class TopText {
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
+
+    private TopText() {}
+
+    /** Returns the lines for one look; rates and processor time come from the look before. */
+    public static List<String> lines(TopSample now, @Nullable TopSample before) {
+        List<String> lines = new ArrayList<>();
+        lines.add("larder top  " + now.store() + "  " + TIME.format(now.time()));
+        lines.add("daemon  " + daemon(now, before));
+        lines.add("bytes   resident " + size(now, Counter.RESIDENT_BYTES) + "  leased " + Units.size(now.leasedBytes())
+                + "  pinned " + size(now, Counter.PINNED_BYTES) + "  retired " + size(now, Counter.RETIRED_BYTES)
+                + "  capacity " + size(now, Counter.CAPACITY_BYTES));
+        lines.add("now     datasets " + now.count(Counter.DATASETS) + "  arrays " + now.count(Counter.ARRAYS)
+                + "  clients " + now.clients().size() + "  loading " + now.count(Counter.LOADING) + "  waiting "
+                + now.count(Counter.WAITING) + "  connections " + now.count(Counter.CONNECTIONS));
+        lines.add("asks    " + rates(now, before, "hits", Counter.ASK_HITS, "misses", Counter.ASK_MISSES) + "  "
+                + rates(now, before, "unknown", Counter.ASKS_UNKNOWN, "late", Counter.ASKS_LATE) + "  "
+                + rates(now, before, "requests", Counter.REQUESTS, "sampled opens", Counter.SAMPLED_OPENS));
+        lines.add("work    " + rates(now, before, "loads", Counter.LOADS, "builds", Counter.BUILDS) + "  "
+                + rates(now, before, "evictions", Counter.EVICTIONS, "refusals", Counter.SPACE_REFUSALS)
+                + "  failed " + (now.count(Counter.LOAD_FAILURES) + now.count(Counter.BUILD_FAILURES)));
+        lines.add("");
+        lines.addAll(ClientRow.table(now.clients()));
+        return lines;
+    }
+
+    private static String daemon(TopSample now, @Nullable TopSample before) {
+        ProcessFacts process = now.process();
+        String state = switch (now.life()) {
+            case RUNNING -> "running";
+            case STOPPED -> "stopped by a signal (kill -CONT " + now.counters().pid() + " wakes it; readers read on)";
+            case ELSEWHERE -> "running in another pid namespace";
+            case GONE -> "gone; what it counted last:";
+        };
+        String age = now.life() == TopSample.Life.GONE ? "" : "  up " + Units.duration(now.uptime());
+        return state + "  pid " + now.counters().pid() + age
+                + (process == null
+                        ? ""
+                        : String.format(
+                                Locale.ROOT,
+                                "  cpu %.1f %%  memory %s  threads %d",
+                                now.cpuPercent(before),
+                                Units.size(process.residentBytes()),
+                                process.threads()));
+    }
+
+    private static String size(TopSample now, Counter counter) {
+        return Units.size(now.count(counter));
+    }
+
+    private static String rates(
+            TopSample now, @Nullable TopSample before, String first, Counter one, String second, Counter two) {
+        return rate(now, before, first, one) + "  " + rate(now, before, second, two);
+    }
+
+    private static String rate(TopSample now, @Nullable TopSample before, String name, Counter counter) {
+        double perSecond = now.perSecond(counter, before);
+        String total = name + " " + now.count(counter);
+        return perSecond > 0 ? total + String.format(Locale.ROOT, " (%.1f/s)", perSecond) : total;
+    }
+
+    /** Returns one JSON object in one line. */
+    public static String json(TopSample now, @Nullable TopSample before) {
+        return Json.line(json -> {
+            json.beginObject()
+                    .name("time")
+                    .value(now.time().toString())
+                    .name("store")
+                    .value(now.store().toString())
+                    .name("daemon")
+                    .value(now.life().name().toLowerCase(Locale.ROOT))
+                    .name("pid")
+                    .value(now.counters().pid())
+                    .name("uptimeSeconds")
+                    .value(now.uptime().toSeconds())
+                    .name("leasedBytes")
+                    .value(now.leasedBytes());
+            ProcessFacts process = now.process();
+            if (process != null) {
+                json.name("cpuPercent")
+                        .value(Math.round(now.cpuPercent(before) * 10) / 10.0)
+                        .name("memoryBytes")
+                        .value(process.residentBytes())
+                        .name("threads")
+                        .value(process.threads());
+            }
+            json.name("counters").beginObject();
+            for (Counter counter : Counter.values()) {
+                json.name(key(counter)).value(now.count(counter));
+            }
+            json.endObject().name("perSecond").beginObject();
+            for (Counter counter : Counter.values()) {
+                double perSecond = now.perSecond(counter, before);
+                if (perSecond != 0) {
+                    json.name(key(counter)).value(Math.round(perSecond * 10) / 10.0);
+                }
+            }
+            json.endObject().name("clients");
+            Json.writeClients(json, now.clients());
+            json.endObject();
+        });
+    }
+
+    /** Returns {@code askHits} for {@code ask hits}. */
+    static String key(Counter counter) {
+        StringBuilder key = new StringBuilder();
+        for (String word : counter.label().split(" ", -1)) {
+            key.append(key.isEmpty() ? word.charAt(0) : Character.toUpperCase(word.charAt(0)))
+                    .append(word.substring(1));
+        }
+        return key.toString();
+    }
+}

@@ -1,0 +1,72 @@
+package dev.larder.command.output;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.protocol.ArrayRow;
+import dev.larder.protocol.ArrayRow.State;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TableTest {
+    private static final ArrayRow ROW = new ArrayRow(
+            "d/x",
+            "<f4",
+            List.of(10L),
+            'F',
+            40,
+            1,
+            "0123456789abcdef",
+            State.REGISTERED,
+            false,
+            0,
+            "",
+            0,
+            "",
+            "/x.npy");
+
+    @Test
+    void columnsAreAsWideAsTheirWidestCellAndNothingTrails() {
+        Table table = Table.of(List.of("NAME", ">SIZE", "NOTE"))
+                .row(List.of("a", "1 B", ""))
+                .row(List.of("longer", "10.0 KiB", "x"));
+
+        assertThat(table.lines()).containsExactly("NAME        SIZE  NOTE", "a            1 B", "longer  10.0 KiB  x");
+    }
+
+    @Test
+    void charactersBeyondTheBasicPlaneCountOnce() {
+        Table table = Table.of(List.of("N", "X")).row(List.of("𝛼", "1")).row(List.of("ab", "2"));
+
+        assertThat(table.lines()).containsExactly("N   X", "𝛼   1", "ab  2");
+    }
+
+    @Test
+    void aRowOfAnotherLengthIsAMistake() {
+        Table table = Table.of(List.of("A", "B"));
+
+        assertThatThrownBy(() -> table.row(List.of("1"))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void aListingShowsNameTypeAndShapeAndOnRequestAll() {
+        assertThat(ArrayText.table(ListedRow.of(List.of(ROW)), false))
+                .containsExactly("NAME  DTYPE  SHAPE", "d/x   <f4    (10,)");
+        assertThat(ArrayText.table(ListedRow.of(List.of(ROW)), true).get(1))
+                .isEqualTo("d/x   <f4    (10,)  F      40 B        1  registered  no           0       0  -"
+                        + "       0123456789ab  -     /x.npy");
+    }
+
+    @Test
+    void shapesAreWrittenAsNumpyDoesWithoutBlanks() {
+        assertThat(ArrayText.shape(List.of())).isEqualTo("()");
+        assertThat(ArrayText.shape(List.of(7L))).isEqualTo("(7,)");
+        assertThat(ArrayText.shape(List.of(60000L, 28L, 28L))).isEqualTo("(60000,28,28)");
+    }
+
+    @Test
+    void factsAreOneLineEach() {
+        assertThat(ArrayText.facts(ListedRow.ofArray(ROW)))
+                .contains("name     d/x", "shape    (10,)", "bytes    40", "state    registered", "path     -");
+    }
+}
