@@ -13,7 +13,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
-import dev.larder.server.ingest.HandOver;
+import dev.larder.server.member.ClientSideLoad;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -79,7 +79,7 @@ final class Load implements Callable<Integer> {
     /** Has the daemon read, where it has this user's rights; reads here where it is somebody else's. */
     private Done load(LoadRequest request, ProgressListener listener) {
         return StoreLocation.isOfAnother(larder.store())
-                ? HandOver.load(larder.store(), request, listener)
+                ? ClientSideLoad.load(larder.store(), request, listener)
                 : larder.client().load(request, listener);
     }
 

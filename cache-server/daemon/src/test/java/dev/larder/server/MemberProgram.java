@@ -13,7 +13,7 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Protocol;
 import dev.larder.protocol.Retention;
-import dev.larder.server.ingest.HandOver;
+import dev.larder.server.member.ClientSideLoad;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -61,10 +61,10 @@ final class MemberProgram {
             case "read" -> read(name);
             case "list" -> control.list("", true).size();
             case "load" ->
-                HandOver.load(store, request(name, words.get(2)), progress -> {})
+                ClientSideLoad.load(store, request(name, words.get(2)), progress -> {})
                         .files();
             case "loadInPlace" ->
-                HandOver.load(store, inPlace(request(name, words.get(2))), progress -> {})
+                ClientSideLoad.load(store, inPlace(request(name, words.get(2))), progress -> {})
                         .files();
             case "askDaemonToLoad" ->
                 control.load(request(name, words.get(2)), progress -> {}).files();

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Counts what a load has done, and tells whoever listens, at most twenty times a second. Thread-safe; a listener hears one
  * report after the other, from changing threads.
  */
-final class LoadProgress {
+public final class LoadProgress {
     private static final long INTERVAL_NS = 50_000_000;
 
     private final String name;
@@ -23,19 +23,20 @@ final class LoadProgress {
     private volatile long bytesTotal = Progress.UNKNOWN;
     private volatile long filesTotal = Progress.UNKNOWN;
 
-    LoadProgress(String name) {
+    /** Begins with looking for files; the name is what listeners are told. */
+    public LoadProgress(String name) {
         this.name = name;
     }
 
     /** Returns what ends the listening. */
-    synchronized Runnable listen(ProgressListener listener) {
+    public synchronized Runnable listen(ProgressListener listener) {
         listeners.add(listener);
         listener.progress(snapshot());
         return () -> listeners.remove(listener);
     }
 
     /** Starts to count from zero what a phase is to do; its first step is told at once. */
-    void begin(Phase next, long bytes, long files) {
+    public void begin(Phase next, long bytes, long files) {
         synchronized (this) {
             bytesDone.set(0);
             filesDone.set(0);
@@ -51,12 +52,14 @@ final class LoadProgress {
         tell();
     }
 
-    void addBytes(long bytes) {
+    /** Counts bytes that are copied. */
+    public void addBytes(long bytes) {
         bytesDone.addAndGet(bytes);
         tellIfDue();
     }
 
-    void addFiles(long files) {
+    /** Counts files that are looked at. */
+    public void addFiles(long files) {
         filesDone.addAndGet(files);
         tellIfDue();
     }
@@ -69,7 +72,8 @@ final class LoadProgress {
         }
     }
 
-    void addFile() {
+    /** Counts an array that is copied; tells nobody by itself. */
+    public void addFile() {
         filesDone.incrementAndGet();
     }
 

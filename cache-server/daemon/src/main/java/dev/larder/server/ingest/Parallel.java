@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /** Does the same with every element of a list, several at once. */
-final class Parallel {
+public final class Parallel {
     private Parallel() {}
 
     /** Returns when all is done, or when nothing is done any more because one action failed; throws its failure. */
-    static <T> void forEach(List<T> elements, int workers, Consumer<? super T> action) {
+    public static <T> void forEach(List<T> elements, int workers, Consumer<? super T> action) {
         Run<T> run = new Run<>(elements, action);
         int helpers = Math.min(workers, elements.size()) - 1;
         CountDownLatch ended = new CountDownLatch(Math.max(0, helpers));

@@ -1,4 +1,4 @@
-package dev.larder.server.ingest;
+package dev.larder.server.member;
 
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
@@ -15,6 +15,8 @@ import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.server.ingest.LoadProgress;
+import dev.larder.server.ingest.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.Source;
 import dev.larder.server.source.SourceArray;
@@ -38,7 +40,7 @@ import java.util.function.LongConsumer;
  *
  * <p>Datasets are published one after the other. What they were read from is noted as text, for people.
  */
-public final class HandOver {
+public final class ClientSideLoad {
 
     private final Larder larder;
     private final LoadRequest request;
@@ -47,7 +49,7 @@ public final class HandOver {
     private final ProgressListener listener;
     private final List<String> notes = new ArrayList<>();
 
-    private HandOver(Larder larder, LoadRequest request, ProgressListener listener) {
+    private ClientSideLoad(Larder larder, LoadRequest request, ProgressListener listener) {
         this.larder = larder;
         this.request = request;
         this.workers =
@@ -64,7 +66,7 @@ public final class HandOver {
     public static Done load(Path store, LoadRequest request, ProgressListener listener) {
         requirePossible(store, request);
         try (Larder larder = Larder.connect(store)) {
-            HandOver load = new HandOver(larder, request, listener);
+            ClientSideLoad load = new ClientSideLoad(larder, request, listener);
             Runnable noProgress = load.progress.listen(listener);
             try {
                 return load.loadAll();
