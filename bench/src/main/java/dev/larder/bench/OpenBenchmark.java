@@ -1,8 +1,8 @@
 package dev.larder.bench;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -85,7 +85,7 @@ public class OpenBenchmark {
 
     private static long connectAndRead() {
         try (Larder larder = Larder.connect(BenchStore.path());
-                ArrayView view = larder.open(BenchStore.DATASET + "/" + ARRAY)) {
+                OwnedArrayView view = larder.open(BenchStore.DATASET + "/" + ARRAY)) {
             return view.getLong(1, 2);
         }
     }

@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  * array holds or throws {@link IllegalStateException}; it never crashes the JVM. Indices out of range are
  * {@link IndexOutOfBoundsException}, a wrong number of indices an {@link IllegalArgumentException}.
  *
- * <p>A view belongs to its {@link Dataset}, which closes it; one from {@link Larder#open} is closed by its user.
+ * <p>A view belongs to its {@link Dataset}, which hands the same one to every caller and closes it. Only {@link Larder#open} gives
+ * one that its caller closes: an {@link OwnedArrayView}.
  */
-public final class ArrayView implements AutoCloseable {
+public sealed class ArrayView permits OwnedArrayView {
     /** How many rows ahead of the copy a gather touches memory, so that the cache miss overlaps with copying. */
     private static final int PREFETCH_ROWS = 8;
 
@@ -42,7 +43,6 @@ public final class ArrayView implements AutoCloseable {
     private final boolean swapped;
     private final int plainCode;
     private final MappedMemory memory;
-    private final Runnable onClose;
     private final ViewGeometry geometry;
     private final long base;
     private final int rank;
@@ -62,7 +62,7 @@ public final class ArrayView implements AutoCloseable {
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
     private boolean open = true;
 
-    ArrayView(ArrayEntry entry, MappedMemory memory, Runnable onClose) {
+    ArrayView(ArrayEntry entry, MappedMemory memory) {
         this.entry = entry;
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = Elements.Kind.of(dtype);
@@ -70,7 +70,6 @@ public final class ArrayView implements AutoCloseable {
         this.swapped = !dtype.isLittleEndian();
         this.plainCode = swapped ? 0 : Elements.plainCode(kind);
         this.memory = memory;
-        this.onClose = onClose;
         this.geometry = ViewGeometry.of(entry, dtype);
         this.base = memory.address() + entry.offset();
         this.rank = geometry.rank();
@@ -409,14 +408,6 @@ public final class ArrayView implements AutoCloseable {
         return (boolean) OPEN.getOpaque(this);
     }
 
-    /** Closes the view; later reads throw. Idempotent. */
-    @Override
-    public void close() {
-        if (OPEN.compareAndSet(this, true, false)) {
-            onClose.run();
-        }
-    }
-
     /**
      * Vouches for everything that was read before this call: the mapping is changed only after the flag, and stays mapped while
      * this view, whose flag is read here, can be reached.
@@ -428,12 +419,7 @@ public final class ArrayView implements AutoCloseable {
         }
     }
 
-    /** Returns the segment that holds the array. */
-    String file() {
-        return entry.file();
-    }
-
-    /** Marks the view closed without telling its dataset, which is closing it. */
+    /** Makes later reads throw: the dataset is being closed. */
     void invalidate() {
         OPEN.setVolatile(this, false);
     }

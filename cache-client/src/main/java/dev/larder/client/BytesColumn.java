@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A column of raw bytes, such as whole files, whose rows may have names. All methods may be called from any thread; after its
  * dataset is closed they throw {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
  */
-public final class BytesColumn implements ColumnView {
+public final class BytesColumn {
     private static final String NAMES = "/names";
 
     private final String column;
@@ -64,9 +64,9 @@ public final class BytesColumn implements ColumnView {
         return extents.copy(row, target, targetOffset);
     }
 
-    @Override
+    /** Tells whether the column can be read: its dataset is open. */
     public boolean isOpen() {
-        return extents.isOpen() && (names == null || names.isOpen());
+        return extents.isOpen();
     }
 
     @Override

@@ -9,21 +9,21 @@ import dev.larder.layout.ColumnPart;
 import dev.larder.layout.IndexReader;
 import dev.larder.npy.Order;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The columns of a dataset: which there are, and the one view of each. */
+/** The columns of a dataset: which there are, and the one view of each. Guarded by the dataset's lock. */
 final class Columns {
     private static final int LISTED = 10;
 
     private final Dataset dataset;
     private final IndexReader index;
-    private final Map<String, ColumnView> views = new ConcurrentHashMap<>();
+    private final Map<String, Object> views = new HashMap<>();
 
     Columns(Dataset dataset, IndexReader index) {
         this.dataset = dataset;
@@ -40,11 +40,11 @@ final class Columns {
                 .toList();
     }
 
-    /** Returns the open view of a column, the same one to every caller. */
-    <T extends ColumnView> T open(String name, ColumnKind kind, Class<T> type) {
+    /** Returns the view of a column, the same one to every caller. */
+    <T> T open(String name, ColumnKind kind, Class<T> type) {
         Objects.requireNonNull(name, "the column's name is null");
-        ColumnView known = views.get(name);
-        if (!type.isInstance(known) || !known.isOpen()) {
+        Object known = views.get(name);
+        if (!type.isInstance(known)) {
             requireKind(name, kind);
             known = switch (kind) {
                 case RAGGED -> RaggedColumn.of(dataset, name);

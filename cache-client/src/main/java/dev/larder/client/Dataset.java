@@ -129,14 +129,15 @@ public final class Dataset implements AutoCloseable {
         };
     }
 
-    /** Returns the view of an array, the same one to every caller until it is closed. */
+    /** Returns the view of an array, the same one to every caller. It is closed with this dataset. */
     public ArrayView array(String array) {
         Objects.requireNonNull(array, "the array's name is null");
         synchronized (views) {
             requireOpen();
             ArrayView view = views.get(array);
             if (view == null) {
-                view = openView(array, () -> forget(array));
+                ArrayEntry entry = find(array);
+                view = new ArrayView(entry, map(entry));
                 views.put(array, view);
             }
             return view;
@@ -153,22 +154,29 @@ public final class Dataset implements AutoCloseable {
 
     /** Returns a column that leads from keys to rows. */
     public IndexColumn index(String column) {
-        return columns.open(column, ColumnKind.INDEX, IndexColumn.class);
+        return column(column, ColumnKind.INDEX, IndexColumn.class);
     }
 
     /** Returns a column of texts. */
     public StringsColumn strings(String column) {
-        return columns.open(column, ColumnKind.STRINGS, StringsColumn.class);
+        return column(column, ColumnKind.STRINGS, StringsColumn.class);
     }
 
     /** Returns a column whose rows are arrays of one dtype, each of its own shape. */
     public RaggedColumn ragged(String column) {
-        return columns.open(column, ColumnKind.RAGGED, RaggedColumn.class);
+        return column(column, ColumnKind.RAGGED, RaggedColumn.class);
     }
 
     /** Returns a column whose rows are raw bytes, such as whole files. */
     public BytesColumn bytes(String column) {
-        return columns.open(column, ColumnKind.BYTES, BytesColumn.class);
+        return column(column, ColumnKind.BYTES, BytesColumn.class);
+    }
+
+    private <T> T column(String column, ColumnKind kind, Class<T> type) {
+        synchronized (views) {
+            requireOpen();
+            return columns.open(column, kind, type);
+        }
     }
 
     /** Tells whether a column has this part. */
@@ -180,13 +188,18 @@ public final class Dataset implements AutoCloseable {
     }
 
     /** Returns a view that owns this dataset: closing it closes both. */
-    ArrayView standaloneView(String array) {
+    OwnedArrayView ownedView(String array) {
         synchronized (views) {
             requireOpen();
-            ArrayView view = openView(array, this::close);
+            ArrayEntry entry = find(array);
+            OwnedArrayView view = new OwnedArrayView(entry, map(entry), this);
             views.put(array, view);
             return view;
         }
+    }
+
+    private MappedMemory map(ArrayEntry entry) {
+        return resources.map(entry.file(), index.segmentByteSizeOf(entry.name()));
     }
 
     private ArrayEntry find(String array) {
@@ -204,26 +217,6 @@ public final class Dataset implements AutoCloseable {
 
     private List<ArrayEntry> entries() {
         return IntStream.range(0, index.arrayCount()).mapToObj(index::array).toList();
-    }
-
-    private ArrayView openView(String array, Runnable onViewClose) {
-        ArrayEntry entry = find(array);
-        MappedMemory memory = resources.map(entry.file(), index.segmentByteSizeOf(array));
-        try {
-            return new ArrayView(entry, memory, onViewClose);
-        } catch (RuntimeException | Error e) {
-            resources.unmap(entry.file());
-            throw e;
-        }
-    }
-
-    private void forget(String array) {
-        synchronized (views) {
-            ArrayView view = views.remove(array);
-            if (view != null) {
-                resources.unmap(view.file());
-            }
-        }
     }
 
     private void requireOpen() {
@@ -295,7 +288,7 @@ public final class Dataset implements AutoCloseable {
         private final Posix posix;
         private final Path folder;
         private final Lease lease;
-        private final Map<String, SharedMapping> mappings = new HashMap<>();
+        private final Map<String, MappedMemory> mappings = new HashMap<>();
         private final Map<String, SegmentFile> outside = new HashMap<>();
         private boolean closed;
 
@@ -305,29 +298,18 @@ public final class Dataset implements AutoCloseable {
             this.lease = lease;
         }
 
-        /** Maps a whole segment, or counts one more user of it. */
+        /** Maps a whole segment, once for all its arrays. */
         MappedMemory map(String file, long byteSize) {
-            SharedMapping shared = mappings.get(file);
-            if (shared == null) {
-                shared = new SharedMapping(
-                        SegmentFile.isOutside(file)
-                                ? SegmentFiles.mapOutside(posix, outside(file), byteSize)
-                                : SegmentFiles.map(posix, lease, folder.resolve(file), byteSize));
-                mappings.put(file, shared);
+            MappedMemory memory = mappings.get(file);
+            if (memory == null) {
+                memory = SegmentFile.isOutside(file)
+                        ? SegmentFiles.mapOutside(posix, outside(file), byteSize)
+                        : SegmentFiles.map(posix, lease, folder.resolve(file), byteSize);
+                mappings.put(file, memory);
             } else if (SegmentFile.isOutside(file)) {
                 SegmentFiles.requireUnchanged(posix, outside(file)); // since it was mapped for another view
             }
-            shared.users++;
-            return shared.memory;
-        }
-
-        /** Counts one user less. A pack stays mapped for those of its arrays that are opened next. */
-        void unmap(String file) {
-            @Nullable SharedMapping shared = mappings.get(file);
-            if (shared != null && --shared.users == 0 && !StoreLayout.isPack(file)) {
-                mappings.remove(file);
-                shared.memory.close();
-            }
+            return memory;
         }
 
         /** Tells what the index says of the files outside the store; none before it was read. */
@@ -358,9 +340,9 @@ public final class Dataset implements AutoCloseable {
             }
             closed = true;
             @Nullable LarderException failure = null;
-            for (SharedMapping shared : mappings.values()) {
+            for (MappedMemory memory : mappings.values()) {
                 try {
-                    shared.memory.close();
+                    memory.close();
                 } catch (LarderException e) { // the others must not stay open for it
                     failure = e;
                 }
@@ -370,15 +352,6 @@ public final class Dataset implements AutoCloseable {
             if (failure != null) {
                 throw failure;
             }
-        }
-    }
-
-    private static final class SharedMapping {
-        private final MappedMemory memory;
-        private int users;
-
-        SharedMapping(MappedMemory memory) {
-            this.memory = memory;
         }
     }
 }

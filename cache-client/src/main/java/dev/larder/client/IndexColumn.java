@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * may be called from any thread; after its dataset is closed they throw {@link IllegalStateException}. Keys of the other sort
  * than the column's are {@link UnsupportedOperationException}.
  */
-public final class IndexColumn implements ColumnView {
+public final class IndexColumn {
     /** What {@link #find} returns for a key that is not there. */
     public static final long ABSENT = -1;
 
@@ -117,7 +117,7 @@ public final class IndexColumn implements ColumnView {
                 .remedy("find(key) returns -1 instead of failing");
     }
 
-    @Override
+    /** Tells whether the column can be read: its dataset is open. */
     public boolean isOpen() {
         return texts != null ? texts.isOpen() : integers().isOpen();
     }

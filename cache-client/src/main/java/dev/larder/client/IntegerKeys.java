@@ -80,6 +80,6 @@ final class IntegerKeys {
     }
 
     boolean isOpen() {
-        return entries.isOpen() && slots.isOpen();
+        return slots.isOpen();
     }
 }

@@ -243,12 +243,12 @@ public final class Larder implements AutoCloseable {
      * Opens one array, named {@code dataset/array}; the name of a dataset alone stands for its array where it has exactly one.
      * Closing the view ends its lease.
      */
-    public ArrayView open(String name) {
+    public OwnedArrayView open(String name) {
         Objects.requireNonNull(name, "the array's name is null");
         String array = Names.arrayIn(name);
         Dataset dataset = dataset(Names.datasetIn(name));
         try {
-            return dataset.standaloneView(array == null ? onlyArray(dataset) : array);
+            return dataset.ownedView(array == null ? onlyArray(dataset) : array);
         } catch (RuntimeException | Error e) {
             dataset.close();
             throw e;
@@ -314,20 +314,6 @@ public final class Larder implements AutoCloseable {
             }
         }
         return dataset(name, timeout);
-    }
-
-    /**
-     * Opens the one array of a dataset, and makes it first where it is not resident, in one process while others wait:
-     * {@code larder.cache("features", dtype, shape, array -> array.write(0, compute()))}. As {@code sharearray.cache} does in Python.
-     */
-    public ArrayView cache(String name, Dtype dtype, long[] shape, Consumer<? super ArrayWriter> fill) {
-        Dataset dataset = getOrCreate(name, build -> fill.accept(build.array(ONLY_ARRAY, dtype, shape)));
-        try {
-            return dataset.standaloneView(onlyArray(dataset));
-        } catch (RuntimeException | Error e) {
-            dataset.close();
-            throw e;
-        }
     }
 
     private Optional<BuildTurn> turn(Request.Create request) {

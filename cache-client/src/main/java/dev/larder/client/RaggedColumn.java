@@ -12,7 +12,7 @@ import org.agrona.MutableDirectBuffer;
  * called from any thread; after its dataset is closed they throw {@link IllegalStateException}, rows and dimensions out of range
  * are {@link IndexOutOfBoundsException}.
  */
-public final class RaggedColumn implements ColumnView {
+public final class RaggedColumn {
     private final Dataset dataset;
     private final String name;
     private final RowExtents extents;
@@ -109,9 +109,9 @@ public final class RaggedColumn implements ColumnView {
         return extents.begin(row);
     }
 
-    @Override
+    /** Tells whether the column can be read: its dataset is open. */
     public boolean isOpen() {
-        return extents.isOpen() && shapes.isOpen();
+        return extents.isOpen();
     }
 
     @Override

@@ -53,7 +53,7 @@ final class RowExtents {
     }
 
     boolean isOpen() {
-        return values.isOpen() && offsets.isOpen();
+        return values.isOpen();
     }
 
     long byteSize(long row) {

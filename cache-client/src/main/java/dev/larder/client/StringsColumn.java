@@ -9,7 +9,7 @@ import org.agrona.MutableDirectBuffer;
  * A column of texts. All methods may be called from any thread; after its dataset is closed they throw
  * {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
  */
-public final class StringsColumn implements ColumnView {
+public final class StringsColumn {
     private final String name;
     private final RowExtents extents;
 
@@ -54,7 +54,7 @@ public final class StringsColumn implements ColumnView {
         return extents.copy(row, target, targetOffset);
     }
 
-    @Override
+    /** Tells whether the column can be read: its dataset is open. */
     public boolean isOpen() {
         return extents.isOpen();
     }

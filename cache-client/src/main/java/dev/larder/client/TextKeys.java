@@ -105,6 +105,6 @@ final class TextKeys {
     }
 
     boolean isOpen() {
-        return positions.isOpen() && records.isOpen() && slots.isOpen();
+        return slots.isOpen();
     }
 }

@@ -239,7 +239,7 @@ class ArrayViewTest {
     @Test
     void rowsOfNothingAreGatheredWithoutTouchingWhatLiesBehindTheFile() {
         fixture.publish("narrow", Map.of("a", FixtureArray.floats(new float[0], 50, 0)));
-        try (ArrayView narrow = larder.open("narrow")) {
+        try (OwnedArrayView narrow = larder.open("narrow")) {
             long[] rows = LongStream.range(0, 50).toArray();
 
             narrow.copyRows(rows, new UnsafeBuffer(new byte[0]), 0);
@@ -258,8 +258,7 @@ class ArrayViewTest {
         DirectBuffer row = cube.row(0);
         ByteBuffer buffer = cube.byteBuffer(0, 2);
 
-        cube.close();
-        cube.close();
+        dataset.close();
 
         assertThatThrownBy(() -> cube.getFloat(0, 0, 0)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> cube.row(0)).isInstanceOf(IllegalStateException.class);

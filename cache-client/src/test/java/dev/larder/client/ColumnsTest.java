@@ -187,13 +187,13 @@ class ColumnsTest {
     }
 
     @Test
-    void aColumnIsTheSameObjectUntilOneOfItsArraysIsClosed() {
+    void aColumnIsTheSameObjectToEveryCallerUntilItsDatasetIsClosed() {
         StringsColumn path = dataset.strings("path");
 
         assertThat(dataset.strings("path")).isSameAs(path);
-        dataset.array("path/bytes").close();
+        dataset.close();
         assertThatThrownBy(() -> path.get(1)).isInstanceOf(IllegalStateException.class);
-        assertThat(dataset.strings("path").get(1)).isEqualTo("a");
+        assertThatThrownBy(() -> dataset.strings("path")).hasMessageContaining("dataset is closed");
     }
 
     @Test

@@ -64,7 +64,7 @@ class GoldenValuesTest {
         NpyHeader header = NpyHeader.read(Channels.newChannel(new ByteArrayInputStream(file)), words.get(0));
         byte[] data = Arrays.copyOfRange(file, (int) header.dataOffset(), file.length);
 
-        try (ArrayView view = open(new FixtureArray(header, data))) {
+        try (OwnedArrayView view = open(new FixtureArray(header, data))) {
             for (int i = 1; i < words.size(); i++) {
                 assertElement(view, place(header.shape(), i - 1), words.get(i));
             }
@@ -131,7 +131,7 @@ class GoldenValuesTest {
                 + "np.array([0, 1, -1, 7, 123, -230, 250]).view('<M8[' + sys.argv[1] + ']').astype('M8[ns]'))))";
         List<String> numpy = Numpy.run(script, unit).trim().lines().toList();
 
-        try (ArrayView view = open(longs("<M8[" + unit + "]", counts))) {
+        try (OwnedArrayView view = open(longs("<M8[" + unit + "]", counts))) {
             for (int i = 0; i < counts.length; i++) {
                 assertThat(view.getInstant(i)).as(unit + i).isEqualTo(Instant.parse(numpy.get(i) + "Z"));
             }
@@ -140,14 +140,14 @@ class GoldenValuesTest {
 
     @Test
     void notATimeIsNoInstantAndImpossibleDatesAreRefused() {
-        try (ArrayView view = open(longs("<M8[s]", Long.MIN_VALUE, Long.MAX_VALUE))) {
+        try (OwnedArrayView view = open(longs("<M8[s]", Long.MIN_VALUE, Long.MAX_VALUE))) {
             assertThat(view.getInstant(0)).isNull();
             assertThat(view.getLong(0)).isEqualTo(Long.MIN_VALUE);
             assertThatThrownBy(() -> view.getInstant(1))
                     .isInstanceOf(ArithmeticException.class)
                     .hasMessageContaining("out of range");
         }
-        try (ArrayView view = open(longs("<M8", 1))) {
+        try (OwnedArrayView view = open(longs("<M8", 1))) {
             assertThatThrownBy(() -> view.getInstant(0)).hasMessageContaining("without a unit");
         }
     }
@@ -155,7 +155,7 @@ class GoldenValuesTest {
     @ParameterizedTest
     @CsvSource({"<f4,4", "<i8,8", "<c32,32", "|V7,7", "<f16,16", "<m8[s],8"})
     void anElementOfAnotherKindIsRefused(String dtype, int itemSize) {
-        try (ArrayView view = open(FixtureArray.of(dtype, Order.C, new byte[itemSize], 1))) {
+        try (OwnedArrayView view = open(FixtureArray.of(dtype, Order.C, new byte[itemSize], 1))) {
             assertThatThrownBy(() -> view.getReal(0)).isInstanceOf(UnsupportedOperationException.class);
             assertThatThrownBy(() -> view.getString(0)).isInstanceOf(UnsupportedOperationException.class);
             assertThatThrownBy(() -> view.getInstant(0)).isInstanceOf(UnsupportedOperationException.class);
@@ -167,7 +167,7 @@ class GoldenValuesTest {
     void textsOfImpossibleCodePointsAreReplaced() {
         byte[] data =
                 ByteBuffer.allocate(12).putInt('a').putInt(0x7fffffff).putInt(0).array();
-        ArrayView view = open(FixtureArray.of(">U3", Order.C, data, 1));
+        OwnedArrayView view = open(FixtureArray.of(">U3", Order.C, data, 1));
 
         assertThat(view.getString(0)).isEqualTo("a\ufffd");
         view.close();
@@ -180,7 +180,7 @@ class GoldenValuesTest {
         return new FixtureArray(NpyHeader.of(Dtype.parse(dtype), Order.C, values.length), data.array());
     }
 
-    private ArrayView open(FixtureArray array) {
+    private OwnedArrayView open(FixtureArray array) {
         fixture.publish("d", Map.of("a", array));
         return larder.open("d/a");
     }

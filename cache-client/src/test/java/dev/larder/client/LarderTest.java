@@ -53,7 +53,7 @@ class LarderTest {
 
     @Test
     void theNameOfADatasetStandsForItsOnlyArray() {
-        try (ArrayView view = larder.open("one")) {
+        try (OwnedArrayView view = larder.open("one")) {
             assertThat(view.name()).isEqualTo("only");
             assertThat(view.getInt(0)).isEqualTo(7);
         }
@@ -69,14 +69,14 @@ class LarderTest {
                 ErrorCode.NOT_FOUND,
                 "arrays=2 store=" + fixture.store() + "; name one, as two/a");
         assertThat(isLeased("two")).isFalse();
-        try (ArrayView view = larder.open("two/b")) {
+        try (OwnedArrayView view = larder.open("two/b")) {
             assertThat(view.getInt(0)).isEqualTo(2);
         }
     }
 
     @Test
     void closingAnOpenedViewEndsItsLease() {
-        ArrayView view = larder.open("one/only");
+        OwnedArrayView view = larder.open("one/only");
         assertThat(isLeased("one")).isTrue();
 
         view.close();
@@ -96,7 +96,7 @@ class LarderTest {
     void namesMayBeOfAnyScript() {
         fixture.publish("größe-日本", Map.of("naïve/größe=1", FixtureArray.ints(new int[] {5}, 1)));
 
-        try (ArrayView view = larder.open("größe-日本/naïve/größe=1")) {
+        try (OwnedArrayView view = larder.open("größe-日本/naïve/größe=1")) {
             assertThat(view.getInt(0)).isEqualTo(5);
         }
     }
@@ -115,7 +115,7 @@ class LarderTest {
     @Test
     void aClosedLarderHasClosedEverythingAndRefuses() {
         Dataset dataset = larder.dataset("one");
-        ArrayView opened = larder.open("one");
+        OwnedArrayView opened = larder.open("one");
 
         larder.close();
         larder.close();
@@ -201,7 +201,7 @@ class LarderTest {
         });
         try {
             for (int i = 0; i < 3_000; i++) {
-                try (ArrayView view = larder.open("one")) {
+                try (OwnedArrayView view = larder.open("one")) {
                     assertThat(view.getInt(0)).isEqualTo(7);
                 }
             }

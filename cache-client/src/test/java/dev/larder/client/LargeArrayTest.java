@@ -158,7 +158,7 @@ class LargeArrayTest {
 
     @Test
     void aClosedViewOfManyGibIsAsSafeAsASmallOne() {
-        ArrayView view = publish("|u1", Map.of(5 * GIB, new byte[] {9}), 6, GIB);
+        OwnedArrayView view = publish("|u1", Map.of(5 * GIB, new byte[] {9}), 6, GIB);
         DirectBuffer window = view.row(5);
         ByteBuffer buffer = view.byteBuffer(5, 1);
         assertThat((int) window.getByte(0)).isEqualTo(9);
@@ -188,11 +188,11 @@ class LargeArrayTest {
     }
 
     /** Publishes numbers around the borders that equal their place in memory. */
-    private ArrayView publish(String dtype, Order order, int itemSize, long[] shape) {
+    private OwnedArrayView publish(String dtype, Order order, int itemSize, long[] shape) {
         NpyHeader header = NpyHeader.of(Dtype.parse(dtype), order, shape);
         Map<Long, byte[]> pieces = new HashMap<>();
         fixture.publishSparse("probe", "a", header, Map.of());
-        try (ArrayView probe = larder.open("probe")) {
+        try (OwnedArrayView probe = larder.open("probe")) {
             for (long element : bordersIn(probe, itemSize)) {
                 pieces.put(element * itemSize, bytes(dtype, element));
             }
@@ -211,7 +211,7 @@ class LargeArrayTest {
                 : bytes.putLong(value).array();
     }
 
-    private ArrayView publish(String dtype, Map<Long, byte[]> pieces, long... shape) {
+    private OwnedArrayView publish(String dtype, Map<Long, byte[]> pieces, long... shape) {
         fixture.publishSparse("d", "a", NpyHeader.of(Dtype.parse(dtype), Order.C, shape), pieces);
         return larder.open("d");
     }

@@ -106,7 +106,7 @@ class LeakTest {
     }
 
     private static ByteBuffer closedSlice(Larder larder) {
-        try (ArrayView view = larder.open("d")) {
+        try (OwnedArrayView view = larder.open("d")) {
             ByteBuffer slice = view.byteBuffer(0, 3).slice(4, 8);
             assertThat((int) slice.get(0)).isEqualTo(2);
             return slice;
@@ -118,7 +118,7 @@ class LeakTest {
         long before = mappings();
         for (int i = 0; i < 5_000; i++) {
             try (Larder larder = Larder.connect(fixture.store());
-                    ArrayView view = larder.open("d")) {
+                    OwnedArrayView view = larder.open("d")) {
                 assertThat(view.getInt(1)).isEqualTo(2);
             }
         }

@@ -2,8 +2,8 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -151,7 +151,7 @@ class ServeTest {
         Path source = Samples.vector(folder, "v", 1_000_000);
         try (CommandProcess daemon = CommandProcess.serve("--load", "v=" + source);
                 Larder larder = Larder.connect(daemon.store());
-                ArrayView view = larder.open("v")) {
+                OwnedArrayView view = larder.open("v")) {
             assertThat(daemon.signal("INT").exitCode()).isZero();
 
             assertThat(daemon.out())

@@ -1,7 +1,7 @@
 package dev.larder.command;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.npy.NpyHeader;
 import java.io.EOFException;
 import java.io.IOException;
@@ -21,7 +21,7 @@ final class WholeReader {
             tellAndHold(load(Path.of(arguments[1])));
         } else {
             try (Larder larder = Larder.connect(Path.of(arguments[1]));
-                    ArrayView view = larder.open(arguments[2])) {
+                    OwnedArrayView view = larder.open(arguments[2])) {
                 tellAndHold(view.byteBuffer(0, view.rows()));
             }
         }

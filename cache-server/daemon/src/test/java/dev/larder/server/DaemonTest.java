@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
@@ -201,7 +202,7 @@ class DaemonTest {
         daemon = Daemon.start(new DaemonConfig(store, OptionalLong.empty(), 2));
 
         try (Larder larder = Larder.connect(store);
-                ArrayView view = larder.open("d")) {
+                OwnedArrayView view = larder.open("d")) {
             assertThat(view.getInt(0)).isEqualTo(7);
         }
         assertThat(control.list("d/", false).get(0).source()).endsWith("a.npy");
@@ -212,7 +213,7 @@ class DaemonTest {
         writeInts("a.npy", 7);
         load("d", folder);
         try (Larder larder = Larder.connect(store);
-                ArrayView view = larder.open("d")) {
+                OwnedArrayView view = larder.open("d")) {
             CleanUp cleanUp = daemon.stop(false);
 
             assertThat(cleanUp.heldUntilExitBytes()).isEqualTo(8192);

@@ -3,8 +3,8 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ class DiskStoreTest {
             served.load("d", source);
 
             try (Larder larder = Larder.connect(served.root());
-                    ArrayView view = larder.open("d")) {
+                    OwnedArrayView view = larder.open("d")) {
                 assertThat(view.getInt(BYTES - 1)).isEqualTo((BYTES - 1) % 251);
             }
             assertThat(Files.getFileStore(served.root()).type()).isNotEqualTo("tmpfs");

@@ -3,9 +3,9 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
@@ -67,7 +67,7 @@ class FullStoreTest {
                     builder.array("large", Dtype.parse("|u1"), 36 << 20).write((36 << 20) - 1, new byte[] {7});
                     builder.publish();
                 }
-                try (ArrayView large = larder.open("made")) {
+                try (OwnedArrayView large = larder.open("made")) {
                     assertThat(large.getInt((36 << 20) - 1)).isEqualTo(7);
                 }
             }

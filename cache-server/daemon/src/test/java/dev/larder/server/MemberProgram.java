@@ -1,6 +1,6 @@
 package dev.larder.server;
 
-import dev.larder.client.ArrayView;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.client.ArrayWriter;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
@@ -98,7 +98,7 @@ final class MemberProgram {
 
     private int read(String array) {
         try (Larder larder = Larder.connect(store);
-                ArrayView view = larder.open(array)) {
+                OwnedArrayView view = larder.open(array)) {
             return view.getInt(0);
         }
     }

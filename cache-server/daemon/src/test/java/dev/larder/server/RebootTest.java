@@ -3,8 +3,8 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.client.OwnedArrayView;
 import dev.larder.client.ArrayBuilder;
-import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -272,7 +272,7 @@ class RebootTest {
 
     private int valueOf(String name) {
         try (Larder larder = Larder.connect(served.root());
-                ArrayView view = larder.open(name)) {
+                OwnedArrayView view = larder.open(name)) {
             return view.getInt(0);
         }
     }

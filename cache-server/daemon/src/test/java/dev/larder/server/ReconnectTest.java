@@ -3,9 +3,9 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
@@ -75,9 +75,9 @@ class ReconnectTest {
         ChildJvm first = served.startProcess();
         served.load("d", ServedStore.writeInts(sources.resolve("d.npy"), 5));
         try (Larder larder = Larder.connect(served.root());
-                ArrayView before = larder.open("d")) {
+                OwnedArrayView before = larder.open("d")) {
             first.kill();
-            try (ArrayView after = larder.open("d")) {
+            try (OwnedArrayView after = larder.open("d")) {
                 assertThat(after.getInt(0)).isEqualTo(5);
             }
             assertThat(before.getInt(0)).isEqualTo(5);

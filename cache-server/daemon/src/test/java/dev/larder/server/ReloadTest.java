@@ -3,8 +3,8 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.Done;
@@ -106,13 +106,13 @@ class ReloadTest {
     @Test
     void aChangedFileBecomesTheNextVersionWhileReadersKeepTheOldOne() {
         try (Larder larder = Larder.connect(served.root());
-                ArrayView old = larder.open("d/b")) {
+                OwnedArrayView old = larder.open("d/b")) {
             ServedStore.writeInts(sources.resolve("b.npy"), 7, 8, 9);
 
             assertThat(load().message()).contains("d has changed: version=2 replaces=1");
 
             assertThat(old.getInt(0)).isEqualTo(1);
-            try (ArrayView now = larder.open("d/b")) {
+            try (OwnedArrayView now = larder.open("d/b")) {
                 assertThat(now.getInt(0)).isEqualTo(7);
             }
         }

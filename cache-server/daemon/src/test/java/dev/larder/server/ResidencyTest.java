@@ -3,9 +3,9 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
@@ -271,7 +271,7 @@ class ResidencyTest {
     void whatIsReadOutlivesItsTime() {
         load("a", 2, new Retention(false, Duration.ofMillis(1500)));
         try (Larder larder = Larder.connect(served.root());
-                ArrayView a = larder.open("a")) {
+                OwnedArrayView a = larder.open("a")) {
             Awaitility.await()
                     .pollDelay(Duration.ofSeconds(3))
                     .untilAsserted(() -> assertThat(states()).containsExactly("a/a resident"));
@@ -286,7 +286,7 @@ class ResidencyTest {
         assertThat(states()).containsExactly("a registered");
 
         try (Larder larder = Larder.connect(served.root());
-                ArrayView a = larder.open("a")) {
+                OwnedArrayView a = larder.open("a")) {
             assertThat(a.shape()).containsExactly(2 * MIB - 4096L);
         }
         assertThat(Files.exists(served.layout().registered("a"))).isFalse();
@@ -355,9 +355,9 @@ class ResidencyTest {
     void filesThatAreRemovedUnderTheDaemonAreLoadedAgainWhileReadersGoOn() throws IOException {
         load("a", 2);
         try (Larder larder = Larder.connect(served.root());
-                ArrayView before = larder.open("a")) {
+                OwnedArrayView before = larder.open("a")) {
             remove(served.layout().dataset("a"));
-            try (ArrayView after = larder.open("a")) {
+            try (OwnedArrayView after = larder.open("a")) {
                 assertThat(after.getInt(7)).isEqualTo(7);
             }
             assertThat(before.getInt(9)).isEqualTo(9);
@@ -382,10 +382,10 @@ class ResidencyTest {
     void aStoreThatIsRemovedUnderTheDaemonIsMadeAnewAndLoadedAgain() throws IOException {
         load("a", 2);
         try (Larder larder = Larder.connect(served.root());
-                ArrayView before = larder.open("a")) {
+                OwnedArrayView before = larder.open("a")) {
             remove(served.root());
             Awaitility.await().until(() -> Files.exists(served.layout().socket()));
-            try (ArrayView after = larder.open("a")) {
+            try (OwnedArrayView after = larder.open("a")) {
                 assertThat(after.getInt(7)).isEqualTo(7);
             }
             assertThat(before.getInt(9)).isEqualTo(9);

@@ -3,8 +3,8 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.protocol.ArrayRow;
@@ -148,7 +148,7 @@ class SingleFlightTest {
         loading.awaitFirst();
 
         try (Larder larder = Larder.connect(served.root());
-                ArrayView view = larder.open("d/a")) {
+                OwnedArrayView view = larder.open("d/a")) {
             assertThat(view.byteSize()).isEqualTo(LARGE);
         }
         load.join();

@@ -2,7 +2,7 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.client.ArrayView;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
@@ -216,7 +216,7 @@ class SpaceRoundsTest {
         }
 
         private void read(Larder larder, String name, Random random) {
-            try (ArrayView view = larder.open(name)) {
+            try (OwnedArrayView view = larder.open(name)) {
                 for (int i = 0; i < 50; i++) {
                     assertThat(view.getInt(random.nextLong(view.byteSize()))).isBetween(0, 1);
                 }

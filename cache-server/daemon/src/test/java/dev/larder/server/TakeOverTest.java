@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.larder.client.OwnedArrayView;
 import dev.larder.client.ArrayBuilder;
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
@@ -370,7 +370,7 @@ class TakeOverTest {
 
     private int valueOf(String name) {
         try (Larder larder = Larder.connect(served.root());
-                ArrayView view = larder.open(name)) {
+                OwnedArrayView view = larder.open(name)) {
             return view.getInt(0);
         }
     }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.larder.client.OwnedArrayView;
 import dev.larder.client.ArrayBuilder;
-import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
@@ -79,7 +79,7 @@ class UploadTest {
             builder.publish();
         }
 
-        try (ArrayView made = larder.open("made")) {
+        try (OwnedArrayView made = larder.open("made")) {
             assertThat(made.name()).isEqualTo("data");
             assertThat(made.shape()).containsExactly(3, 2);
             assertThat(made.getDouble(1, 0)).isEqualTo(0.5);
@@ -192,14 +192,14 @@ class UploadTest {
     }
 
     @Test
-    void anArrayIsCachedInOneLine() {
+    void aDatasetIsComputedOnceWhoeverAsks() {
         AtomicInteger fills = new AtomicInteger();
         for (int call = 0; call < 2; call++) {
-            try (ArrayView squares = larder.cache("squares", FLOAT, new long[] {2}, array -> {
+            try (Dataset squares = larder.getOrCreate("squares", build -> {
                 fills.incrementAndGet();
-                array.write(0, 1f, 4f);
+                build.array("data", FLOAT, 2).write(0, 1f, 4f);
             })) {
-                assertThat(squares.getFloat(1)).isEqualTo(4f);
+                assertThat(squares.array("data").getFloat(1)).isEqualTo(4f);
             }
         }
         assertThat(fills).hasValue(1);
@@ -239,7 +239,7 @@ class UploadTest {
             }
         }
 
-        try (ArrayView published = larder.open("made/large")) {
+        try (OwnedArrayView published = larder.open("made/large")) {
             assertThat(published.getInt(0)).isZero();
         }
         served.control().verify("made", progress -> {});

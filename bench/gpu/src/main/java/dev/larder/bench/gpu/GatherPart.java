@@ -21,10 +21,9 @@ final class GatherPart {
     static void run(Bench bench) throws Exception {
         for (int rowBytes : ROW_BYTES) {
             try (Dataset dataset = bench.store().publishRows(PART, bench.scale().arrayBytes(), rowBytes);
-                    ArrayView rows = dataset.array(SyntheticStore.ARRAY);
                     HostMemory slot =
                             bench.device().allocate(Math.max(bench.scale().batchBytes(), 2L * rowBytes))) {
-                gather(bench, rows, slot, rowBytes);
+                gather(bench, dataset.array(SyntheticStore.ARRAY), slot, rowBytes);
             }
             bench.store().remove(PART);
         }

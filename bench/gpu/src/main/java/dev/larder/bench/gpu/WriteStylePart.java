@@ -18,8 +18,8 @@ final class WriteStylePart {
     private WriteStylePart() {}
 
     static void run(Bench bench) throws Exception {
-        try (Dataset dataset = bench.store().publishRows(PART, bench.scale().arrayBytes(), PAGE_BYTES);
-                ArrayView shared = dataset.array(SyntheticStore.ARRAY)) {
+        try (Dataset dataset = bench.store().publishRows(PART, bench.scale().arrayBytes(), PAGE_BYTES)) {
+            ArrayView shared = dataset.array(SyntheticStore.ARRAY);
             plain(bench, shared);
             if (bench.cuda().isPresent()) {
                 registered(bench, bench.cuda().get(), shared);
