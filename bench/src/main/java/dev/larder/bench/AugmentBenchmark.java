@@ -113,7 +113,7 @@ public class AugmentBenchmark {
                     .toFloat()
                     .normalize(means(MEAN, pictures), means(DEVIATION, pictures));
             loader = BenchStore.threads(Loader.over(pictures.dataset).arrays(pictures.view.name()), threads)
-                    .transform(channels.equals("first") ? augmented.channelsFirst() : augmented)
+                    .transform(pictures.view.name(), channels.equals("first") ? augmented.channelsFirst() : augmented)
                     .shuffle(BenchStore.SEED)
                     .batch(BenchStore.BATCH)
                     .build();

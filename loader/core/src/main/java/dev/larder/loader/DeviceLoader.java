@@ -12,7 +12,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <pre>{@code
  * try (DeviceLoader loader = Loader.over(mnist).arrays("train-images", "train-labels")
- *         .transform(Transforms.toFloat().normalize(0.286f, 0.353f)).shuffle(42).batch(256).device(Device.auto()).build()) {
+ *         .transform("train-images", Transforms.toFloat().normalize(0.286f, 0.353f)).shuffle(42).batch(256)
+ *         .device(Device.auto()).build()) {
  *     for (DeviceBatch batch : loader.epoch(0)) {
  *         step(batch.array("train-images"), batch.array("train-labels"), batch.size());
  *     }

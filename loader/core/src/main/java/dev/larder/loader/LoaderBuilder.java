@@ -62,12 +62,17 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Transforms the first of the arrays and fields that were named, on the way into the batch. */
-    public LoaderBuilder transform(Transform transform) {
+    /** Transforms one of the arrays and fields that were named, by its name in batches, on the way into the batch. */
+    public LoaderBuilder transform(String name, Transform transform) {
         if (fields.isEmpty()) {
             throw new IllegalStateException("nothing is named yet: call arrays(…) or fields(…) before transform(…)");
         }
-        fields.set(0, fields.get(0).transform(transform));
+        List<String> names = fields.stream().map(Field::name).toList();
+        int place = names.indexOf(name);
+        if (place < 0) {
+            throw new IllegalArgumentException("no array or field of this name: name=" + name + " names=" + names);
+        }
+        fields.set(place, fields.get(place).transform(transform));
         return this;
     }
 

@@ -296,7 +296,7 @@ class DeviceFaultsTest {
         for (DeviceMode mode : List.of(DeviceMode.STREAM, DeviceMode.RESIDENT)) {
             LoaderBuilder fields = Loader.over(shelf.dataset)
                     .arrays("images", "labels")
-                    .transform(Transforms.toFloat())
+                    .transform("images", Transforms.toFloat())
                     .batches(sizes);
             try (Loader host = fields.build();
                     DeviceLoader loader = fields.device(device).mode(mode).build()) {

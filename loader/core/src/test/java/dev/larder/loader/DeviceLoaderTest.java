@@ -32,7 +32,7 @@ class DeviceLoaderTest {
     private LoaderBuilder loader() {
         return Loader.over(shelf.dataset)
                 .arrays("images", "labels")
-                .transform(Transforms.randomCrop(8, 8, 2)
+                .transform("images", Transforms.randomCrop(8, 8, 2)
                         .randomFlip(0.5f)
                         .toFloat()
                         .normalize(0.5f, 0.25f))

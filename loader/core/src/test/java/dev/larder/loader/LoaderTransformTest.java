@@ -38,7 +38,7 @@ class LoaderTransformTest {
             "images", FixtureArray.bytes(Shelf.noiseBytes(ROWS * 64), ROWS, 8, 8), "labels", Shelf.labels(ROWS)));
 
     private LoaderBuilder images(Transform transform) {
-        return Loader.over(shelf.dataset).arrays("images", "labels").transform(transform);
+        return Loader.over(shelf.dataset).arrays("images", "labels").transform("images", transform);
     }
 
     @Test
@@ -62,6 +62,30 @@ class LoaderTransformTest {
             LoaderBuilder loader = images(AUGMENT).shuffle(9).batch(1 << threads);
             assertThat(values(loader.threads(threads).depth(1 + threads % 5))).isEqualTo(expected);
         }
+    }
+
+    @Test
+    void aTransformChangesTheArrayThatItNamesAndNoOther() {
+        List<Integer> labels = new ArrayList<>();
+        try (Loader loader = Loader.over(shelf.dataset)
+                .arrays("images", "labels")
+                .transform("labels", Transforms.cast("<f4").scale(2, 1))
+                .batch(ROWS)
+                .build()) {
+            for (Batch batch : loader.epoch(0)) {
+                assertThat(batch.array("images").dtype()).hasToString("|u1");
+                for (int i = 0; i < ROWS; i++) {
+                    labels.add((int) batch.array("labels").byteBuffer().getFloat(i * Float.BYTES));
+                }
+            }
+        }
+
+        assertThat(labels).startsWith(1, 3, 5);
+        assertThatThrownBy(() -> Loader.over(shelf.dataset).arrays("images").transform("label", Transforms.toFloat()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("name=label names=[images]");
+        assertThatThrownBy(() -> Loader.over(shelf.dataset).transform("images", Transforms.toFloat()))
+                .isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -163,7 +187,7 @@ class LoaderTransformTest {
                 failingOn(42, new AtomicInteger(Integer.MAX_VALUE)).map(onceMore);
         try (Loader loader = Loader.over(shelf.dataset)
                 .arrays("images", "labels")
-                .transform(transform)
+                .transform("images", transform)
                 .sampler(Sampler.sequential().over(Subset.range(40, 10)))
                 .onFailure(FailurePolicy.retry(1).thenSkip(1))
                 .batch(10)

@@ -130,7 +130,7 @@ class SlotMemoryTest {
         try (Shelf shelf = Shelf.of(Shelf.arrays("images", Shelf.noise(100, 4)))) {
             Loader loader = over(shelf)
                     .arrays("images")
-                    .transform(Transforms.toFloat().map((values, shape, random) -> hold(entered, released)))
+                    .transform("images", Transforms.toFloat().map((values, shape, random) -> hold(entered, released)))
                     .slotMemory(() -> books)
                     .build();
             loader.epoch(0);

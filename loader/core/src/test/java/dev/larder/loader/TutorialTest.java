@@ -199,7 +199,7 @@ class TutorialTest {
     void transformOnTheWayIntoTheBatch() {
         try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
-                .transform(Transforms.randomCrop(28, 28, 4) // of the first array; 4 rows and columns of zeros around it
+                .transform("images", Transforms.randomCrop(28, 28, 4) // 4 rows and columns of zeros around it
                         .randomFlip(0.5f)
                         .toFloat() // 0 to 255 become 0 to 1
                         .normalize(0.286f, 0.353f))
@@ -304,7 +304,7 @@ class TutorialTest {
     void sayWhatBecomesOfBadSamplesAndWhereTheTimeGoes() {
         try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
-                .transform(Transforms.toFloat().map((values, shape, random) -> {
+                .transform("images", Transforms.toFloat().map((values, shape, random) -> {
                     if (values[0] == 7 / 255f) {
                         throw new IllegalArgumentException("a bad picture"); // your own code may fail
                     }
@@ -329,7 +329,7 @@ class TutorialTest {
         ByteBuffer seen = ByteBuffer.allocateDirect(256 * 784 * Float.BYTES);
         try (DeviceLoader loader = Loader.over(shirts)
                 .arrays("images", "labels")
-                .transform(transform) // by a kernel: rows travel as they are stored, or only their numbers do
+                .transform("images", transform) // by a kernel: rows travel as they are stored, or only their numbers do
                 .shuffle(42)
                 .batch(256)
                 .device(device)

@@ -154,7 +154,7 @@ class DeviceDatasetTest {
     void batchesWithoutAnySampleAreLeftOut() {
         try (DeviceLoader loader = shelf.loader()
                 .batch(1)
-                .transform(Transforms.map((values, shape, random) -> requireSmall(values)))
+                .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
                 .device(device)
                 .build()) {

@@ -229,7 +229,7 @@ class LarderDatasetTest {
     @Test
     void whatFailsInTheLoaderFailsTheLoop() {
         try (Loader loader = shelf.loader()
-                .transform(Transforms.map((values, shape, random) -> requireSmall(values)))
+                .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
                 .build()) {
             LarderDataset dataset = new LarderDataset(loader, "images", "labels");
 
@@ -244,7 +244,7 @@ class LarderDatasetTest {
     void batchesWithoutAnySampleAreLeftOut() {
         try (Loader loader = shelf.loader()
                 .batch(1)
-                .transform(Transforms.map((values, shape, random) -> requireSmall(values)))
+                .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
                 .build()) {
             assertThat(labels(new LarderDataset(loader, "images", "labels"))).containsExactly(0, 1, 2, 3, 4, 5, 6);

@@ -60,7 +60,7 @@ record Bench(
     static LoaderBuilder loader(Dataset dataset, int batch, Transform transform) {
         return Loader.over(dataset)
                 .arrays(SyntheticStore.ARRAY)
-                .transform(transform)
+                .transform(SyntheticStore.ARRAY, transform)
                 .shuffle(7)
                 .batch(batch)
                 .dropLast(true)

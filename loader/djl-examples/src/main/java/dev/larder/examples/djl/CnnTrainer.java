@@ -97,7 +97,9 @@ public final class CnnTrainer {
     private LoaderBuilder loader(Dataset dataset, String part) {
         return Loader.over(dataset)
                 .arrays(part + "-images", part + "-labels")
-                .transform(Transforms.toFloat().normalize(MEAN, DEVIATION).channelsFirst())
+                .transform(
+                        part + "-images",
+                        Transforms.toFloat().normalize(MEAN, DEVIATION).channelsFirst())
                 .batch(options.batch())
                 .threads(1);
     }

@@ -19,7 +19,7 @@ final class EndlessTrainer {
         Dataset pictures = larder.dataset("pictures");
         DeviceLoader loader = Loader.over(pictures)
                 .arrays("images", "labels")
-                .transform(Transforms.toFloat())
+                .transform("images", Transforms.toFloat())
                 .shuffle(1)
                 .batch(20)
                 .device(Device.opencl())

@@ -47,11 +47,13 @@ final class Pictures implements AutoCloseable {
     LoaderBuilder loader() {
         return Loader.over(dataset)
                 .arrays("images", "labels")
-                .transform(Transforms.randomCrop(10, 10, 2)
-                        .randomFlip(0.5f)
-                        .toFloat()
-                        .normalize(new float[] {0.4f, 0.5f, 0.6f}, new float[] {0.2f, 0.3f, 0.4f})
-                        .channelsFirst())
+                .transform(
+                        "images",
+                        Transforms.randomCrop(10, 10, 2)
+                                .randomFlip(0.5f)
+                                .toFloat()
+                                .normalize(new float[] {0.4f, 0.5f, 0.6f}, new float[] {0.2f, 0.3f, 0.4f})
+                                .channelsFirst())
                 .shuffle(11)
                 .batch(BATCH);
     }
