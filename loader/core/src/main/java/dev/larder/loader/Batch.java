@@ -115,7 +115,7 @@ public final class Batch implements AutoCloseable {
 
     /**
      * Keeps the batch open when the loop moves on, until it is closed. Every kept batch holds one of the loader's slots: there
-     * must be more slots ({@link LoaderBuilder#depth}) than batches are kept at a time.
+     * must be more slots ({@link LoaderBuilder#prefetch}) than batches are kept at a time.
      */
     public Batch keep() {
         slot();

@@ -116,11 +116,11 @@ public final class DeviceLoaderBuilder {
 
     private DeviceLoader onHost() {
         Source source = loader.source(FieldOpener.RowsForm.finished(loader.transformSeed()));
-        int depth = Math.max(slots, loader.depth());
+        int prefetch = Math.max(slots, loader.prefetch());
         LoaderBuilder.Delivery delivery = new LoaderBuilder.Delivery(loader.timeout(), true);
-        Loader host = loader.build(source, loader.allocator(), depth, delivery);
+        Loader host = loader.build(source, loader.allocator(), prefetch, delivery);
         DeviceFeed feed = new HostFeed(host, host.states(), loader.timeout());
-        return new DeviceLoader(host, feed, new DeviceLoader.Plan(Optional.empty(), 0, host.slotBytes(), depth));
+        return new DeviceLoader(host, feed, new DeviceLoader.Plan(Optional.empty(), 0, host.slotBytes(), prefetch));
     }
 
     private DeviceLoader onDevices(List<DeviceBackend> backends) {
@@ -182,7 +182,7 @@ public final class DeviceLoaderBuilder {
             for (DeviceBackend device : backends) {
                 means.residents().add(residents(device, source));
             }
-            host = loader.build(source, backends.get(0), loader.depth(), UPLOADED);
+            host = loader.build(source, backends.get(0), loader.prefetch(), UPLOADED);
             allocateSlots(source, means);
             DeviceLoader.Plan plan = new DeviceLoader.Plan(
                     Optional.of(chosen),

@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>Batches depend on the dataset, the sampler, the batch size and the epoch alone: threads, depth and chance do not change
+ * <p>Batches depend on the dataset, the sampler, the batch size and the epoch alone: threads, prefetching and chance do not change
  * a byte ({@link BatchChecksum} proves it). One epoch runs at a time. A loader is closed before its dataset.
  */
 public final class Loader implements AutoCloseable {
@@ -79,7 +79,7 @@ public final class Loader implements AutoCloseable {
     private static List<Slot> allocate(Source source, LoaderBuilder.Means means) {
         List<Slot> slots = new ArrayList<>();
         try {
-            for (int i = 0; i < means.depth(); i++) {
+            for (int i = 0; i < means.slots(); i++) {
                 slots.add(new Slot(source.fields(), means.samples(), means.allocator()));
             }
         } catch (Throwable e) {

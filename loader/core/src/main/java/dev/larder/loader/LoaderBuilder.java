@@ -39,7 +39,7 @@ public final class LoaderBuilder {
     private boolean dropLast;
     private FailurePolicy onFailure = FailurePolicy.fail();
     private int threads = Math.max(1, Math.min(8, Runtime.getRuntime().availableProcessors() - 1));
-    private int depth = 4;
+    private int prefetch = 4;
     private Duration timeout = Duration.ofSeconds(30);
     private boolean inOrder = true;
     private @Nullable PrintStream progress;
@@ -156,9 +156,9 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Sets how many slots there are: batches that are filled ahead or open, 4 by default. Each takes a full batch's bytes. */
-    public LoaderBuilder depth(int slots) {
-        depth = require(slots, 1, 1 << 16, "depth");
+    /** Sets how many batches are filled ahead or open, 4 by default. Each has a slot, which takes a full batch's bytes. */
+    public LoaderBuilder prefetch(int batches) {
+        prefetch = require(batches, 1, 1 << 16, "prefetch");
         return this;
     }
 
@@ -221,7 +221,7 @@ public final class LoaderBuilder {
     /** Checks that the fields fit together, allocates the slots and starts the threads. */
     public Loader build() {
         Source source = source(FieldOpener.RowsForm.finished(transformSeed()));
-        return build(source, allocator(), depth, new Delivery(timeout, false));
+        return build(source, allocator(), prefetch, new Delivery(timeout, false));
     }
 
     /**
@@ -251,8 +251,8 @@ public final class LoaderBuilder {
         return allocator.get();
     }
 
-    int depth() {
-        return depth;
+    int prefetch() {
+        return prefetch;
     }
 
     Duration timeout() {
@@ -321,7 +321,7 @@ public final class LoaderBuilder {
     record Means(
             int samples,
             int threads,
-            int depth,
+            int slots,
             Delivery delivery,
             boolean inOrder,
             FailurePolicy onFailure,

@@ -100,7 +100,7 @@ class BatchTest {
     @Test
     void closedBatchIsAnExceptionAlsoWhenItsSlotIsInUseAgain() {
         try (Shelf shelf = Shelf.ofSamples(1000, 3);
-                Loader loader = Loader.over(shelf.dataset).batch(4).depth(2).build()) {
+                Loader loader = Loader.over(shelf.dataset).batch(4).prefetch(2).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch closed = batches.next();
             BatchArray labels = closed.array("labels");
@@ -144,7 +144,7 @@ class BatchTest {
     void keptBatchOutlivesItsLoopAndItsEpoch() {
         try (Shelf shelf = Shelf.ofSamples(100, 3);
                 Loader loader =
-                        Loader.over(shelf.dataset).shuffle(0).batch(4).depth(2).build()) {
+                        Loader.over(shelf.dataset).shuffle(0).batch(4).prefetch(2).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             List<Integer> before = Shelf.labels(kept);

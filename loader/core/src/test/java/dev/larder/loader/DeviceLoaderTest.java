@@ -32,10 +32,12 @@ class DeviceLoaderTest {
     private LoaderBuilder loader() {
         return Loader.over(shelf.dataset)
                 .arrays("images", "labels")
-                .transform("images", Transforms.randomCrop(8, 8, 2)
-                        .randomFlip(0.5f)
-                        .toFloat()
-                        .normalize(0.5f, 0.25f))
+                .transform(
+                        "images",
+                        Transforms.randomCrop(8, 8, 2)
+                                .randomFlip(0.5f)
+                                .toFloat()
+                                .normalize(0.5f, 0.25f))
                 .shuffle(7)
                 .batch(32);
     }
@@ -57,7 +59,7 @@ class DeviceLoaderTest {
     void batchesAreThoseOfTheHostWhateverTheModeTheThreadsAndTheDepths(DeviceMode mode) {
         long expected = onHost();
         for (int i = 0; i < 8; i++) {
-            LoaderBuilder builder = loader().threads(i % 4).depth(1 + i % 5);
+            LoaderBuilder builder = loader().threads(i % 4).prefetch(1 + i % 5);
             try (DeviceLoader loader =
                     builder.device(device).mode(mode).slots(1 + i % 3).build()) {
                 assertThat(checksum(loader, 0)).as("round " + i).isEqualTo(expected);

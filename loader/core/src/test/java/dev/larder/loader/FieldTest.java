@@ -115,7 +115,7 @@ class FieldTest {
                 .fields(Field.rows("feat").at("feat_row").as("same"))
                 .shuffle(5)
                 .threads(threads)
-                .depth(depth)
+                .prefetch(depth)
                 .batch(8)
                 .build()) {
             for (long epoch = 0; epoch < 3; epoch++) {
@@ -144,7 +144,7 @@ class FieldTest {
                 .fields(Field.rows("feat").through("scene", "scenes"))
                 .shuffle(11)
                 .threads(threads)
-                .depth(depth)
+                .prefetch(depth)
                 .batch(batch)
                 .build()) {
             return Shelf.checksum(loader.epoch(2));
@@ -248,7 +248,7 @@ class FieldTest {
                     Dataset dataset = larder.dataset("big");
                     Loader loader = Loader.over(dataset)
                             .batches(BatchSampler.of(Sampler.sequential(), 1, false))
-                            .depth(1)
+                            .prefetch(1)
                             .build()) {
                 assertThat(loader.epoch(0).iterator().next().array(0).shape()).containsExactly(1, rowBytes);
             }

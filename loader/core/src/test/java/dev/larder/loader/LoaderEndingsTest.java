@@ -30,7 +30,7 @@ class LoaderEndingsTest {
     private final Shelf shelf = Shelf.ofSamples(1000, 300);
 
     private LoaderBuilder builder() {
-        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).depth(3);
+        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).prefetch(3);
     }
 
     @AfterEach
@@ -192,7 +192,7 @@ class LoaderEndingsTest {
 
     @Test
     void loaderClosedByAnotherThreadEndsAWaitingConsumer() {
-        Loader loader = builder().depth(1).build();
+        Loader loader = builder().prefetch(1).build();
         Iterator<Batch> batches = loader.epoch(0).iterator();
         batches.next().keep();
         CompletableFuture<Batch> waiting = waitingFor(batches);
@@ -207,7 +207,8 @@ class LoaderEndingsTest {
 
     @Test
     void consumerWaitsNoLongerThanItsTimeoutAndSaysForWhat() {
-        try (Loader loader = builder().depth(2).timeout(Duration.ofMillis(50)).build()) {
+        try (Loader loader =
+                builder().prefetch(2).timeout(Duration.ofMillis(50)).build()) {
             Iterator<Batch> batches = loader.epoch(4).iterator();
             batches.next().keep();
             batches.next().keep();
@@ -222,7 +223,7 @@ class LoaderEndingsTest {
 
     @Test
     void consumerGoesOnWhenAnotherThreadClosesAKeptBatch() {
-        try (Loader loader = builder().depth(1).build()) {
+        try (Loader loader = builder().prefetch(1).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             Thread consumer = Thread.currentThread();
@@ -239,7 +240,7 @@ class LoaderEndingsTest {
     @Test
     void consumerWithoutGatherThreadsGoesOnWhenAnotherThreadClosesAKeptBatch() throws Exception {
         try (Loader loader =
-                builder().depth(1).threads(0).timeout(Duration.ofMinutes(5)).build()) {
+                builder().prefetch(1).threads(0).timeout(Duration.ofMinutes(5)).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             CompletableFuture<Batch> waiting = waitingFor(batches);
@@ -252,7 +253,7 @@ class LoaderEndingsTest {
 
     @Test
     void interruptEndsTheWaitAndStaysSet() {
-        try (Loader loader = builder().depth(1).build()) {
+        try (Loader loader = builder().prefetch(1).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             batches.next().keep();
             Thread.currentThread().interrupt();
@@ -267,7 +268,7 @@ class LoaderEndingsTest {
 
     @Test
     void secondThreadInTheSameEpochIsRefused() {
-        try (Loader loader = builder().depth(1).build()) {
+        try (Loader loader = builder().prefetch(1).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             CompletableFuture<Batch> waiting = waitingFor(batches);

@@ -110,7 +110,7 @@ class LoaderFailureTest {
 
     @Test
     void datasetClosedUnderTheLoaderIsAFailureThatNamesWhatItWasReading() {
-        try (Loader loader = Loader.over(shelf.dataset).batch(10).depth(2).build()) {
+        try (Loader loader = Loader.over(shelf.dataset).batch(10).prefetch(2).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             batches.next();
             shelf.dataset.close();
@@ -197,7 +197,7 @@ class LoaderFailureTest {
         assertThatThrownBy(builder::build).hasMessageContaining("batch size is not set");
         assertThatThrownBy(() -> builder.batch(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.threads(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> builder.depth(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.prefetch(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.timeout(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.arrays("labels", "labels").batch(1).build())
                 .hasMessageContaining("named twice");

@@ -92,7 +92,7 @@ class LoaderOrderTest {
                         .shuffle(5)
                         .batch(256)
                         .threads(threads)
-                        .depth(depth)
+                        .prefetch(depth)
                         .build()) {
             for (long epoch = 0; epoch < 5; epoch++) {
                 assertThat(Shelf.checksum(loader.epoch(epoch))).isEqualTo(Shelf.checksum(plain.epoch(epoch)));

@@ -60,7 +60,8 @@ class LoaderTransformTest {
         List<Float> expected = values(images(AUGMENT).shuffle(9).batch(300).threads(0));
         for (int threads = 1; threads <= 8; threads++) {
             LoaderBuilder loader = images(AUGMENT).shuffle(9).batch(1 << threads);
-            assertThat(values(loader.threads(threads).depth(1 + threads % 5))).isEqualTo(expected);
+            assertThat(values(loader.threads(threads).prefetch(1 + threads % 5)))
+                    .isEqualTo(expected);
         }
     }
 
@@ -207,7 +208,7 @@ class LoaderTransformTest {
         try (Loader loader = images(users)
                 .batch(10)
                 .threads(1)
-                .depth(4)
+                .prefetch(4)
                 .timeout(Duration.ofSeconds(10))
                 .build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
@@ -229,7 +230,7 @@ class LoaderTransformTest {
                 .sampler(few)
                 .batch(10)
                 .threads(2)
-                .depth(4)
+                .prefetch(4)
                 .inAnyOrder()
                 .build()) {
             Map<Long, List<Integer>> seen = new TreeMap<>();
@@ -250,7 +251,7 @@ class LoaderTransformTest {
                 .sampler(Sampler.sequential().over(Subset.range(0, 60)))
                 .batch(10)
                 .threads(2)
-                .depth(4)
+                .prefetch(4)
                 .timeout(Duration.ofSeconds(10))
                 .inAnyOrder()
                 .build()) {

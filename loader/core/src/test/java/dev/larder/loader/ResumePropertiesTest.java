@@ -121,7 +121,7 @@ class ResumePropertiesTest {
             List<Loader> loaders = IntStream.range(0, world)
                     .mapToObj(rank -> ranks.builder(new Shard(rank, world, tail))
                             .threads(0)
-                            .depth(1)
+                            .prefetch(1)
                             .build())
                     .toList();
             List<Epoch> epochs = loaders.stream()

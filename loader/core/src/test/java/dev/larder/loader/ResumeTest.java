@@ -115,7 +115,7 @@ class ResumeTest {
     @Test
     void prefetchedBatchesDoNotCount() {
         try (Loader loader =
-                Loader.over(shelf.dataset).batch(10).depth(8).threads(3).build()) {
+                Loader.over(shelf.dataset).batch(10).prefetch(8).threads(3).build()) {
             Batch first = loader.epoch(0).iterator().next();
 
             assertThat(first.stateAfter().consumed()).isEqualTo(10);

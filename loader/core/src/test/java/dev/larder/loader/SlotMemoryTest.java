@@ -61,7 +61,7 @@ class SlotMemoryTest {
     }
 
     private LoaderBuilder over(Shelf shelf) {
-        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).depth(3);
+        return Loader.over(shelf.dataset).shuffle(1).batch(10).threads(2).prefetch(3);
     }
 
     @AfterEach
@@ -101,7 +101,7 @@ class SlotMemoryTest {
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(Field.texts("question"))
                         .batch(60)
-                        .depth(1)
+                        .prefetch(1)
                         .slotMemory(() -> books)
                         .build()) {
             int atFirst = books.out.size();

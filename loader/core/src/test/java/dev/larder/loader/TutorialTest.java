@@ -140,7 +140,7 @@ class TutorialTest {
     @Test
     @Order(5)
     void keepABatchForLater() {
-        try (Loader loader = Loader.over(shirts).shuffle(42).batch(10).depth(6).build()) {
+        try (Loader loader = Loader.over(shirts).shuffle(42).batch(10).prefetch(6).build()) {
             List<Batch> kept = new ArrayList<>();
             for (Batch batch : loader.epoch(0)) {
                 if (batch.number() < 4) { // fewer than the loader has slots
@@ -160,7 +160,7 @@ class TutorialTest {
                         .shuffle(42)
                         .batch(64)
                         .threads(4) // these fill one batch together, then the next
-                        .depth(8) // up to eight batches are filled or in use
+                        .prefetch(8) // up to eight batches are filled or in use
                         .timeout(Duration.ofSeconds(5)) // for one batch; then an error says what it waited for
                         .build()) {
             BatchChecksum one = new BatchChecksum();

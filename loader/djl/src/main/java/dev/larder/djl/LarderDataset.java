@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Memory.</b> On a CPU, arrays of a batch are the loader's slot itself, not a copy; on a GPU the engine copies them there.
  * A batch holds its slot until it is closed, as DJL's loops do, or with the manager it was made for: there must be more slots
- * ({@code LoaderBuilder.depth}) than batches are open at a time. Whatever is to outlive its batch has to be duplicated: the slot is
+ * ({@code LoaderBuilder.prefetch}) than batches are open at a time. Whatever is to outlive its batch has to be duplicated: the slot is
  * filled again.
  */
 public final class LarderDataset implements Dataset {

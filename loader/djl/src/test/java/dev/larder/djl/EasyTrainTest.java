@@ -36,8 +36,8 @@ class EasyTrainTest {
     @Test
     void learnsInTheLoopsOfDjlAndLeavesNoSlotBehind() throws Exception {
         try (Shelf shelf = points();
-                Loader train = loader(shelf).shuffle(1).depth(1).build();
-                Loader test = loader(shelf).depth(1).build()) {
+                Loader train = loader(shelf).shuffle(1).prefetch(1).build();
+                Loader test = loader(shelf).prefetch(1).build()) {
             TrainingResult result = learn(new LarderDataset(train, "x", "y"), new LarderDataset(test, "x", "y"));
 
             assertThat(result.getValidateEvaluation("Accuracy")).isGreaterThan(0.9f);

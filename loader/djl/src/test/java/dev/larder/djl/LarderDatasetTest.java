@@ -146,7 +146,7 @@ class LarderDatasetTest {
 
     @Test
     void closingBatchesGivesTheirSlotsBack() {
-        try (Loader loader = shelf.loader().depth(2).build()) {
+        try (Loader loader = shelf.loader().prefetch(2).build()) {
             LarderDataset dataset = new LarderDataset(loader, "images", "labels");
             for (int epoch = 0; epoch < 50; epoch++) {
                 @Nullable Batch before = null;
@@ -163,7 +163,7 @@ class LarderDatasetTest {
 
     @Test
     void closingTheManagerGivesSlotsBack() {
-        try (Loader loader = shelf.loader().depth(1).build()) {
+        try (Loader loader = shelf.loader().prefetch(1).build()) {
             LarderDataset dataset = new LarderDataset(loader, "images", "labels");
             LarderBatch forgotten;
             try (NDManager own = manager.newSubManager()) {
@@ -179,7 +179,7 @@ class LarderDatasetTest {
     @Test
     void tooManyOpenBatchesAreADeadlineThatSaysSo() {
         try (Loader loader =
-                shelf.loader().depth(2).timeout(Duration.ofMillis(50)).build()) {
+                shelf.loader().prefetch(2).timeout(Duration.ofMillis(50)).build()) {
             Iterator<Batch> batches = new LarderDataset(loader, "images", "labels")
                     .getData(manager)
                     .iterator();
@@ -212,7 +212,7 @@ class LarderDatasetTest {
 
     @Test
     void aLoopThatIsLeftEarlyHoldsNothing() {
-        try (Loader loader = shelf.loader().depth(1).build()) {
+        try (Loader loader = shelf.loader().prefetch(1).build()) {
             LarderDataset dataset = new LarderDataset(loader, "images", "labels");
             for (int i = 0; i < 20; i++) {
                 Iterator<Batch> batches = dataset.getData(manager).iterator();

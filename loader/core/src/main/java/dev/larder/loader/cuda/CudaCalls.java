@@ -57,7 +57,7 @@ final class CudaCalls {
             return "an earlier kernel or copy of this process failed, and CUDA is lost to it: mend that, and start it again";
         }
         return switch (result) {
-            case OUT_OF_MEMORY -> "choose a smaller batch(…) or depth(…), or leave pinMemory() out";
+            case OUT_OF_MEMORY -> "choose a smaller batch(…) or prefetch(…), or leave pinMemory() out";
             case STUB_LIBRARY -> "take the toolkit's stubs off the library path: the driver has the real library";
             case NO_DEVICE -> "see nvidia-smi and $CUDA_VISIBLE_DEVICES, or leave pinMemory() out";
             case NOT_PERMITTED, NOT_SUPPORTED -> "leave pinMemory() out: this system does not let pages be locked";

@@ -52,7 +52,7 @@ class DeviceLoaderOnOpenClTest {
         Random random = new Random(4);
         for (int round = 0; round < 6; round++) {
             OpenClOptions options = poisoned.uploadPieceBytes(1000 << random.nextInt(12));
-            LoaderBuilder builder = pictures.loader().threads(random.nextInt(4)).depth(1 + random.nextInt(5));
+            LoaderBuilder builder = pictures.loader().threads(random.nextInt(4)).prefetch(1 + random.nextInt(5));
             try (DeviceLoader loader = builder.device(OpenClDevice.of(first).with(options))
                     .mode(mode)
                     .slots(1 + random.nextInt(4))
