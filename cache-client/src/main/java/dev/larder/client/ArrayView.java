@@ -104,7 +104,7 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /** Returns the number of dimensions. */
-    public int rank() {
+    public int dimensions() {
         return rank;
     }
 

@@ -79,11 +79,11 @@ final class Columns {
     static void require(Dataset dataset, String column, ArrayView part, @Nullable String dtype, int rank) {
         require(
                 (dtype == null || part.dtype().descr().equals(dtype))
-                        && part.rank() == rank
+                        && part.dimensions() == rank
                         && (rank == 1 || part.order() == Order.C),
                 dataset,
                 column,
-                "array " + part.name() + " is " + part.dtype().descr() + " of rank " + part.rank() + ", order "
+                "array " + part.name() + " is " + part.dtype().descr() + " of rank " + part.dimensions() + ", order "
                         + part.order());
     }
 

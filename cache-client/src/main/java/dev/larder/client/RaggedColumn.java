@@ -51,7 +51,7 @@ public final class RaggedColumn {
     }
 
     /** Returns how many dimensions each row has. */
-    public int rank() {
+    public int dimensions() {
         return rank;
     }
 

@@ -124,7 +124,7 @@ class ColumnsTest {
 
         assertThat(feat.dtype().descr()).isEqualTo("<f4");
         assertThat(feat.rows()).isEqualTo(4);
-        assertThat(feat.rank()).isEqualTo(2);
+        assertThat(feat.dimensions()).isEqualTo(2);
         assertThat(feat.shape(1)).containsExactly(0, 5);
         assertThat(feat.row(1).capacity()).isZero();
         assertThat(feat.shape(3)).containsExactly(4, 2);
@@ -140,7 +140,7 @@ class ColumnsTest {
         RaggedColumn scalar = dataset.ragged("scalar");
         ExpandableArrayBuffer target = new ExpandableArrayBuffer();
 
-        assertThat(scalar.rank()).isZero();
+        assertThat(scalar.dimensions()).isZero();
         assertThat(scalar.shape(2)).isEmpty();
         assertThat(scalar.copy(2, target, 5)).isEqualTo(2);
         assertThat(target.getShort(5, ByteOrder.BIG_ENDIAN)).isEqualTo((short) 3);

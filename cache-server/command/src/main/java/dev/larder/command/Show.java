@@ -213,12 +213,12 @@ final class Show implements Callable<Integer> {
     }
 
     private void print(ArrayView view, Cells cells) {
-        long length = view.rank() == 0 ? 1 : view.rows();
+        long length = view.dimensions() == 0 ? 1 : view.rows();
         RowRange range = rows == null ? FIRST_ROWS : rows;
         long first = range.first(length);
         long end = range.end(length);
         String shape = ArrayText.shape(LongStream.of(view.shape()).boxed().collect(Collectors.toList()));
-        String shown = view.rank() == 0 || end - first == length ? "" : " rows=" + first + ":" + end + " of " + length;
+        String shown = view.dimensions() == 0 || end - first == length ? "" : " rows=" + first + ":" + end + " of " + length;
         larder.out()
                 .println(view.name() + " dtype=" + view.dtype() + " shape=" + shape + " order=" + view.order() + shown);
         NumpyText.of(cells, first, end - first).forEach(larder.out()::println);
@@ -246,7 +246,7 @@ final class Show implements Callable<Integer> {
     }
 
     private void printJson(ArrayView view, Cells cells) {
-        long length = view.rank() == 0 ? 1 : view.rows();
+        long length = view.dimensions() == 0 ? 1 : view.rows();
         RowRange range = rows == null ? FIRST_ROWS : rows;
         long first = range.first(length);
         try {

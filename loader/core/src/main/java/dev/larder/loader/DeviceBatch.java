@@ -19,7 +19,7 @@ import java.util.Objects;
 public final class DeviceBatch implements AutoCloseable {
     private final DeviceFeed feed;
     private final States states;
-    private final Facts facts;
+    private final BatchInfo facts;
     private final List<DevicePart> parts;
 
     /** What the batch is made on: a device slot, or the host's batch. */
@@ -30,9 +30,9 @@ public final class DeviceBatch implements AutoCloseable {
 
     /** What a batch is, wherever it lies. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Facts(Plan plan, long number, int size, int validSize, long consumed, long[] rows) {}
+    record BatchInfo(Plan plan, long number, int size, int validSize, long consumed, long[] rows) {}
 
-    DeviceBatch(DeviceFeed feed, States states, Facts facts, List<DevicePart.Draft> parts, Object source) {
+    DeviceBatch(DeviceFeed feed, States states, BatchInfo facts, List<DevicePart.Draft> parts, Object source) {
         this.feed = feed;
         this.states = states;
         this.facts = facts;
@@ -157,7 +157,7 @@ public final class DeviceBatch implements AutoCloseable {
         open = false;
     }
 
-    private Facts facts() {
+    private BatchInfo facts() {
         requireOpen();
         return facts;
     }

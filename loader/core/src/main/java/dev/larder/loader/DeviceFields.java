@@ -49,7 +49,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
 
     /** Returns whether kernels can gather the rows of an array: each row lies in one piece. */
     static boolean mayBeResident(ArrayView array) {
-        return array.order() != Order.F || array.rank() == 1;
+        return array.order() != Order.F || array.dimensions() == 1;
     }
 
     private @Nullable SampleKernel kernel(ArrayView array, Field field) {
@@ -61,7 +61,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
                 && declared.steps().isEmpty()) {
             return null; // too long for a kernel's arithmetic; uploaded as it is
         }
-        long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.rank());
+        long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
         SampleKernel kernel =
                 SampleKernel.of(transform, SampleKernel.Rows.staged()).orElse(null);

@@ -40,7 +40,7 @@ final class DeviceReader extends FieldReader {
     private static List<OutputArray> outputs(ArrayView array, String name, SampleKernel kernel) {
         List<OutputArray> outputs = new ArrayList<>();
         if (!kernel.rows().located()) {
-            outputs.add(new OutputArray(name, array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.rank())));
+            outputs.add(new OutputArray(name, array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.dimensions())));
         }
         if (kernel.controlInts() > 0) {
             outputs.add(new OutputArray(name + " control", INT32, kernel.controlInts())); // no array can be named so
@@ -84,7 +84,7 @@ final class DeviceReader extends FieldReader {
     }
 
     @Override
-    void layOutRows(Slot slot, long[] rows) {
+    void prepareRows(Slot slot, long[] rows) {
         for (int i = 0; i < outputs().size(); i++) {
             array(slot, i).resize(slot.size);
         }

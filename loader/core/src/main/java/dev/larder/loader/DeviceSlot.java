@@ -36,8 +36,8 @@ final class DeviceSlot implements AutoCloseable {
     }
 
     /** Returns what the batch is, for as long as the slot has it. */
-    DeviceBatch.Facts facts() {
-        return new DeviceBatch.Facts(plan(), number, size, valid, consumed, rows);
+    DeviceBatch.BatchInfo facts() {
+        return new DeviceBatch.BatchInfo(plan(), number, size, valid, consumed, rows);
     }
 
     /** Gives the devices a batch, which must be kept until its bytes are uploaded; returns how many bytes that are. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Field.rows("images")                                       // rows of an array, as they are
- * Field.rows("scene_feat").through("scene_id", "scene")      // the row of the sample's scene, found by its key
+ * Field.rows("scene_feat").lookup("scene_id", "scene")      // the row of the sample's scene, found by its key
  * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, equally long; obj_feat.mask says what is padding
  * Field.packed("tokens")                                     // ragged rows back to back; tokens.offsets says where each begins
  * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
@@ -38,7 +38,7 @@ public final class Field {
     private final boolean paddedLeft;
     private final long multiple;
     private final long atMost;
-    private final double filler;
+    private final double fillValue;
     private final @Nullable Lookup lookup;
     private final @Nullable Transform transform;
     private final String group;
@@ -50,7 +50,7 @@ public final class Field {
         this.paddedLeft = draft.paddedLeft;
         this.multiple = draft.multiple;
         this.atMost = draft.atMost;
-        this.filler = draft.filler;
+        this.fillValue = draft.fillValue;
         this.lookup = draft.lookup;
         this.transform = draft.transform;
         this.group = draft.group;
@@ -97,8 +97,8 @@ public final class Field {
     }
 
     /** Pads at the start of the first dimension. */
-    public Field left() {
-        requirePadded("left");
+    public Field padLeft() {
+        requirePadded("padLeft");
         return with(draft -> draft.paddedLeft = true);
     }
 
@@ -112,13 +112,13 @@ public final class Field {
     }
 
     /** Pads with this number instead of zero. */
-    public Field filledWith(double newFiller) {
-        requirePadded("filledWith");
-        return with(draft -> draft.filler = newFiller);
+    public Field fillValue(double newFillValue) {
+        requirePadded("fillValue");
+        return with(draft -> draft.fillValue = newFillValue);
     }
 
     /** Takes at most so many items of a row of a ragged column, from its start. */
-    public Field atMost(long items) {
+    public Field truncate(long items) {
         if (form != Form.PADDED && form != Form.PACKED) {
             throw new IllegalStateException("only ragged rows can be cut: field=" + name);
         }
@@ -137,7 +137,7 @@ public final class Field {
      * Takes, for each sample, the row that an index has for its key. {@code keys} is a column of texts or an array of whole
      * numbers, with a key for each sample; one that the index does not have fails the batch with {@code NOT_FOUND}.
      */
-    public Field through(String keys, String index) {
+    public Field lookup(String keys, String index) {
         return with(draft -> draft.lookup = new Lookup(keys, index));
     }
 
@@ -201,8 +201,8 @@ public final class Field {
         return atMost;
     }
 
-    double filler() {
-        return filler;
+    double fillValue() {
+        return fillValue;
     }
 
     @Nullable
@@ -246,7 +246,7 @@ public final class Field {
         boolean paddedLeft;
         long multiple = 1;
         long atMost = Long.MAX_VALUE;
-        double filler;
+        double fillValue;
 
         @Nullable
         Lookup lookup;
@@ -268,7 +268,7 @@ public final class Field {
             this.paddedLeft = field.paddedLeft;
             this.multiple = field.multiple;
             this.atMost = field.atMost;
-            this.filler = field.filler;
+            this.fillValue = field.fillValue;
             this.lookup = field.lookup;
             this.transform = field.transform;
             this.group = field.group;

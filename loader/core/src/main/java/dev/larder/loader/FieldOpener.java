@@ -73,7 +73,7 @@ final class FieldOpener {
     }
 
     private ArrayView withRows(ArrayView array) {
-        if (array.rank() == 0) {
+        if (array.dimensions() == 0) {
             throw unfit(array, "a 0-d array has no rows; leave it out of arrays(…)");
         }
         return array;
@@ -100,7 +100,7 @@ final class FieldOpener {
                     .with("version", dataset.version())
                     .with(firstName, rows)
                     .with(name, found)
-                    .remedy("name arrays with equal first dimensions, or look rows up with Field.rows(…).through(…)");
+                    .remedy("name arrays with equal first dimensions, or look rows up with Field.rows(…).lookup(…)");
         }
     }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one field of the samples of a batch into a slot: first lays out what depends on the whole batch, then fills in samples,
+ * Reads one field of the samples of a batch into a slot: first prepares what depends on the whole batch, then fills in samples,
  * by several threads at once. Keeps no state of its own.
  */
 abstract class FieldReader {
@@ -62,14 +62,14 @@ abstract class FieldReader {
     abstract boolean isOpen();
 
     /** Looks up rows and makes room for all samples of the batch. One thread does this, before any fills in. */
-    final void layOut(Slot slot) {
+    final void prepare(Slot slot) {
         if (lookup != null) {
             lookup.find(slot.rows, slot.size, slot.lookedUp(field));
         }
-        layOutRows(slot, rows(slot));
+        prepareRows(slot, rows(slot));
     }
 
-    abstract void layOutRows(Slot slot, long[] rows);
+    abstract void prepareRows(Slot slot, long[] rows);
 
     /** Fails if a sample has no row in this field, or one that does not fit. */
     final void check(long sample) {

@@ -57,12 +57,12 @@ final class Gather {
     private void plan(Slot slot) {
         Plan plan = slot.plan();
         try {
-            plan.lay(slot);
+            plan.fillIndices(slot);
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {
             Failure failure = failure(slot, Stage.PLAN, e, "sampler failed");
-            throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.laid])).exception();
+            throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.cursor])).exception();
         }
         for (int i = 0; i < slot.size; i++) {
             if (slot.rows[i] < 0 || slot.rows[i] >= source.rows()) {
@@ -73,19 +73,19 @@ final class Gather {
                         .exception();
             }
         }
-        layOut(slot);
+        prepare(slot);
     }
 
-    private void layOut(Slot slot) {
+    private void prepare(Slot slot) {
         for (FieldReader field : fields) {
             try {
-                field.layOut(slot);
+                field.prepare(slot);
             } catch (Throwable e) {
                 if (checkOneByOne(slot, field, e) == 0) {
                     throw failed(slot, field, e).exception();
                 }
                 slot.dropBad();
-                layOut(slot);
+                prepare(slot);
                 return;
             }
         }
@@ -195,7 +195,7 @@ final class Gather {
     private void fillWithoutBad(Slot slot, Workspace workspace) {
         do {
             slot.dropBad();
-            layOut(slot);
+            prepare(slot);
         } while (fill(slot, 0, slot.size, workspace) > 0);
     }
 

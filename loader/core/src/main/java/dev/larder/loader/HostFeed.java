@@ -46,7 +46,7 @@ final class HostFeed implements DeviceFeed {
         }
         closeBatches(false);
         Batch batch = running.next();
-        DeviceBatch.Facts facts = new DeviceBatch.Facts(
+        DeviceBatch.BatchInfo facts = new DeviceBatch.BatchInfo(
                 plan, batch.number(), batch.size(), batch.validSize(), batch.slot().consumed, batch.slot().rows);
         List<DeviceArray.Draft> arrays =
                 batch.arrays().stream().map(array -> draft(batch, array)).toList();

@@ -46,29 +46,29 @@ public final class Loader implements AutoCloseable {
     private final Source source;
     private final Epochs epochs;
     private final States states;
-    private final LoaderBuilder.Means means;
+    private final LoaderSettings settings;
     private final List<Slot> slots;
     private final Ring ring;
     private final GatherThreads threads;
     private final LeakGuard leakGuard;
     private volatile boolean warnedOfNone;
 
-    Loader(Source source, Epochs epochs, States states, LoaderBuilder.Means means) {
+    Loader(Source source, Epochs epochs, States states, LoaderSettings settings) {
         this.source = source;
         this.epochs = epochs;
         this.states = states;
-        this.means = means;
-        this.slots = allocate(source, means);
-        Gather gather = new Gather(source, means.onFailure());
+        this.settings = settings;
+        this.slots = allocate(source, settings);
+        Gather gather = new Gather(source, settings.onFailure());
         Ring.Work work = new Ring.Work(
-                taskRows(means.samples(), source.sampleByteSize()),
-                means.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()),
-                means.inOrder(),
-                means.delivery().keeps());
+                taskRows(settings.samples(), source.sampleByteSize()),
+                settings.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()),
+                settings.inOrder(),
+                settings.delivery().keeps());
         try {
             this.ring = new Ring(
-                    source, gather, states, slots, work, means.delivery().timeout());
-            this.threads = GatherThreads.start(source, gather, ring, means.threads());
+                    source, gather, states, slots, work, settings.delivery().timeout());
+            this.threads = GatherThreads.start(source, gather, ring, settings.threads());
         } catch (Throwable e) {
             Slot.closeMemory(slots);
             throw e;
@@ -76,11 +76,11 @@ public final class Loader implements AutoCloseable {
         this.leakGuard = new LeakGuard(this, "loader", toString(), ring::close);
     }
 
-    private static List<Slot> allocate(Source source, LoaderBuilder.Means means) {
+    private static List<Slot> allocate(Source source, LoaderSettings settings) {
         List<Slot> slots = new ArrayList<>();
         try {
-            for (int i = 0; i < means.slots(); i++) {
-                slots.add(new Slot(source.fields(), means.samples(), means.allocator()));
+            for (int i = 0; i < settings.slots(); i++) {
+                slots.add(new Slot(source.fields(), settings.samples(), settings.allocator()));
             }
         } catch (Throwable e) {
             Slot.closeMemory(slots);
@@ -167,7 +167,7 @@ public final class Loader implements AutoCloseable {
                     .exception();
         }
         ring.start(plan);
-        return new Epoch(this, ring, plan, means.progress());
+        return new Epoch(this, ring, plan, settings.progress());
     }
 
     /** Waits for a thread that may have the order of the ended epoch in hand, but not for one that hangs in a user's sampler. */

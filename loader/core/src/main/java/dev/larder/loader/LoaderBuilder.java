@@ -284,8 +284,9 @@ public final class LoaderBuilder {
         }
         String description = batchSampler == null ? sampler.description() : batchSampler.description();
         States states = new States(dataset, description, transformSeed(), inOrder);
-        Means means = new Means(samples, threads, slots, delivery, inOrder, onFailure, progress, memory);
-        return new Loader(source, epochs(), states, means);
+        LoaderSettings settings =
+                new LoaderSettings(samples, threads, slots, delivery, inOrder, onFailure, progress, memory);
+        return new Loader(source, epochs(), states, settings);
     }
 
     /** Returns how many samples slots have room for at first where batches are of any size. */
@@ -316,15 +317,4 @@ public final class LoaderBuilder {
                     .remedy("leave one of them out");
         }
     }
-
-    /** With what means a loader works. */
-    record Means(
-            int samples,
-            int threads,
-            int slots,
-            Delivery delivery,
-            boolean inOrder,
-            FailurePolicy onFailure,
-            @Nullable PrintStream progress,
-            HostAllocator allocator) {}
 }

@@ -19,7 +19,7 @@ final class PackedReader extends RaggedReader {
     }
 
     @Override
-    void layOutRows(Slot slot, long[] wanted) {
+    void prepareRows(Slot slot, long[] wanted) {
         SlotArray offsets = array(slot, 1);
         offsets.resize(slot.size + 1L);
         long end = 0;

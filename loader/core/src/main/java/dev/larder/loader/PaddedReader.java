@@ -18,7 +18,7 @@ final class PaddedReader extends RaggedReader {
         super(rows, outputs(rows, field.name()), lookup, place);
         this.left = field.isPaddedLeft();
         this.multiple = field.multiple();
-        this.filler = Filler.of(rows.dtype(), field.filler());
+        this.filler = Filler.of(rows.dtype(), field.fillValue());
     }
 
     private static List<OutputArray> outputs(RaggedRows rows, String name) {
@@ -28,7 +28,7 @@ final class PaddedReader extends RaggedReader {
     }
 
     @Override
-    void layOutRows(Slot slot, long[] wanted) {
+    void prepareRows(Slot slot, long[] wanted) {
         long longest = 0;
         for (int i = 0; i < slot.size; i++) {
             longest = Math.max(longest, rows.length(wanted[i]));

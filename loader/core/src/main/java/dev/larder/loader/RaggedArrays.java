@@ -30,7 +30,7 @@ final class RaggedArrays extends RaggedRows {
     }
 
     static RaggedArrays of(RaggedColumn column, Field field) {
-        if (column.rank() == 0) {
+        if (column.dimensions() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of this column have no dimensions")
                     .with("column", column.name())
                     .remedy("save its rows as arrays of one number at least");
@@ -43,7 +43,7 @@ final class RaggedArrays extends RaggedRows {
 
     /** Returns the dimensions after the first that every row must have: those of the first row. */
     private static long[] innerShape(RaggedColumn column) {
-        return LongStream.range(1, column.rank())
+        return LongStream.range(1, column.dimensions())
                 .map(i -> column.rows() == 0 ? 0 : column.dimension(0, (int) i))
                 .toArray();
     }

@@ -52,13 +52,13 @@ abstract class RowLookup {
     private static ArrayView integers(Dataset dataset, String array) {
         ArrayView numbers = dataset.array(array);
         boolean whole = numbers.dtype().kind() == Kind.INT || numbers.dtype().kind() == Kind.UINT;
-        if (numbers.rank() != 1 || !whole) {
+        if (numbers.dimensions() != 1 || !whole) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot look up rows with this array")
                     .with("dataset", dataset.name())
                     .with("version", dataset.version())
                     .with("array", array)
                     .with("dtype", numbers.dtype())
-                    .with("dimensions", numbers.rank())
+                    .with("dimensions", numbers.dimensions())
                     .remedy("name a 1-d array of whole numbers");
         }
         return numbers;

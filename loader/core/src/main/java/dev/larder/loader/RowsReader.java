@@ -15,7 +15,7 @@ final class RowsReader extends FieldReader {
     }
 
     private static OutputArray output(ArrayView array, String name) {
-        return new OutputArray(name, array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.rank()));
+        return new OutputArray(name, array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.dimensions()));
     }
 
     @Override
@@ -29,7 +29,7 @@ final class RowsReader extends FieldReader {
     }
 
     @Override
-    void layOutRows(Slot slot, long[] rows) {
+    void prepareRows(Slot slot, long[] rows) {
         array(slot, 0).resize(slot.size);
     }
 

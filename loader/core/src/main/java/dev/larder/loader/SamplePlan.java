@@ -71,14 +71,14 @@ final class SamplePlan extends Plan {
     }
 
     @Override
-    void lay(Slot slot) {
+    void fillIndices(Slot slot) {
         SampleOrder visited = requireOrder(order);
         long first = slot.batch * batchSize;
         int size = (int) Math.max(0, Math.min(batchSize, samples - first));
         slot.resize(size);
         for (int i = 0; i < size; i++) {
             long position = start + shard.unit(first + i);
-            slot.laid = i;
+            slot.cursor = i;
             slot.positions[i] = position;
             slot.rows[i] = visited.row(position < orderLength ? position : position % orderLength);
             slot.valid += position < Math.min(orderLength, length) ? 1 : 0;

@@ -36,7 +36,7 @@ final class Slot {
     int size;
 
     /** The sample that is being looked up. */
-    int laid;
+    int cursor;
 
     /** How many samples there are that do not stand for one from the start of the epoch. */
     int valid;
@@ -125,7 +125,7 @@ final class Slot {
     /** Makes room for so many samples. */
     void resize(int samples) {
         size = samples;
-        laid = 0;
+        cursor = 0;
         if (rows.length < samples) {
             rows = new long[samples];
             positions = new long[samples];

@@ -46,7 +46,7 @@ final class TransformedReader extends FieldReader {
     }
 
     private static SampleTransform compile(Field field, ArrayView array) {
-        long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.rank());
+        long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         return SampleTransform.compile(Objects.requireNonNull(field.transform()), array.dtype(), rowShape);
     }
 
@@ -71,7 +71,7 @@ final class TransformedReader extends FieldReader {
     }
 
     @Override
-    void layOutRows(Slot slot, long[] rows) {
+    void prepareRows(Slot slot, long[] rows) {
         array(slot, 0).resize(slot.size);
     }
 

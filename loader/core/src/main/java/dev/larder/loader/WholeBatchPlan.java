@@ -96,7 +96,7 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
-    void lay(Slot slot) {
+    void fillIndices(Slot slot) {
         BatchOrder batches = requireOrder(order);
         slot.consumed = first(batches, Math.min(end, start + (slot.batch + 1) * shard.world()));
         if (slot.batch >= shard.count(end - start)) {
@@ -111,7 +111,7 @@ final class WholeBatchPlan extends Plan {
         slot.valid =
                 unit < Math.min(orderBatches, end) ? size : 0; // beyond the end are those that fill up the last turn
         for (int i = 0; i < size; i++) {
-            slot.laid = i;
+            slot.cursor = i;
             slot.positions[i] = unit / orderBatches * orderSamples + from + i;
             slot.rows[i] = batches.row(from + i);
         }

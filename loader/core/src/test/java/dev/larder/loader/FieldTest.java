@@ -48,7 +48,7 @@ class FieldTest {
     @Test
     void paddingMayStandAtTheLeftHaveAMultipleAndANumberOfItsOwn() {
         try (Loader loader = loader(
-                4, Field.padded("words").left().toMultipleOf(4).filledWith(-1).as("w"))) {
+                4, Field.padded("words").padLeft().toMultipleOf(4).fillValue(-1).as("w"))) {
             Batch batch = loader.epoch(0).iterator().next();
 
             assertThat(ints(batch, "w")).containsExactly(-1, -1, -1, -1, -1, -1, -1, 1, -1, -1, 2, 3, -1, 3, 4, 5);
@@ -73,8 +73,8 @@ class FieldTest {
     void longRowsMayBeCut() {
         try (Loader loader = loader(
                 5,
-                Field.packed("words").atMost(2),
-                Field.padded("words").atMost(2).as("padded"))) {
+                Field.packed("words").truncate(2),
+                Field.padded("words").truncate(2).as("padded"))) {
             Batch batch = loader.epoch(0).iterator().next(); // lengths 0 1 2 3 4
 
             assertThat(ints(batch, "words")).containsExactly(1, 2, 3, 3, 4, 4, 5);
@@ -111,7 +111,7 @@ class FieldTest {
     @CsvSource({"0, 1", "1, 3", "3, 4"})
     void rowsOfAnotherLengthAreFoundThroughTheKeyOfTheSample(int threads, int depth) {
         try (Loader loader = Loader.over(scenes.dataset)
-                .fields(Field.rows("labels"), Field.rows("feat").through("scene", "scenes"))
+                .fields(Field.rows("labels"), Field.rows("feat").lookup("scene", "scenes"))
                 .fields(Field.rows("feat").at("feat_row").as("same"))
                 .shuffle(5)
                 .threads(threads)
@@ -141,7 +141,7 @@ class FieldTest {
     private long checksum(int threads, int depth, int batch) {
         try (Loader loader = Loader.over(scenes.dataset)
                 .fields(Field.padded("words"), Field.packed("boxes"), Field.texts("question"), Field.rows("labels"))
-                .fields(Field.rows("feat").through("scene", "scenes"))
+                .fields(Field.rows("feat").lookup("scene", "scenes"))
                 .shuffle(11)
                 .threads(threads)
                 .prefetch(depth)
@@ -154,7 +154,7 @@ class FieldTest {
     @Test
     void keyThatTheIndexDoesNotHaveFailsTheBatchAndIsNamed() {
         useScenesIndexedBelow(5);
-        try (Loader loader = loader(4, Field.rows("feat").through("scene", "scenes"))) {
+        try (Loader loader = loader(4, Field.rows("feat").lookup("scene", "scenes"))) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             batches.next();
 
@@ -170,7 +170,7 @@ class FieldTest {
     void samplesWithoutAKeyMayBeLeftOut() {
         useScenesIndexedBelow(5);
         try (Loader loader = Loader.over(scenes.dataset)
-                .fields(Field.rows("feat").through("scene", "scenes"), Field.rows("labels"), Field.padded("words"))
+                .fields(Field.rows("feat").lookup("scene", "scenes"), Field.rows("labels"), Field.padded("words"))
                 .onFailure(FailurePolicy.skip(28))
                 .batch(10)
                 .build()) {
@@ -185,7 +185,7 @@ class FieldTest {
     void tooManySamplesLeftOutFail() {
         useScenesIndexedBelow(5);
         try (Loader loader = Loader.over(scenes.dataset)
-                .fields(Field.rows("feat").through("scene", "scenes"))
+                .fields(Field.rows("feat").lookup("scene", "scenes"))
                 .onFailure(FailurePolicy.skip(27))
                 .batch(10)
                 .build()) {
@@ -206,9 +206,9 @@ class FieldTest {
                 .hasMessageContaining("named twice");
         assertThatThrownBy(() -> loader(4, Field.rows("feat").at("feat")))
                 .hasMessageContaining("name a 1-d array of whole numbers");
-        assertThatThrownBy(() -> loader(4, Field.padded("words").filledWith(0.5)))
+        assertThatThrownBy(() -> loader(4, Field.padded("words").fillValue(0.5)))
                 .hasMessageContaining("cannot pad with this number: filler=0.5 dtype=<i4");
-        assertThatThrownBy(() -> Field.packed("words").left()).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> Field.packed("words").padLeft()).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -140,7 +140,8 @@ class TutorialTest {
     @Test
     @Order(5)
     void keepABatchForLater() {
-        try (Loader loader = Loader.over(shirts).shuffle(42).batch(10).prefetch(6).build()) {
+        try (Loader loader =
+                Loader.over(shirts).shuffle(42).batch(10).prefetch(6).build()) {
             List<Batch> kept = new ArrayList<>();
             for (Batch batch : loader.epoch(0)) {
                 if (batch.number() < 4) { // fewer than the loader has slots
@@ -199,10 +200,12 @@ class TutorialTest {
     void transformOnTheWayIntoTheBatch() {
         try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
-                .transform("images", Transforms.randomCrop(28, 28, 4) // 4 rows and columns of zeros around it
-                        .randomFlip(0.5f)
-                        .toFloat() // 0 to 255 become 0 to 1
-                        .normalize(0.286f, 0.353f))
+                .transform(
+                        "images",
+                        Transforms.randomCrop(28, 28, 4) // 4 rows and columns of zeros around it
+                                .randomFlip(0.5f)
+                                .toFloat() // 0 to 255 become 0 to 1
+                                .normalize(0.286f, 0.353f))
                 .shuffle(42) // what is random is so by seed, epoch and sample: the same in every run, for any number of
                 // threads
                 .batch(256)
@@ -284,7 +287,7 @@ class TutorialTest {
                 // scene
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(Field.padded("words").toMultipleOf(4), Field.texts("question"))
-                        .fields(Field.rows("feat").through("scene", "scenes"))
+                        .fields(Field.rows("feat").lookup("scene", "scenes"))
                         .batches(Buckets.of(Lengths.of(scenes.dataset.ragged("words")))
                                 .bounds(1, 3) // 0 to 1 words, 2 to 3, more
                                 .batchSizes(32, 24, 16)

@@ -13,11 +13,11 @@ final class Integers {
     /** Checks that an array is one of whole numbers or booleans, and returns how to read it. */
     static LongUnaryOperator of(ArrayView array) {
         Kind kind = array.dtype().kind();
-        if (array.rank() != 1 || (kind != Kind.INT && kind != Kind.UINT && kind != Kind.BOOL)) {
+        if (array.dimensions() != 1 || (kind != Kind.INT && kind != Kind.UINT && kind != Kind.BOOL)) {
             throw Failure.of(ErrorCode.BAD_INPUT, "array does not hold one whole number for each row")
                     .with("array", array.name())
                     .with("dtype", array.dtype().descr())
-                    .with("rank", array.rank())
+                    .with("rank", array.dimensions())
                     .remedy("choose a one-dimensional array of integers");
         }
         return array::getLong;

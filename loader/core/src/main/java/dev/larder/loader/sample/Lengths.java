@@ -34,7 +34,7 @@ public final class Lengths {
 
     /** Takes the first dimension of each row of a ragged column; the column is not needed any more then. */
     public static Lengths of(RaggedColumn column) {
-        if (column.rank() == 0) {
+        if (column.dimensions() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of a ragged column have no dimensions")
                     .with("column", column.name())
                     .remedy("choose a column of one dimension or more");

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param values the bits of one border element of each channel
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record Border(Picture picture, int itemSize, long[] values) {
+record Border(ImageShape picture, int itemSize, long[] values) {
     /** Reads the bits of elements. */
     static long[] values(byte[] bytes, int itemSize) {
         long[] values = new long[bytes.length / itemSize];

@@ -12,7 +12,7 @@ final class ColourRow {
     private final long columnStep;
     private final long channelStep;
 
-    ColourRow(int[] table, int tableStride, Picture to) {
+    ColourRow(int[] table, int tableStride, ImageShape to) {
         this.table = table;
         this.greens = tableStride;
         this.blues = 2 * tableStride;

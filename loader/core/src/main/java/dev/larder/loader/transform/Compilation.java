@@ -29,14 +29,14 @@ final class Compilation {
     private Dtype dtype;
     private long[] shape;
     private boolean channelsFirst;
-    private Stretch stretch;
+    private FusedSteps fused;
 
     Compilation(Dtype stored, long[] rowShape) {
         this.stored = stored;
         this.storedShape = rowShape.clone();
         this.dtype = stored;
         this.shape = storedShape;
-        this.stretch = new Stretch(stored, picture());
+        this.fused = new FusedSteps(stored, picture());
     }
 
     Program compile(Transform transform) {
@@ -47,8 +47,8 @@ final class Compilation {
             requireByteSize();
             place++;
         }
-        if (passes.isEmpty() || !stretch.isEmpty()) {
-            passes.add(stretch.end(dtype));
+        if (passes.isEmpty() || !fused.isEmpty()) {
+            passes.add(fused.end(dtype));
         }
         return new Program(
                 stored,
@@ -94,7 +94,7 @@ final class Compilation {
         } else if (next instanceof Step.Scale scale) {
             requireNumeric();
             convert(FLOAT32);
-            stretch.compute(new Arithmetic.Operation.MultiplyAdd(scale.factor(), scale.offset()));
+            fused.compute(new Arithmetic.Operation.MultiplyAdd(scale.factor(), scale.offset()));
         } else if (next instanceof Step.Normalize normalize) {
             normalize(normalize);
         } else if (next instanceof Step.ToBfloat16) {
@@ -118,7 +118,7 @@ final class Compilation {
         requireNumeric();
         NumberType type = NumberType.of(dtype);
         if (type == NumberType.UINT8) {
-            stretch.compute(new Arithmetic.Operation.DivideBytes());
+            fused.compute(new Arithmetic.Operation.DivideBytes());
             dtype = FLOAT32;
         } else if (type.isInteger()) {
             throw unfit("it is not known by what these integers are to be divided")
@@ -140,9 +140,9 @@ final class Compilation {
         NumberType from = NumberType.of(dtype);
         NumberType type = NumberType.of(to);
         if (from != type) {
-            stretch.compute(new Arithmetic.Operation.Convert(from, type));
+            fused.compute(new Arithmetic.Operation.Convert(from, type));
         } else if (!dtype.equals(to)) {
-            stretch.swap();
+            fused.swap();
         }
         dtype = to;
     }
@@ -167,7 +167,7 @@ final class Compilation {
             means[i] = normalize.means().get(i);
             inverses[i] = 1 / normalize.deviations().get(i);
         }
-        stretch.compute(new Arithmetic.Operation.Center(means, inverses));
+        fused.compute(new Arithmetic.Operation.Center(means, inverses));
     }
 
     private void toBfloat16() {
@@ -177,7 +177,7 @@ final class Compilation {
                     .remedy("put toFloat(), scale(factor, offset) or cast(\"<f4\") before it");
         }
         convert(FLOAT32);
-        stretch.compute(new Arithmetic.Operation.ToBfloat16());
+        fused.compute(new Arithmetic.Operation.ToBfloat16());
         dtype = BFLOAT16;
     }
 
@@ -186,7 +186,7 @@ final class Compilation {
             throw unfit("the bits of bfloat16 numbers are unsigned integers of 2 bytes")
                     .remedy("give it an array of u2, or cast to floats as usual");
         }
-        stretch.compute(new Arithmetic.Operation.FromBfloat16());
+        fused.compute(new Arithmetic.Operation.FromBfloat16());
         dtype = FLOAT32;
     }
 
@@ -229,13 +229,13 @@ final class Compilation {
         return MAP_DRAWS + mapCount++;
     }
 
-    /** Ends the stretch with what was known before a pass, adds the pass, and begins another with what comes out of it. */
+    /** Ends the fused steps with what was known before a pass, adds the pass, and begins another with what comes out of it. */
     private void passWith(Dtype before, Pass pass) {
-        if (!stretch.isEmpty()) {
-            passes.add(stretch.end(before));
+        if (!fused.isEmpty()) {
+            passes.add(fused.end(before));
         }
         passes.add(pass);
-        stretch = new Stretch(dtype, picture());
+        fused = new FusedSteps(dtype, picture());
     }
 
     private void channelsFirst() {
@@ -245,42 +245,42 @@ final class Compilation {
         }
         channelsFirst = true;
         shape = shape.length == 2 ? new long[] {1, shape[0], shape[1]} : new long[] {shape[2], shape[0], shape[1]};
-        stretch.reshape(picture());
+        fused.reshape(picture());
     }
 
     private void move(Step next) {
         requirePicture();
-        Picture picture = picture();
+        ImageShape picture = picture();
         if (next instanceof Step.Flip) {
-            stretch.move(new Move.Flip(), picture);
+            fused.move(new Move.Flip(), picture);
         } else if (next instanceof Step.RandomFlip flip) {
             draw(new Move.RandomFlip(flip.probability(), draws.size(), parameterCount), 1, picture);
         } else if (next instanceof Step.CenterCrop crop) {
             int rows = requireSpace(picture.height(), crop.height(), 0);
             int columns = requireSpace(picture.width(), crop.width(), 0);
             resize(crop.height(), crop.width());
-            stretch.move(new Move.Crop(crop.height(), crop.width(), rows / 2, columns / 2), picture());
+            fused.move(new Move.Crop(crop.height(), crop.width(), rows / 2, columns / 2), picture());
         } else if (next instanceof Step.RandomCrop crop) {
             randomCrop(crop, picture);
         }
     }
 
-    private void randomCrop(Step.RandomCrop crop, Picture picture) {
+    private void randomCrop(Step.RandomCrop crop, ImageShape picture) {
         int rows = requireSpace(picture.height(), crop.height(), crop.padding()) + 1;
         int columns = requireSpace(picture.width(), crop.width(), crop.padding()) + 1;
-        if (crop.padding() > 0 && stretch.hasOtherBorder()) {
-            passes.add(stretch.end(dtype));
-            stretch = new Stretch(dtype, picture);
+        if (crop.padding() > 0 && fused.hasOtherBorder()) {
+            passes.add(fused.end(dtype));
+            fused = new FusedSteps(dtype, picture);
         }
         if (crop.padding() > 0) {
-            stretch.pad(dtype);
+            fused.pad(dtype);
         }
         resize(crop.height(), crop.width());
         draw(new Move.RandomCrop(crop, rows, columns, draws.size(), parameterCount), 2, picture());
     }
 
-    private void draw(Move.Drawn move, int parameters, Picture result) {
-        stretch.move(move, result);
+    private void draw(Move.Drawn move, int parameters, ImageShape result) {
+        fused.move(move, result);
         draws.add(move);
         parameterCount += parameters;
         random = true;
@@ -344,17 +344,19 @@ final class Compilation {
     }
 
     /** Returns how the sample at hand lies in memory; what is no picture is one row of pixels, a vector one pixel. */
-    private Picture picture() {
+    private ImageShape picture() {
         int rank = shape.length;
         if (rank == 3) {
             return channelsFirst
-                    ? new Picture((int) shape[1], (int) shape[2], (int) shape[0], true)
-                    : new Picture((int) shape[0], (int) shape[1], (int) shape[2], false);
+                    ? new ImageShape((int) shape[1], (int) shape[2], (int) shape[0], true)
+                    : new ImageShape((int) shape[0], (int) shape[1], (int) shape[2], false);
         }
         if (rank == 2) {
-            return new Picture((int) shape[0], (int) shape[1], 1, false);
+            return new ImageShape((int) shape[0], (int) shape[1], 1, false);
         }
-        return rank == 1 ? new Picture(1, 1, (int) shape[0], false) : new Picture(1, (int) elementCount(), 1, false);
+        return rank == 1
+                ? new ImageShape(1, 1, (int) shape[0], false)
+                : new ImageShape(1, (int) elementCount(), 1, false);
     }
 
     private Failure unfit(String reason) {

@@ -218,8 +218,8 @@ final class KernelText {
     }
 
     private void moved(Mover mover) {
-        Picture from = mover.from();
-        Picture to = mover.to();
+        ImageShape from = mover.from();
+        ImageShape to = mover.to();
         int line = run();
         place(mover);
         text.append("  const uint line = item / ").append(line / width).append("U, at = item % ");
@@ -253,7 +253,7 @@ final class KernelText {
     }
 
     /** Fetches one element and changes it: the lanes of an item are in one row, and in one plane where there are planes. */
-    private void element(int lane, Picture from, Picture to) {
+    private void element(int lane, ImageShape from, ImageShape to) {
         int inner = to.columnStride() * parts();
         String channel = to.planar() ? "channel" : "rest" + lane;
         String rest = to.planar() ? "channel * " + parts() + " + rest" + lane : "rest" + lane;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** Moves the elements of a sample to where crops, flips and layout want them, without a look at what they are. */
-record Mover(Picture from, Picture to, int itemSize, List<Move> moves) {
+record Mover(ImageShape from, ImageShape to, int itemSize, List<Move> moves) {
     /** Works out where the pixels of a sample come from. */
     void place(Placement placement, int[] parameters) {
         placement.begin(from.height(), from.width());

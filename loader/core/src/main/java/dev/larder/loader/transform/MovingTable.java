@@ -37,8 +37,8 @@ final class MovingTable {
      * @param tableStride how far apart the tables of channels are, 0 where all have the same
      */
     MovingTable(Mover mover, int[] table, int tableStride, int[] border) {
-        Picture from = mover.from();
-        Picture to = mover.to();
+        ImageShape from = mover.from();
+        ImageShape to = mover.to();
         this.mover = mover;
         this.table = table;
         this.tableStride = tableStride;

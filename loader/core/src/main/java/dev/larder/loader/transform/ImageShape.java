@@ -5,7 +5,7 @@ package dev.larder.loader.transform;
  *
  * @param planar whether channels come first
  */
-record Picture(int height, int width, int channels, boolean planar) {
+record ImageShape(int height, int width, int channels, boolean planar) {
     /** Returns how many elements there are. */
     int size() {
         return height * width * channels;

@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
  * Steps of a transform that one pass can do: pixels are moved first, as bytes, then numbers are changed. Both commute but for the
  * border of a crop, which is 0 in the numbers as they are at the crop.
  */
-final class Stretch {
+final class FusedSteps {
     private final Dtype stored;
-    private final Picture storedPicture;
+    private final ImageShape storedPicture;
     private final List<Move> moves = new ArrayList<>();
     private final List<Arithmetic.Operation> operations = new ArrayList<>();
-    private Picture picture;
+    private ImageShape picture;
     private boolean swapped;
     private @Nullable Dtype borderDtype;
     private int operationsBeforeBorder;
 
-    Stretch(Dtype stored, Picture picture) {
+    FusedSteps(Dtype stored, ImageShape picture) {
         this.stored = stored;
         this.storedPicture = picture;
         this.picture = picture;
@@ -39,12 +39,12 @@ final class Stretch {
         swapped = true;
     }
 
-    void move(Move move, Picture result) {
+    void move(Move move, ImageShape result) {
         moves.add(move);
         picture = result;
     }
 
-    void reshape(Picture result) {
+    void reshape(ImageShape result) {
         picture = result;
     }
 
