@@ -1,6 +1,6 @@
 package dev.larder.client;
 
-import dev.larder.layout.ColumnKind;
+import java.util.Locale;
 
 /**
  * A column that a dataset has.
@@ -8,7 +8,24 @@ import dev.larder.layout.ColumnKind;
  * @param name what {@link Dataset#index}, {@link Dataset#strings}, {@link Dataset#ragged} or {@link Dataset#bytes} take
  * @param kind which of the four it is
  */
-public record Column(String name, ColumnKind kind) {
+public record Column(String name, Kind kind) {
+    /** What a column is made of arrays for: the lists and dicts of Python, as flat arrays. */
+    public enum Kind {
+        /** Rows of one dtype and rank, each of its own shape. */
+        RAGGED,
+        /** Texts in UTF-8. */
+        STRINGS,
+        /** A hash table: a text or an integer leads to a row number. */
+        INDEX,
+        /** Whole files, with their names. */
+        BYTES;
+
+        /** Returns the word for it in options and messages: {@code ragged}. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     @Override
     public String toString() {
         return name + " (" + kind.word() + ")";

@@ -35,7 +35,9 @@ final class Columns {
         return IntStream.range(0, index.arrayCount())
                 .mapToObj(index::array)
                 .filter(entry -> isFirst(entry.part()))
-                .map(entry -> new Column(entry.part().columnName(entry.name()), kind(entry.part())))
+                .map(entry -> new Column(
+                        entry.part().columnName(entry.name()),
+                        Column.Kind.valueOf(kind(entry.part()).name())))
                 .sorted(Comparator.comparing(Column::name))
                 .toList();
     }

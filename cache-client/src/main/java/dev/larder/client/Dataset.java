@@ -225,25 +225,23 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /**
-     * Fails with {@link dev.larder.error.ErrorCode#CHECKSUM} where a file that is mapped in place was written or replaced since it
-     * was loaded, as views show what such a file holds now. Each view asks once, when it is opened. What was copied into the
-     * store cannot change.
-     */
-    public void requireSourcesUnchanged() {
+    /** Returns what operators and programs beside Java need of this version: its files and its lease. */
+    public StoredVersion stored() {
+        return new StoredVersion(this);
+    }
+
+    void requireSourcesUnchanged() {
         synchronized (views) {
             requireOpen();
             resources.requireSourcesUnchanged();
         }
     }
 
-    /** Returns the folder of the version, for other programs to read. */
-    public Path folder() {
+    Path folder() {
         return resources.folder;
     }
 
-    /** Returns the file that an array lies in, alone or with others, for other programs to read. */
-    public Path file(String array) {
+    Path file(String array) {
         Objects.requireNonNull(array, "the array's name is null");
         synchronized (views) {
             requireOpen();
@@ -251,8 +249,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /** Lets a program that this process becomes by {@code exec} go on holding the lease, on a descriptor that it inherits. */
-    public void keepLeaseAcrossExec() {
+    void keepLeaseAcrossExec() {
         synchronized (views) {
             requireOpen();
             resources.lease.keepAcrossExec();

@@ -1,30 +1,17 @@
 package dev.larder.client;
 
-import dev.larder.column.ColumnArray;
 import dev.larder.column.ColumnBuilder;
-import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
-import dev.larder.error.LarderException;
+import dev.larder.internal.DatasetUpload;
 import dev.larder.layout.ColumnPart;
-import dev.larder.layout.Names;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.posix.Posix;
-import dev.larder.protocol.BuildTurn;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.NewFilesRequest.NewFile;
 import dev.larder.protocol.ProgressListener;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
@@ -33,36 +20,16 @@ import java.util.Set;
  * <p>Several threads may add arrays, and fill them through the writers that it hands out; one of them publishes when all are done.
  */
 public final class DatasetBuilder implements AutoCloseable {
-    private static final int COPY_STEP_BYTES = 256 << 10;
+    private final DatasetUpload upload;
+    private final List<ArrayWriter> writers = new ArrayList<>();
 
-    private final Posix posix;
-    private final String dataset;
-    private final BuildTurn turn;
-    private final Path folder;
-    private final Map<String, ArrayWriter> writers = new LinkedHashMap<>();
-    private final Map<String, ColumnPart> parts = new HashMap<>();
-    private final boolean isOurs;
-    private final BuildRoom room;
-    private final Set<String> made = new HashSet<>();
-    private boolean open = true;
-
-    /**
-     * Takes the turn over.
-     *
-     * @param grantedBytes how much space was set aside with it
-     */
-    DatasetBuilder(Posix posix, String dataset, BuildTurn turn, long grantedBytes) {
-        this.room = new BuildRoom(turn::makeRoom, grantedBytes);
-        this.posix = posix;
-        this.dataset = dataset;
-        this.turn = turn;
-        this.folder = Path.of(turn.folder());
-        this.isOurs = Files.isWritable(folder);
+    DatasetBuilder(DatasetUpload upload) {
+        this.upload = upload;
     }
 
     /** Returns the name of the dataset. */
     public String name() {
-        return dataset;
+        return upload.name();
     }
 
     /**
@@ -70,7 +37,16 @@ public final class DatasetBuilder implements AutoCloseable {
      * store of another user only this process can add arrays.
      */
     public Path folder() {
-        return folder;
+        return upload.folder();
+    }
+
+    /** Returns what writes the array, where just one was added to be filled, such as by {@link Larder#create}. */
+    public synchronized ArrayWriter array() {
+        if (writers.size() != 1) {
+            throw new IllegalStateException(
+                    "not one array to fill, name it: dataset=" + name() + " arrays=" + writers.size());
+        }
+        return writers.get(0);
     }
 
     /** Adds an array of zeros in C order, to be filled. */
@@ -80,52 +56,9 @@ public final class DatasetBuilder implements AutoCloseable {
 
     /** Adds an array of zeros, to be filled. */
     public synchronized ArrayWriter array(String array, NpyHeader header) {
-        requireOpen();
-        String objection = Names.arrayObjection(array);
-        if (objection != null) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "bad name for an array")
-                    .with("array", Names.printable(array))
-                    .with("reason", objection)
-                    .remedy("use letters, digits, + . _ - = and / between levels");
-        }
-        if (writers.containsKey(array)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays of one name")
-                    .with("dataset", dataset)
-                    .with("array", array)
-                    .remedy("give them different names");
-        }
-        if (!isOurs && !made.contains(array)) {
-            announce(Map.of(array, header), Map.of());
-        }
-        long fileBytes = ArrayWriter.fileBytes(header);
-        if (isOurs) { // else the daemon has made room with the file
-            room.take(fileBytes);
-        }
-        ArrayWriter writer = ArrayWriter.create(posix, folder, array, header);
-        room.note(fileBytes, writer.storedBytes());
-        writers.put(array, writer);
+        ArrayWriter writer = new ArrayWriter(upload.array(array, header));
+        writers.add(writer);
         return writer;
-    }
-
-    /**
-     * Tells the daemon which arrays will be added, which saves a question for each in a store that another user lets this one load
-     * into; does nothing in one's own.
-     *
-     * @param headers what they are, by name
-     * @param sources where they come from, by name, for people; those that are computed are not in it
-     */
-    public synchronized void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
-        requireOpen();
-        if (isOurs) {
-            return;
-        }
-        turn.makeFiles(headers.entrySet().stream()
-                .map(array -> new NewFile(
-                        array.getKey(),
-                        ArrayWriter.fileBytes(array.getValue()),
-                        sources.getOrDefault(array.getKey(), "")))
-                .toList());
-        made.addAll(headers.keySet());
     }
 
     /**
@@ -133,96 +66,22 @@ public final class DatasetBuilder implements AutoCloseable {
      * fails the build is given up.
      */
     public void add(String array, NpyHeader header, ReadableByteChannel data) throws IOException {
-        add(array, header, data, ColumnPart.NONE);
+        upload.add(array, header, data, ColumnPart.NONE);
     }
 
     /** Adds a column with the rows or keys that a builder has taken. After that the builder can only be closed, by its caller. */
     public void add(String column, ColumnBuilder rows) throws IOException {
-        for (ColumnArray array : rows.arrays(column)) {
-            try (array;
-                    ReadableByteChannel data = array.open()) {
-                add(array.name(), array.header(), data, array.part());
-            }
-        }
-    }
-
-    /** Adds an array as {@link #add(String, NpyHeader, ReadableByteChannel)} does, which is a part of a column. */
-    public void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
-        ArrayWriter writer = array(array, header);
-        try {
-            fill(writer, data);
-            writer.close(); // there may be more arrays than a process can have open
-        } catch (IOException | RuntimeException | Error e) {
-            close(); // what is half an array must not be published with the others
-            throw e;
-        }
-        if (part != ColumnPart.NONE) {
-            addPart(array, part);
-        }
-    }
-
-    private synchronized void addPart(String array, ColumnPart part) {
-        parts.put(array, part);
-    }
-
-    private void fill(ArrayWriter writer, ReadableByteChannel data) throws IOException {
-        ByteBuffer step = ByteBuffer.allocateDirect((int) Math.min(COPY_STEP_BYTES, Math.max(1, writer.byteSize())));
-        long at = 0;
-        while (data.read(step.clear()) >= 0) {
-            step.flip();
-            int length = step.remaining();
-            if (length > writer.byteSize() - at) {
-                throw wrongLength(writer, "more than " + writer.byteSize());
-            }
-            writer.write(at, step);
-            at += length;
-        }
-        if (at < writer.byteSize()) {
-            throw wrongLength(writer, Long.toString(at));
-        }
-    }
-
-    private LarderException wrongLength(ArrayWriter writer, String found) {
-        return Failure.of(ErrorCode.BAD_INPUT, "data does not fit its header")
-                .with("dataset", dataset)
-                .with("array", writer.name())
-                .with("bytes", found)
-                .with("expected", writer.byteSize())
-                .remedy("check dtype and shape");
+        upload.add(column, rows);
     }
 
     /** Makes everything visible at once as the dataset's newest version, and closes this. Writers cannot write any more. */
     public void publish() {
-        publish(ProgressListener.NONE);
-    }
-
-    /** Publishes as {@link #publish()} does, tells how far that is, and returns the daemon's answer. */
-    public Done publish(ProgressListener listener) {
-        requireOpen();
-        try {
-            writers.values().forEach(ArrayWriter::close);
-            return turn.publish(parts, listener);
-        } finally {
-            close();
-        }
-    }
-
-    private void requireOpen() {
-        if (!open) {
-            throw new IllegalStateException("builder is closed: dataset=" + dataset);
-        }
+        upload.publish(ProgressListener.NONE);
     }
 
     /** Gives up what was not published. Idempotent. */
     @Override
-    public synchronized void close() {
-        if (open) {
-            open = false;
-            try {
-                writers.values().forEach(ArrayWriter::close);
-            } finally {
-                turn.close();
-            }
-        }
+    public void close() {
+        upload.close();
     }
 }

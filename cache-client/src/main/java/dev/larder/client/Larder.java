@@ -3,6 +3,8 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.ArrayFile;
+import dev.larder.internal.DatasetUpload;
 import dev.larder.layout.Names;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
@@ -10,9 +12,6 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.posix.Posix;
-import dev.larder.protocol.BuildTurn;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.ProgressListener;
 import dev.larder.protocol.Request;
 import dev.larder.protocol.Retention;
 import dev.larder.time.Deadline;
@@ -260,28 +259,24 @@ public final class Larder implements AutoCloseable {
      * added. The caller closes it.
      */
     public DatasetBuilder build(String name) {
-        return build(name, 0, Retention.NORMAL);
+        return build(name, BuildOptions.NONE);
     }
 
-    /**
-     * Starts a new version as {@link #build(String)} does, with space set aside, so that what does not fit is refused at once.
-     *
-     * @param bytes how much; 0 where that is unknown
-     * @param retention how long it is wanted
-     */
-    public DatasetBuilder build(String name, long bytes, Retention retention) {
+    /** Starts a new version as {@link #build(String)} does, with space set aside, pinned, or for a while only. */
+    public DatasetBuilder build(String name, BuildOptions options) {
         requireOpen();
-        Names.requireDataset(name);
-        Request.Create request = new Request.Create(name, DEFAULT_TIMEOUT, bytes, true, retention);
-        return new DatasetBuilder(posix, name, turn(request).orElseThrow(), bytes);
+        Retention retention = new Retention(options.pinned(), options.ttl());
+        Request.Create request = new Request.Create(name, DEFAULT_TIMEOUT, options.bytes(), true, retention);
+        return new DatasetBuilder(DatasetUpload.begin(store.root(), request).orElseThrow());
     }
 
-    /** Starts a dataset of one array, to be filled and published. The caller closes it. */
-    public ArrayBuilder create(String name, Dtype dtype, long... shape) {
-        long bytes = ArrayWriter.fileBytes(NpyHeader.of(dtype, Order.C, shape));
-        DatasetBuilder dataset = build(name, bytes, Retention.NORMAL);
+    /** Starts a dataset of one array, to be filled by {@link DatasetBuilder#array()} and published. The caller closes it. */
+    public DatasetBuilder create(String name, Dtype dtype, long... shape) {
+        long bytes = ArrayFile.fileBytes(NpyHeader.of(dtype, Order.C, shape));
+        DatasetBuilder dataset = build(name, BuildOptions.NONE.withBytes(bytes));
         try {
-            return new ArrayBuilder(dataset, dataset.array(ONLY_ARRAY, dtype, shape));
+            dataset.array(ONLY_ARRAY, dtype, shape);
+            return dataset;
         } catch (RuntimeException | Error e) {
             dataset.close();
             throw e;
@@ -306,19 +301,14 @@ public final class Larder implements AutoCloseable {
         if (resident != null) {
             return resident;
         }
-        Optional<BuildTurn> turn = turn(new Request.Create(name, timeout, 0, false));
-        if (turn.isPresent()) {
-            try (DatasetBuilder dataset = new DatasetBuilder(posix, name, turn.get(), 0)) {
+        Optional<DatasetUpload> upload = DatasetUpload.begin(store.root(), new Request.Create(name, timeout, 0, false));
+        if (upload.isPresent()) {
+            try (DatasetBuilder dataset = new DatasetBuilder(upload.get())) {
                 builder.accept(dataset);
                 dataset.publish();
             }
         }
         return dataset(name, timeout);
-    }
-
-    private Optional<BuildTurn> turn(Request.Create request) {
-        Names.requireDataset(request.name());
-        return ControlClient.at(store.root()).create(request, ProgressListener.NONE);
     }
 
     private static String onlyArray(Dataset dataset) {

@@ -37,9 +37,9 @@ public final class ColumnArray implements AutoCloseable {
         return name;
     }
 
-    /** Returns the part that the array plays. */
-    public ColumnPart part() {
-        return part;
+    /** Returns the part that the array plays, as FORMAT.md names it, such as {@code INDEX_SLOTS}. */
+    public String part() {
+        return part.name();
     }
 
     /** Returns dtype, order and shape; its {@code byteSize()} is exactly what {@link #open} gives. */

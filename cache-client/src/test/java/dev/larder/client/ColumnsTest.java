@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ColumnKind;
 import dev.larder.testing.GoldenColumns;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteOrder;
@@ -41,15 +40,15 @@ class ColumnsTest {
     void allColumnsAreListedByName() {
         assertThat(dataset.columns())
                 .containsExactly(
-                        new Column("feat", ColumnKind.RAGGED),
-                        new Column("files", ColumnKind.BYTES),
-                        new Column("files/names", ColumnKind.STRINGS),
-                        new Column("id", ColumnKind.INDEX),
-                        new Column("none", ColumnKind.INDEX),
-                        new Column("nothing", ColumnKind.INDEX),
-                        new Column("path", ColumnKind.STRINGS),
-                        new Column("scalar", ColumnKind.RAGGED),
-                        new Column("scene", ColumnKind.INDEX));
+                        new Column("feat", Column.Kind.RAGGED),
+                        new Column("files", Column.Kind.BYTES),
+                        new Column("files/names", Column.Kind.STRINGS),
+                        new Column("id", Column.Kind.INDEX),
+                        new Column("none", Column.Kind.INDEX),
+                        new Column("nothing", Column.Kind.INDEX),
+                        new Column("path", Column.Kind.STRINGS),
+                        new Column("scalar", Column.Kind.RAGGED),
+                        new Column("scene", Column.Kind.INDEX));
     }
 
     @Test

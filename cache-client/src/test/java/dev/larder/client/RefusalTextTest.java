@@ -50,7 +50,10 @@ class RefusalTextTest {
                         () -> larder.datasetWithDigest(null, "0123456789"),
                         () -> larder.getOrCreate(null, build -> {})),
                 "the array's name is null",
-                Stream.of(() -> larder.open(null), () -> dataset.array(null), () -> dataset.file(null)),
+                Stream.of(
+                        () -> larder.open(null),
+                        () -> dataset.array(null),
+                        () -> dataset.stored().file(null)),
                 "the column's name is null",
                 Stream.of(() -> dataset.strings(null), () -> dataset.index(null)),
                 "the timeout is null",

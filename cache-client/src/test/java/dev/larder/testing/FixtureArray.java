@@ -41,7 +41,7 @@ public record FixtureArray(NpyHeader header, byte[] data, ColumnPart part) {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new FixtureArray(array.header(), data.array(), array.part());
+        return new FixtureArray(array.header(), data.array(), ColumnPart.valueOf(array.part()));
     }
 
     public static FixtureArray of(String dtype, Order order, byte[] data, long... shape) {

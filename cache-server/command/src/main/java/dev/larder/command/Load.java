@@ -1,6 +1,5 @@
 package dev.larder.command;
 
-import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.command.options.LoadOptions;
 import dev.larder.command.options.SourceConverter;
@@ -8,11 +7,14 @@ import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Outcome;
 import dev.larder.command.terminal.Events;
 import dev.larder.error.Failure;
+import dev.larder.internal.DatasetUpload;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLocation;
 import dev.larder.npy.NpyHeader;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Request;
 import dev.larder.server.member.ClientSideLoad;
 import java.io.IOException;
 import java.io.InputStream;
@@ -86,11 +88,14 @@ final class Load implements Callable<Integer> {
     /** Publishes the array that standard input brings: it has no file that the daemon could read. */
     private Done build(String name, InputStream input, ProgressListener listener) {
         options.requireForArray(name);
+        Request.Create create =
+                new Request.Create(name, Larder.DEFAULT_TIMEOUT, 0, true, options.retention());
         try (Larder client = Larder.connect(larder.store());
-                DatasetBuilder builder = client.build(name, 0, options.retention());
+                DatasetUpload upload =
+                        DatasetUpload.begin(client.store(), create).orElseThrow();
                 ReadableByteChannel data = Channels.newChannel(input)) {
-            builder.add("data", NpyHeader.read(data, "standard input"), data);
-            return builder.publish(listener);
+            upload.add("data", NpyHeader.read(data, "standard input"), data, ColumnPart.NONE);
+            return upload.publish(listener);
         } catch (IOException e) {
             throw Failure.of(StandardInput.codeOf(e), "cannot read standard input")
                     .with("name", name)

@@ -104,7 +104,7 @@ final class Run implements Callable<Integer> {
         Posix posix = Posix.system();
         environment.forEach(posix::changeEnvironment);
         posix.closeAtExecAllBut(Caller.descriptors(System.getProperties()));
-        datasets.values().forEach(Dataset::keepLeaseAcrossExec);
+        datasets.values().forEach(dataset -> dataset.stored().keepLeaseAcrossExec());
         larder.out().flush();
         larder.err().flush();
         return program.cannotRun(posix.become(program.bytes()), larder.err());
@@ -137,9 +137,9 @@ final class Run implements Callable<Integer> {
         Dataset dataset = Objects.requireNonNull(datasets.get(name.dataset()));
         String array = name.array();
         if (array == null) {
-            return dataset.folder().toString();
+            return dataset.stored().folder().toString();
         }
-        Path file = dataset.file(array);
+        Path file = dataset.stored().file(array);
         if (StoreLayout.isPack(String.valueOf(file.getFileName()))) {
             larder.err()
                     .println("larder: note: many arrays share the file of " + name + "; larder info " + name

@@ -18,7 +18,6 @@ import dev.larder.command.show.Statistics;
 import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.ColumnKind;
 import dev.larder.layout.Names;
 import dev.larder.protocol.Progress;
 import java.io.IOException;
@@ -158,7 +157,7 @@ final class Show implements Callable<Integer> {
     private void print(Column column, ColumnRows all, RowRange range) {
         long first = range.first(all.count());
         long end = range.end(all.count());
-        String what = column.kind() == ColumnKind.INDEX ? "keys" : "rows";
+        String what = column.kind() == Column.Kind.INDEX ? "keys" : "rows";
         String shown = end - first == all.count() ? "" : " shown=" + first + ":" + end;
         String dtype = all.elements().map(view -> " dtype=" + view.dtype()).orElse("");
         larder.out()
@@ -218,7 +217,8 @@ final class Show implements Callable<Integer> {
         long first = range.first(length);
         long end = range.end(length);
         String shape = ArrayText.shape(LongStream.of(view.shape()).boxed().collect(Collectors.toList()));
-        String shown = view.dimensions() == 0 || end - first == length ? "" : " rows=" + first + ":" + end + " of " + length;
+        String shown =
+                view.dimensions() == 0 || end - first == length ? "" : " rows=" + first + ":" + end + " of " + length;
         larder.out()
                 .println(view.name() + " dtype=" + view.dtype() + " shape=" + shape + " order=" + view.order() + shown);
         NumpyText.of(cells, first, end - first).forEach(larder.out()::println);

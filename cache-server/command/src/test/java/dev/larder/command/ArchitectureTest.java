@@ -9,9 +9,19 @@ import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_ST
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -30,6 +40,7 @@ class ArchitectureTest {
     private static final String[] CLIENT = {
         "dev.larder.client..",
         "dev.larder.column..",
+        "dev.larder.internal..",
         "dev.larder.npy..",
         "dev.larder.layout..",
         "dev.larder.protocol..",
@@ -47,6 +58,11 @@ class ArchitectureTest {
             "dev.larder.djl..", List.of("dev.larder.loader.."),
             "dev.larder.examples..", List.of("dev.larder.loader..", "dev.larder.distributed..", "dev.larder.djl.."),
             "dev.larder.command..", List.of("dev.larder.server..", "dev.larder.loader..", "dev.larder.launch.."));
+
+    /** What a trainer's own code names. */
+    private static final String[] API = {
+        "dev.larder.client", "dev.larder.column", "dev.larder.npy", "dev.larder.error", "dev.larder.loader"
+    };
 
     private static final String[] CLIENT_LIBRARIES = {
         "java..", "javax..", "org.agrona..", "com.sun.jna..", "org.slf4j..", "org.jspecify.."
@@ -82,6 +98,49 @@ class ArchitectureTest {
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(CLIENT).or(resideInAnyPackage(CLIENT_LIBRARIES)))
                 .check(CLASSES);
+    }
+
+    @Test
+    void noSignatureOfWhatTrainersUseNamesTheProtocolOrTheLayout() {
+        classes()
+                .that()
+                .resideInAnyPackage(API)
+                .and()
+                .arePublic()
+                .should(nameNoTypeOf("dev.larder.protocol..", "dev.larder.layout..", "dev.larder.internal.."))
+                .check(CLASSES);
+    }
+
+    /** Looks at what a user of a class can name: its public and protected fields, constructors and methods, and its supertypes. */
+    private static ArchCondition<JavaClass> nameNoTypeOf(String... packages) {
+        DescribedPredicate<JavaClass> hidden = resideInAnyPackage(packages);
+        return new ArchCondition<>("name no type of " + String.join(", ", packages) + " in a signature") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                Stream<JavaType> supertypes =
+                        Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream());
+                Stream<JavaType> named = type.getMembers().stream()
+                        .filter(ArchitectureTest::isForUsers)
+                        .flatMap(ArchitectureTest::types);
+                Stream.concat(supertypes, named)
+                        .flatMap(each -> each.getAllInvolvedRawTypes().stream())
+                        .filter(hidden)
+                        .distinct()
+                        .forEach(each -> events.add(
+                                SimpleConditionEvent.violated(type, type.getName() + " names " + each.getName())));
+            }
+        };
+    }
+
+    private static boolean isForUsers(JavaMember member) {
+        return member.getModifiers().contains(JavaModifier.PUBLIC)
+                || member.getModifiers().contains(JavaModifier.PROTECTED);
+    }
+
+    private static Stream<JavaType> types(JavaMember member) {
+        return member instanceof JavaCodeUnit unit
+                ? Stream.concat(Stream.of(unit.getReturnType()), unit.getParameterTypes().stream())
+                : Stream.of(((JavaField) member).getType());
     }
 
     @Test

@@ -6,7 +6,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.larder.client.ArrayBuilder;
+import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.LeavesNothingBehind;
@@ -143,7 +143,7 @@ class RequestsTest {
     @Test
     void evictWarnsWhereADatasetCannotComeBack() throws Exception {
         try (Larder larder = Larder.connect(daemon.store());
-                ArrayBuilder computed = larder.create("computed", Dtype.parse("<f4"), 3)) {
+                DatasetBuilder computed = larder.create("computed", Dtype.parse("<f4"), 3)) {
             computed.publish();
         }
         daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));

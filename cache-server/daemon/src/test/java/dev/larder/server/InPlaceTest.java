@@ -61,7 +61,7 @@ class InPlaceTest {
     private int firstValue() {
         try (Larder larder = Larder.connect(served.root());
                 Dataset dataset = larder.dataset("d")) {
-            dataset.requireSourcesUnchanged();
+            dataset.stored().requireSourcesUnchanged();
             return dataset.array("a").getInt(0);
         }
     }
@@ -158,7 +158,7 @@ class InPlaceTest {
             Path other = ServedStore.writeInts(sources.resolve("other"), 44, 55, 66);
             Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
 
-            assertFails(dataset::requireSourcesUnchanged, ErrorCode.CHECKSUM, "has changed");
+            assertFails(dataset.stored()::requireSourcesUnchanged, ErrorCode.CHECKSUM, "has changed");
             assertFails(() -> dataset.array("a"), ErrorCode.CHECKSUM, "has changed");
         }
     }

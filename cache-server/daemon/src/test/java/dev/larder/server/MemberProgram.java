@@ -1,9 +1,10 @@
 package dev.larder.server;
 
-import dev.larder.client.OwnedArrayView;
 import dev.larder.client.ArrayWriter;
+import dev.larder.client.BuildOptions;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
@@ -13,6 +14,7 @@ import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Protocol;
 import dev.larder.protocol.Retention;
+import dev.larder.server.ingest.HandOver;
 import dev.larder.server.member.ClientSideLoad;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -137,7 +139,7 @@ final class MemberProgram {
     /** Writes more than it has announced, and waits until that is noticed. */
     private String overflow(String name) throws IOException, InterruptedException {
         try (Larder larder = Larder.connect(store);
-                DatasetBuilder builder = larder.build(name, 0, Retention.NORMAL)) {
+                DatasetBuilder builder = larder.build(name, BuildOptions.NONE)) {
             builder.array("x", Dtype.parse("|u1"), 10);
             Path file = builder.folder().resolve("x.npy");
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {

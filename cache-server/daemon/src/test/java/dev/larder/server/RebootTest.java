@@ -3,9 +3,9 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.client.OwnedArrayView;
-import dev.larder.client.ArrayBuilder;
+import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
@@ -15,7 +15,6 @@ import dev.larder.protocol.ErrorRow;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -232,12 +231,8 @@ class RebootTest {
 
     private void compute(String name, int value) {
         try (Larder larder = Larder.connect(served.root());
-                ArrayBuilder array = larder.create(name, Dtype.parse("<i4"), 1)) {
-            array.write(
-                    0,
-                    ByteBuffer.allocate(Integer.BYTES)
-                            .order(ByteOrder.LITTLE_ENDIAN)
-                            .putInt(0, value));
+                DatasetBuilder array = larder.create(name, Dtype.parse("<i4"), 1)) {
+            array.array().write(0, value);
             array.publish();
         }
     }

@@ -2,14 +2,14 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.client.OwnedArrayView;
+import dev.larder.client.BuildOptions;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.posix.Posix;
-import dev.larder.protocol.Retention;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Rounds;
 import dev.larder.testing.TinyTmpfs;
@@ -203,8 +203,9 @@ class SpaceRoundsTest {
             boolean isAnnounced = random.nextBoolean();
             boolean isGivenUp = random.nextInt(4) == 0;
             long bytes = mebibytes * MIB;
-            try (DatasetBuilder builder =
-                    isAnnounced ? larder.build(name, bytes + 2 * SLACK / 4, Retention.NORMAL) : larder.build(name)) {
+            try (DatasetBuilder builder = isAnnounced
+                    ? larder.build(name, BuildOptions.NONE.withBytes(bytes + 2 * SLACK / 4))
+                    : larder.build(name)) {
                 for (int part = 0; part < 4; part++) {
                     builder.array("part" + part, Dtype.parse("|u1"), bytes / 4)
                             .write(bytes / 4 - 1, new byte[] {(byte) part});

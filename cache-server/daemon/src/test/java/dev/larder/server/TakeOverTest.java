@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.larder.client.OwnedArrayView;
-import dev.larder.client.ArrayBuilder;
 import dev.larder.client.Dataset;
+import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
@@ -221,7 +221,7 @@ class TakeOverTest {
     void computedDataThatIsDamagedIsSetAsideOverEveryRestartUntilTheStoreGoes() throws IOException {
         served.start();
         try (Larder larder = Larder.connect(served.root());
-                ArrayBuilder array = larder.create("c", Dtype.parse("<i4"), 3)) {
+                DatasetBuilder array = larder.create("c", Dtype.parse("<i4"), 3)) {
             array.publish();
         }
         served.control().stop(true, progress -> {});

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.larder.client.OwnedArrayView;
-import dev.larder.client.ArrayBuilder;
+import dev.larder.client.BuildOptions;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.client.OwnedArrayView;
 import dev.larder.column.RaggedBuilder;
 import dev.larder.column.StringsBuilder;
 import dev.larder.column.TextIndexBuilder;
@@ -72,8 +72,8 @@ class UploadTest {
 
     @Test
     void whatIsCreatedIsSeenWholeWhenItIsPublishedAndNotBefore() {
-        try (ArrayBuilder builder = larder.create("made", Dtype.parse(">f8"), 3, 2)) {
-            builder.writer().write(2, 0.5, -1.25);
+        try (DatasetBuilder builder = larder.create("made", Dtype.parse(">f8"), 3, 2)) {
+            builder.array().write(2, 0.5, -1.25);
             assertThat(code(() -> served.control().info("made"))).isEqualTo(ErrorCode.NOT_FOUND);
 
             builder.publish();
@@ -114,6 +114,24 @@ class UploadTest {
     }
 
     @Test
+    void whatIsBuiltIsPinnedWhereThatIsAskedFor() {
+        BuildOptions options =
+                BuildOptions.NONE.withBytes(1 << 20).withPin().withTtl(Duration.ofHours(1));
+        try (DatasetBuilder builder = larder.build("made", options)) {
+            builder.array("x", FLOAT, 1);
+            builder.array().write(0, 2.5f);
+            builder.array("y", FLOAT, 1);
+            assertThatThrownBy(builder::array).isInstanceOf(IllegalStateException.class);
+            builder.publish();
+        }
+
+        assertThat(served.control().info("made").get(0).pinned()).isTrue();
+        assertThatThrownBy(() -> BuildOptions.NONE.withBytes(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> BuildOptions.NONE.withTtl(Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void columnsAreBuiltAndRead() throws IOException {
         try (DatasetBuilder builder = larder.build("made");
                 StringsBuilder paths = new StringsBuilder();
@@ -139,8 +157,8 @@ class UploadTest {
     @Test
     void aSecondBuildIsTheNextVersion() {
         for (int version = 1; version <= 2; version++) {
-            try (ArrayBuilder builder = larder.create("made", FLOAT, 1)) {
-                builder.writer().write(0, (float) version);
+            try (DatasetBuilder builder = larder.create("made", FLOAT, 1)) {
+                builder.array().write(0, (float) version);
                 builder.publish();
             }
         }

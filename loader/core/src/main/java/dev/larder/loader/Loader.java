@@ -153,7 +153,7 @@ public final class Loader implements AutoCloseable {
     }
 
     private Epoch begin(long number, Supplier<Plan> planner) {
-        source.dataset().requireSourcesUnchanged();
+        source.dataset().stored().requireSourcesUnchanged();
         ring.endRunning();
         awaitNothingPlanned();
         Plan plan;

@@ -21,7 +21,7 @@ final class SourceFile {
 
     /** Returns the file of an array or column, the first where there are several; null where none is known. */
     static @Nullable String of(Dataset dataset, String column) {
-        Path manifest = dataset.folder().resolve(StoreLayout.MANIFEST);
+        Path manifest = dataset.stored().folder().resolve(StoreLayout.MANIFEST);
         List<String> found = new ArrayList<>();
         try (Stream<String> lines = Files.lines(manifest)) { // one line for each source, see FORMAT.md
             lines.filter(line -> isOf(line, column)).forEach(line -> addPath(line, found));

@@ -8,7 +8,6 @@ import dev.larder.client.Dataset;
 import dev.larder.client.IndexColumn;
 import dev.larder.client.RaggedColumn;
 import dev.larder.client.StringsColumn;
-import dev.larder.layout.ColumnKind;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -33,7 +32,7 @@ public sealed interface ColumnRows {
             case BYTES ->
                 new Files(
                         dataset.bytes(column.name()),
-                        dataset.columns().contains(new Column(column.name() + "/names", ColumnKind.STRINGS)));
+                        dataset.columns().contains(new Column(column.name() + "/names", Column.Kind.STRINGS)));
         };
     }
 

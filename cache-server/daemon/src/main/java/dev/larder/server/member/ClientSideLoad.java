@@ -1,10 +1,10 @@
 package dev.larder.server.member;
 
-import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.DatasetUpload;
 import dev.larder.layout.ByteSums;
 import dev.larder.layout.StoreLocation;
 import dev.larder.layout.StoreOwner;
@@ -15,6 +15,7 @@ import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress.Phase;
 import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Request;
 import dev.larder.server.ingest.LoadProgress;
 import dev.larder.server.ingest.Parallel;
 import dev.larder.server.source.ScanSettings;
@@ -153,7 +154,8 @@ public final class ClientSideLoad {
 
     private void load(String dataset, List<SourceArray> arrays) {
         long stored = ByteSums.sum(arrays.stream().mapToLong(array -> storedBytes(array.byteSize())));
-        try (DatasetBuilder builder = larder.build(dataset, stored, request.retention())) {
+        Request.Create create = new Request.Create(dataset, Larder.DEFAULT_TIMEOUT, stored, true, request.retention());
+        try (DatasetUpload builder = DatasetUpload.begin(larder.store(), create).orElseThrow()) {
             Map<String, NpyHeader> headers = new TreeMap<>();
             Map<String, String> sources = new HashMap<>();
             for (SourceArray array : arrays) {
@@ -174,7 +176,7 @@ public final class ClientSideLoad {
         return ByteSums.multiply(byteSize / PageSize.BYTES + 3, PageSize.BYTES);
     }
 
-    private void copy(SourceArray array, DatasetBuilder builder) {
+    private void copy(SourceArray array, DatasetUpload builder) {
         try (ReadableByteChannel data = new Counted(array.open(), progress::addBytes)) {
             builder.add(array.name().array(), array.header(), data, array.part());
         } catch (IOException e) {

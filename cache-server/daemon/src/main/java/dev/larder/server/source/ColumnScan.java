@@ -6,6 +6,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.ArrayName;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,7 +31,11 @@ final class ColumnScan {
         List<SourceArray> arrays = new ArrayList<>();
         for (ColumnArray array : builder.arrays(column)) {
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, array.name()), array.header(), new BuiltData(array), files, array.part()));
+                    new ArrayName(dataset, array.name()),
+                    array.header(),
+                    new BuiltData(array),
+                    files,
+                    ColumnPart.valueOf(array.part())));
         }
         return arrays;
     }

@@ -6,6 +6,7 @@ import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import dev.larder.column.ColumnArray;
 import dev.larder.column.StringsBuilder;
 import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -78,7 +79,8 @@ final class TableFormat implements SourceFormat {
                     throw Refusal.changed(file.path());
                 }
                 for (ColumnArray array : texts.arrays(wanted.get(i).name())) {
-                    members.add(new Member(array.name(), array.header(), new BuiltData(array), array.part()));
+                    members.add(new Member(
+                            array.name(), array.header(), new BuiltData(array), ColumnPart.valueOf(array.part())));
                 }
             }
             return members;

@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;

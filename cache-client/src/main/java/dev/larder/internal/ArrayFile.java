@@ -1,0 +1,155 @@
+package dev.larder.internal;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import dev.larder.posix.Posix;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+
+/**
+ * The file of one array of a dataset that is being built. What is not written is zeros.
+ *
+ * <p>Its space is reserved from the start, so that filling it cannot find the store full. Several threads may write different places.
+ */
+public final class ArrayFile {
+    private static final int WRITABLE = 0600;
+    private static final long RESERVE_STEP_BYTES = 64L << 20;
+
+    private final String name;
+    private final NpyHeader header;
+    private final long dataOffset;
+    private final long storedBytes;
+    private final FileChannel channel;
+
+    private ArrayFile(String name, NpyHeader header, long dataOffset, long storedBytes, FileChannel channel) {
+        this.storedBytes = storedBytes;
+        this.name = name;
+        this.header = header;
+        this.dataOffset = dataOffset;
+        this.channel = channel;
+    }
+
+    /** Returns how long the file of such an array is. */
+    public static long fileBytes(NpyHeader header) {
+        return ByteSums.add(header.encode(StoreLayout.DATA_ALIGNMENT).remaining(), header.byteSize());
+    }
+
+    /** Starts to write a file, which is made here unless it is there. */
+    static ArrayFile create(Posix posix, Path folder, String name, NpyHeader header) {
+        ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+        long dataOffset = head.remaining();
+        Path file = folder.resolve(name + ".npy"); // its name; where it is stored, the daemon decides
+        try {
+            createFolders(folder, file);
+            long storedBytes = reserve(posix, file, fileBytes(header));
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+            ArrayFile array = new ArrayFile(name, header, dataOffset, storedBytes, channel);
+            array.writeAt(0, head);
+            return array;
+        } catch (NoSuchFileException e) {
+            throw gone(name, folder, e);
+        } catch (IOException e) {
+            throw failed(name, e);
+        } catch (LarderException e) {
+            throw Files.isDirectory(folder) ? e : gone(name, folder, e);
+        }
+    }
+
+    /**
+     * Makes the levels of the array's name, but never the build's own folder: where that is gone, so is the daemon that gave it, and
+     * what is put in its place would belong to nobody.
+     */
+    private static void createFolders(Path folder, Path file) throws IOException {
+        Path level = folder;
+        for (int i = folder.getNameCount(); i < file.getNameCount() - 1; i++) {
+            level = level.resolve(file.getName(i));
+            if (!Files.isDirectory(level)) {
+                Files.createDirectory(level);
+            }
+        }
+    }
+
+    private static LarderException gone(String name, Path folder, Exception cause) {
+        return Failure.of(ErrorCode.NO_DAEMON, "the daemon of this build is gone, and the build with it")
+                .with("array", name)
+                .with("folder", folder)
+                .cause(cause)
+                .remedy("build the dataset again when a daemon serves the store");
+    }
+
+    /** Returns what the file occupies then. */
+    private static long reserve(Posix posix, Path file, long byteSize) {
+        int descriptor = posix.openOrCreate(file, WRITABLE);
+        try {
+            for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
+                posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
+            }
+            return posix.status(descriptor).storedBytes();
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+
+    private static LarderException failed(String name, IOException cause) {
+        return Failure.of(ErrorCode.UNEXPECTED, "cannot write array")
+                .with("array", name)
+                .with("reason", cause)
+                .cause(cause)
+                .remedy("see whether the daemon still runs: larder status");
+    }
+
+    /** Returns what its file occupies, which is more than its length where pages are huge. */
+    long storedBytes() {
+        return storedBytes;
+    }
+
+    /** Returns the array's name within its dataset. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns element type, order and shape. */
+    public NpyHeader header() {
+        return header;
+    }
+
+    /** Returns the length of the data in bytes. */
+    public long byteSize() {
+        return header.byteSize();
+    }
+
+    /** Writes what remains in a buffer, as it is in memory, {@code offset} bytes after the start of the data. */
+    public void write(long offset, ByteBuffer bytes) {
+        Objects.checkFromIndexSize(offset, bytes.remaining(), byteSize());
+        try {
+            writeAt(dataOffset + offset, bytes);
+        } catch (IOException e) {
+            throw failed(name, e);
+        }
+    }
+
+    private void writeAt(long position, ByteBuffer bytes) throws IOException {
+        long at = position;
+        while (bytes.hasRemaining()) {
+            at += channel.write(bytes, at);
+        }
+    }
+
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw failed(name, e);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+package dev.larder.internal;
+
+import dev.larder.column.ColumnArray;
+import dev.larder.column.ColumnBuilder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.Names;
+import dev.larder.npy.NpyHeader;
+import dev.larder.posix.Posix;
+import dev.larder.protocol.BuildTurn;
+import dev.larder.protocol.ControlClient;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.NewFilesRequest.NewFile;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Request;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
+ * process, it leaves nothing behind, and whoever waits for the same dataset builds it.
+ *
+ * <p>Several threads may add arrays and fill them; one of them publishes when all are done.
+ */
+public final class DatasetUpload implements AutoCloseable {
+    private static final int COPY_STEP_BYTES = 256 << 10;
+
+    private final Posix posix;
+    private final String dataset;
+    private final BuildTurn turn;
+    private final Path folder;
+    private final Map<String, ArrayFile> files = new LinkedHashMap<>();
+    private final Map<String, ColumnPart> parts = new HashMap<>();
+    private final boolean isOurs;
+    private final BuildRoom room;
+    private final Set<String> made = new HashSet<>();
+    private boolean open = true;
+
+    /**
+     * Takes the turn over.
+     *
+     * @param grantedBytes how much space was set aside with it
+     */
+    private DatasetUpload(Posix posix, String dataset, BuildTurn turn, long grantedBytes) {
+        this.room = new BuildRoom(turn::makeRoom, grantedBytes);
+        this.posix = posix;
+        this.dataset = dataset;
+        this.turn = turn;
+        this.folder = Path.of(turn.folder());
+        this.isOurs = Files.isWritable(folder);
+    }
+
+    /**
+     * Starts a build when nobody else builds or loads the dataset any more. The caller closes it.
+     *
+     * @return nothing where the dataset is resident by then and the request does not replace it
+     */
+    public static Optional<DatasetUpload> begin(Path store, Request.Create request) {
+        Names.requireDataset(request.name());
+        return ControlClient.at(store)
+                .create(request, ProgressListener.NONE)
+                .map(turn -> new DatasetUpload(Posix.system(), request.name(), turn, request.bytes()));
+    }
+
+    /** Returns the name of the dataset. */
+    public String name() {
+        return dataset;
+    }
+
+    /**
+     * Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. In the
+     * store of another user only this process can add arrays.
+     */
+    public Path folder() {
+        return folder;
+    }
+
+    /** Adds an array of zeros, to be filled. */
+    public synchronized ArrayFile array(String array, NpyHeader header) {
+        requireOpen();
+        String objection = Names.arrayObjection(array);
+        if (objection != null) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "bad name for an array")
+                    .with("array", Names.printable(array))
+                    .with("reason", objection)
+                    .remedy("use letters, digits, + . _ - = and / between levels");
+        }
+        if (files.containsKey(array)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays of one name")
+                    .with("dataset", dataset)
+                    .with("array", array)
+                    .remedy("give them different names");
+        }
+        if (!isOurs && !made.contains(array)) {
+            announce(Map.of(array, header), Map.of());
+        }
+        long fileBytes = ArrayFile.fileBytes(header);
+        if (isOurs) { // else the daemon has made room with the file
+            room.take(fileBytes);
+        }
+        ArrayFile file = ArrayFile.create(posix, folder, array, header);
+        room.note(fileBytes, file.storedBytes());
+        files.put(array, file);
+        return file;
+    }
+
+    /**
+     * Tells the daemon which arrays will be added, which saves a question for each in a store that another user lets this one load
+     * into; does nothing in one's own.
+     *
+     * @param headers what they are, by name
+     * @param sources where they come from, by name, for people; those that are computed are not in it
+     */
+    public synchronized void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
+        requireOpen();
+        if (isOurs) {
+            return;
+        }
+        turn.makeFiles(headers.entrySet().stream()
+                .map(array -> new NewFile(
+                        array.getKey(),
+                        ArrayFile.fileBytes(array.getValue()),
+                        sources.getOrDefault(array.getKey(), "")))
+                .toList());
+        made.addAll(headers.keySet());
+    }
+
+    /** Adds a column with the rows or keys that a builder has taken. After that the builder can only be closed, by its caller. */
+    public void add(String column, ColumnBuilder rows) throws IOException {
+        for (ColumnArray array : rows.arrays(column)) {
+            try (array;
+                    ReadableByteChannel data = array.open()) {
+                add(array.name(), array.header(), data, ColumnPart.valueOf(array.part()));
+            }
+        }
+    }
+
+    /**
+     * Adds an array with the data that a channel delivers, exactly as long as the header says. The channel is not closed. Where this
+     * fails the build is given up.
+     *
+     * @param part which part of a column it is, if it is one
+     */
+    public void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
+        ArrayFile file = array(array, header);
+        try {
+            fill(file, data);
+            file.close(); // there may be more arrays than a process can have open
+        } catch (IOException | RuntimeException | Error e) {
+            close(); // what is half an array must not be published with the others
+            throw e;
+        }
+        if (part != ColumnPart.NONE) {
+            addPart(array, part);
+        }
+    }
+
+    private synchronized void addPart(String array, ColumnPart part) {
+        parts.put(array, part);
+    }
+
+    private void fill(ArrayFile file, ReadableByteChannel data) throws IOException {
+        ByteBuffer step = ByteBuffer.allocateDirect((int) Math.min(COPY_STEP_BYTES, Math.max(1, file.byteSize())));
+        long at = 0;
+        while (data.read(step.clear()) >= 0) {
+            step.flip();
+            int length = step.remaining();
+            if (length > file.byteSize() - at) {
+                throw wrongLength(file, "more than " + file.byteSize());
+            }
+            file.write(at, step);
+            at += length;
+        }
+        if (at < file.byteSize()) {
+            throw wrongLength(file, Long.toString(at));
+        }
+    }
+
+    private LarderException wrongLength(ArrayFile file, String found) {
+        return Failure.of(ErrorCode.BAD_INPUT, "data does not fit its header")
+                .with("dataset", dataset)
+                .with("array", file.name())
+                .with("bytes", found)
+                .with("expected", file.byteSize())
+                .remedy("check dtype and shape");
+    }
+
+    /**
+     * Makes everything visible at once as the dataset's newest version, and closes this. Nothing can be written any more. Tells how
+     * far that is, and returns the daemon's answer.
+     */
+    public Done publish(ProgressListener listener) {
+        requireOpen();
+        try {
+            files.values().forEach(ArrayFile::close);
+            return turn.publish(parts, listener);
+        } finally {
+            close();
+        }
+    }
+
+    private void requireOpen() {
+        if (!open) {
+            throw new IllegalStateException("builder is closed: dataset=" + dataset);
+        }
+    }
+
+    /** Gives up what was not published. Idempotent. */
+    @Override
+    public synchronized void close() {
+        if (open) {
+            open = false;
+            try {
+                files.values().forEach(ArrayFile::close);
+            } finally {
+                turn.close();
+            }
+        }
+    }
+}
