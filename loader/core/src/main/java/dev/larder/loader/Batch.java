@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * the loop over its epoch moves on, the epoch ends or the loader is closed, whichever comes first; {@link #keep} exempts it
  * from the loop and the end of the epoch. An open batch may be read and closed by any thread.
  *
- * <p>Every method of a batch that is not open throws {@link IllegalStateException}, but for {@link #isOpen} and {@link #close}.
- * Batch objects are used again: this holds for at least 256 batches more.
+ * <p>Every method of a batch that is not open throws {@link IllegalStateException}, but for {@link #isOpen} and {@link #close}. That
+ * holds for ever where the batch was kept. Other batch objects are used again: it holds for at least 256 batches more, so let go of
+ * them when the loop moves on.
  */
 public final class Batch implements AutoCloseable {
     private final Ring ring;
@@ -22,6 +23,10 @@ public final class Batch implements AutoCloseable {
     private final List<BatchArray> arrays;
     private @Nullable Slot slot;
     private volatile boolean kept;
+
+    /** Whether somebody has kept it, and may call it at any time. */
+    private volatile boolean held;
+
     private volatile boolean open;
 
     Batch(Ring ring, Source source, States states) {
@@ -119,6 +124,7 @@ public final class Batch implements AutoCloseable {
      */
     public Batch keep() {
         slot();
+        held = true;
         kept = true;
         return this;
     }
@@ -138,9 +144,14 @@ public final class Batch implements AutoCloseable {
         return kept;
     }
 
+    boolean isHeld() {
+        return held;
+    }
+
     void open(Slot filled, boolean keep) {
         slot = filled;
         kept = keep;
+        held = false;
         open = true;
     }
 

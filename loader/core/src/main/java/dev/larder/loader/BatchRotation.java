@@ -1,7 +1,9 @@
 package dev.larder.loader;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Hands out {@link Batch} objects in turn, so that none is created per batch and a closed one stays recognisable.
  *
  * <p>A batch object is used again, but only after at least {@link #REST} others: whoever still holds a closed batch gets an
- * exception from it until then, not the data of another batch. To make that hold for ever would cost a new object per batch.
+ * exception from it until then, not the data of another batch. One that was kept is never used again, as its holder may have it
+ * for any time: its close() could close somebody else's batch. A new object takes its place, which only keeping costs.
  *
  * <p>Guarded by the ring.
  */
@@ -17,20 +20,23 @@ final class BatchRotation {
     /** How many batches a closed batch object rests at least. */
     static final int REST = 256;
 
-    private final List<Batch> batches;
+    private final Supplier<Batch> fresh;
+
+    /** Those that are open; at most as many as there are slots. */
+    private final List<Batch> open;
 
     /** Those that are closed, the one that has rested longest first. */
     private final ArrayDeque<Batch> resting;
 
     BatchRotation(Ring ring, Source source, States states, int depth) {
-        batches = Stream.generate(() -> new Batch(ring, source, states))
-                .limit(REST + depth)
-                .toList();
-        resting = new ArrayDeque<>(batches);
+        fresh = () -> new Batch(ring, source, states);
+        open = new ArrayList<>(depth);
+        resting = new ArrayDeque<>(Stream.generate(fresh).limit(REST + depth).toList());
     }
 
     Batch open(Slot slot, boolean kept) {
-        Batch batch = resting.removeFirst(); // at most as many are open as there are slots
+        Batch batch = resting.removeFirst();
+        open.add(batch);
         batch.open(slot, kept);
         return batch;
     }
@@ -41,15 +47,17 @@ final class BatchRotation {
         if (!batch.isOpen()) {
             return null;
         }
-        resting.addLast(batch);
+        open.remove(batch);
+        resting.addLast(batch.isHeld() ? fresh.get() : batch);
         return batch.invalidate();
     }
 
-    List<Batch> all() {
-        return batches;
+    /** Returns those that are open, as a list that closing them does not change. */
+    List<Batch> allOpen() {
+        return List.copyOf(open);
     }
 
     int openCount() {
-        return batches.size() - resting.size();
+        return open.size();
     }
 }

@@ -140,7 +140,7 @@ final class Ring {
             slot.abandoned = true;
             recycle(slot);
         }
-        for (Batch batch : batches.all()) {
+        for (Batch batch : batches.allOpen()) {
             if (!batch.isKept()) {
                 free(batch);
             }
@@ -153,7 +153,7 @@ final class Ring {
         if (!closed) {
             closed = true;
             end();
-            batches.all().forEach(this::free);
+            batches.allOpen().forEach(this::free);
             wakeGatherers(idle.size());
         }
     }

@@ -143,8 +143,11 @@ class BatchTest {
     @Test
     void keptBatchOutlivesItsLoopAndItsEpoch() {
         try (Shelf shelf = Shelf.ofSamples(100, 3);
-                Loader loader =
-                        Loader.over(shelf.dataset).shuffle(0).batch(4).prefetch(2).build()) {
+                Loader loader = Loader.over(shelf.dataset)
+                        .shuffle(0)
+                        .batch(4)
+                        .prefetch(2)
+                        .build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
             List<Integer> before = Shelf.labels(kept);
@@ -154,6 +157,30 @@ class BatchTest {
             assertThat(Shelf.labels(kept)).isEqualTo(before);
             kept.close();
             assertThat(kept.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void closingAKeptBatchTwiceNeverClosesAnother() {
+        try (Shelf shelf = Shelf.ofSamples(4 * (BatchRotation.REST + 100), 3);
+                Loader loader = Loader.over(shelf.dataset).batch(4).prefetch(3).build()) {
+            Batch kept = null;
+            BatchArray labels = null;
+            long count = 0;
+            for (Batch batch : loader.epoch(0)) {
+                if (kept == null) {
+                    kept = batch.keep();
+                    labels = kept.array("labels");
+                    kept.close();
+                }
+                kept.close();
+
+                assertThat(batch.isOpen()).isEqualTo(count > 0);
+                assertThat(kept.isOpen()).isFalse();
+                assertThatThrownBy(labels::buffer).isInstanceOf(IllegalStateException.class);
+                count++;
+            }
+            assertThat(count).isEqualTo(BatchRotation.REST + 100);
         }
     }
 
