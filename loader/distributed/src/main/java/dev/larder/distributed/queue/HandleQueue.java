@@ -1,6 +1,6 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.Bell;
+import dev.larder.distributed.region.EventCount;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
@@ -61,9 +61,9 @@ public final class HandleQueue implements AutoCloseable {
     private final HandleRing ring;
     private final HandleRecord records;
     private final QueueMembers members;
-    private final Bell items;
-    private final Bell room;
-    private final Bell freed;
+    private final EventCount items;
+    private final EventCount room;
+    private final EventCount freed;
     private final AtomicReferenceArray<@Nullable ByteBuffer> buffers;
     private final ReceivedArrays arrays = new ReceivedArrays(this::isHeldHere);
     private final AtomicBoolean open = new AtomicBoolean(true);
@@ -77,9 +77,9 @@ public final class HandleQueue implements AutoCloseable {
         this.ring = new HandleRing(memory, spec.records(), spec.capacity());
         this.records = new HandleRecord(memory, spec.records());
         this.members = new QueueMembers(region, ring, spec.redelivers());
-        this.items = new Bell(memory, QueueDescriptor.ITEMS_BELL_OFFSET);
-        this.room = new Bell(memory, QueueDescriptor.ROOM_BELL_OFFSET);
-        this.freed = new Bell(memory, QueueDescriptor.BUFFERS_BELL_OFFSET);
+        this.items = new EventCount(memory, QueueDescriptor.ITEMS_BELL_OFFSET);
+        this.room = new EventCount(memory, QueueDescriptor.ROOM_BELL_OFFSET);
+        this.freed = new EventCount(memory, QueueDescriptor.BUFFERS_BELL_OFFSET);
         this.buffers = new AtomicReferenceArray<>(spec.buffers());
     }
 
@@ -155,10 +155,10 @@ public final class HandleQueue implements AutoCloseable {
                 return true;
             }
         } while (isWorthLooking(startNs));
-        Bell bell = step == Step.TAKE ? items : step == Step.PUT ? room : freed;
-        QueueWait wait = new QueueWait(this, step.text, bell, Deadline.after(timeout, startNs));
+        EventCount events = step == Step.TAKE ? items : step == Step.PUT ? room : freed;
+        QueueWait wait = new QueueWait(this, step.text, events, Deadline.after(timeout, startNs));
         while (true) {
-            int heard = bell.listen();
+            int heard = events.listen();
             boolean isLast = step == Step.TAKE && isEnded(); // before looking: who ends has put everything
             if (tryStep(step, handle)) {
                 return true;

@@ -1,6 +1,6 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.Bell;
+import dev.larder.distributed.region.EventCount;
 import dev.larder.distributed.region.Interrupts;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
@@ -14,14 +14,14 @@ final class QueueWait {
 
     private final HandleQueue queue;
     private final String step;
-    private final Bell bell;
+    private final EventCount events;
     private final Deadline deadline;
     private long lookedNs = System.nanoTime();
 
-    QueueWait(HandleQueue queue, String step, Bell bell, Deadline deadline) {
+    QueueWait(HandleQueue queue, String step, EventCount events, Deadline deadline) {
         this.queue = queue;
         this.step = step;
-        this.bell = bell;
+        this.events = events;
         this.deadline = deadline;
     }
 
@@ -40,7 +40,7 @@ final class QueueWait {
         if (isOver) {
             throw late();
         }
-        bell.sleep(heard, Math.min(leftNs, LOOK_NS));
+        events.sleep(heard, Math.min(leftNs, LOOK_NS));
     }
 
     private LarderException late() {

@@ -1,6 +1,6 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.distributed.region.Bell;
+import dev.larder.distributed.region.EventCount;
 import dev.larder.distributed.region.Interrupts;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
@@ -46,8 +46,8 @@ public final class SharedLock {
     private final SharedMemory memory;
     private final long offset;
     private final int seat;
-    private final Bell lockBell;
-    private final Bell gateBell;
+    private final EventCount lockEvents;
+    private final EventCount gateEvents;
     private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
     private volatile Beat seen;
 
@@ -57,8 +57,8 @@ public final class SharedLock {
         this.memory = region.memory();
         this.offset = offset;
         this.seat = seat;
-        this.lockBell = new Bell(memory, offset + LockDescriptor.LOCK_BELL_OFFSET);
-        this.gateBell = new Bell(memory, offset + LockDescriptor.GATE_BELL_OFFSET);
+        this.lockEvents = new EventCount(memory, offset + LockDescriptor.LOCK_BELL_OFFSET);
+        this.gateEvents = new EventCount(memory, offset + LockDescriptor.GATE_BELL_OFFSET);
         this.seen = new Beat(beat(), System.nanoTime());
     }
 
@@ -113,7 +113,7 @@ public final class SharedLock {
             }
         }
         while (!region.tryTakeSeat(seat + 1)) {
-            int heard = gateBell.listen();
+            int heard = gateEvents.listen();
             if (region.tryTakeSeat(seat + 1)) {
                 break;
             }
@@ -121,7 +121,7 @@ public final class SharedLock {
             if (hold != null) {
                 return hold;
             }
-            if (!sleep(gateBell, heard, deadline)) {
+            if (!sleep(gateEvents, heard, deadline)) {
                 return tryTake(writes);
             }
         }
@@ -131,7 +131,7 @@ public final class SharedLock {
         } finally {
             memory.putLongVolatile(offset + LockDescriptor.WAITER_OFFSET, 0);
             region.leaveSeat(seat + 1);
-            gateBell.ring();
+            gateEvents.ring();
         }
     }
 
@@ -162,20 +162,20 @@ public final class SharedLock {
     private @Nullable Hold awaitBehindGate(boolean writes, Deadline deadline) {
         while (true) {
             memory.putLongVolatile(offset + LockDescriptor.BEAT_OFFSET, beat() + 1);
-            int heard = lockBell.listen();
+            int heard = lockEvents.listen();
             Hold hold = tryTake(writes);
-            if (hold != null || !sleep(lockBell, heard, deadline)) {
+            if (hold != null || !sleep(lockEvents, heard, deadline)) {
                 return hold;
             }
         }
     }
 
     /** Returns false at once where time is up. */
-    private boolean sleep(Bell bell, int heard, Deadline deadline) {
+    private boolean sleep(EventCount events, int heard, Deadline deadline) {
         Interrupts.requireNone("lock", region.name());
         long leftNs = deadline.remainingNanos();
         if (leftNs > 0) {
-            bell.sleep(heard, Math.min(leftNs, LOOK_NS));
+            events.sleep(heard, Math.min(leftNs, LOOK_NS));
         }
         return leftNs > 0;
     }
@@ -305,7 +305,7 @@ public final class SharedLock {
                 memory.compareAndSetLong(readerOffset(place), PID, 0);
             }
             region.leaveSeat(seat);
-            lockBell.ring();
+            lockEvents.ring();
         }
     }
 }

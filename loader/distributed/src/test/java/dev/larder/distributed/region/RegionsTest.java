@@ -155,15 +155,15 @@ class RegionsTest {
     void aBellWakesWhoListensAndCostsNothingOtherwise() {
         try (Regions one = FolderRegions.in(regions);
                 Region region = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
-            Bell bell = new Bell(region.memory(), 64);
-            bell.ring();
+            EventCount events = new EventCount(region.memory(), 64);
+            events.ring();
             assertThat(region.memory().getInt(64)).isZero();
-            int heard = bell.listen();
-            assertThat(bell.listen()).isEqualTo(heard);
+            int heard = events.listen();
+            assertThat(events.listen()).isEqualTo(heard);
             CompletableFuture<Void> sleeper =
-                    CompletableFuture.runAsync(() -> bell.sleep(heard, TimeUnit.SECONDS.toNanos(30)));
+                    CompletableFuture.runAsync(() -> events.sleep(heard, TimeUnit.SECONDS.toNanos(30)));
 
-            bell.ring();
+            events.ring();
 
             assertThat(sleeper).succeedsWithin(Duration.ofSeconds(5));
             assertThat(region.memory().getInt(64)).isEqualTo(2);

@@ -3,25 +3,25 @@ package dev.larder.distributed.region;
 import java.lang.invoke.VarHandle;
 
 /**
- * A word of shared memory at which those who wait sleep until somebody rings. Nothing in it can be left behind in a way that keeps
- * others waiting for long: who is killed on the way to waking them leaves them asleep until their own time is up. So sleeps are short,
- * some milliseconds, and whoever waits looks again after each.
+ * An event count: a word of shared memory at which those who wait sleep until somebody rings. Nothing in it can be left behind in a
+ * way that keeps others waiting for long: who is killed on the way to waking them leaves them asleep until their own time is up. So
+ * sleeps are short, some milliseconds, and whoever waits looks again after each.
  *
  * <pre>
- *   waiting:  heard = bell.listen(); look whether it is time; bell.sleep(heard, …); look again
- *   ringing:  change what they wait for; bell.ring()
+ *   waiting:  heard = events.listen(); look whether it is time; events.sleep(heard, …); look again
+ *   ringing:  change what they wait for; events.ring()
  * </pre>
  *
  * The word counts rings in steps of 2; its lowest bit says that somebody listens. Zero at first. Thread-safe.
  */
-public final class Bell {
+public final class EventCount {
     private static final int LISTENED_TO = 1;
 
     private final SharedMemory memory;
     private final long offset;
 
     /** Uses four bytes of zeros at a multiple of four. */
-    public Bell(SharedMemory memory, long offset) {
+    public EventCount(SharedMemory memory, long offset) {
         this.memory = memory;
         this.offset = offset;
     }
