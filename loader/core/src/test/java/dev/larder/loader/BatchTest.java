@@ -164,21 +164,18 @@ class BatchTest {
     void closingAKeptBatchTwiceNeverClosesAnother() {
         try (Shelf shelf = Shelf.ofSamples(4 * (BatchRotation.REST + 100), 3);
                 Loader loader = Loader.over(shelf.dataset).batch(4).prefetch(3).build()) {
-            Batch kept = null;
-            BatchArray labels = null;
-            long count = 0;
-            for (Batch batch : loader.epoch(0)) {
-                if (kept == null) {
-                    kept = batch.keep();
-                    labels = kept.array("labels");
-                    kept.close();
-                }
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch kept = batches.next().keep();
+            BatchArray labels = kept.array("labels");
+            kept.close();
+            int count = 1;
+            for (; batches.hasNext(); count++) {
+                Batch batch = batches.next();
                 kept.close();
 
-                assertThat(batch.isOpen()).isEqualTo(count > 0);
+                assertThat(batch.isOpen()).isTrue();
                 assertThat(kept.isOpen()).isFalse();
                 assertThatThrownBy(labels::buffer).isInstanceOf(IllegalStateException.class);
-                count++;
             }
             assertThat(count).isEqualTo(BatchRotation.REST + 100);
         }
