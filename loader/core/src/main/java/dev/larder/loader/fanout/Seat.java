@@ -97,8 +97,11 @@ final class Seat implements AutoCloseable {
     }
 
     private void write(int offset, int length) {
-        bulk.write(descriptor, offset, pageAddress + offset, length);
-        Reference.reachabilityFence(page); // whose memory goes when nobody can reach it
+        try {
+            bulk.write(descriptor, offset, pageAddress + offset, length);
+        } finally {
+            Reference.reachabilityFence(page); // whose memory goes when nobody can reach it
+        }
     }
 
     /** Gets up. Idempotent. */
