@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,7 +46,7 @@ class UsageTest {
 
         whole.forEach((name, wanted) -> {
             CommandLine larder = LarderCommand.commandLine(name);
-            CommandLine subcommand = larder.getSubcommands().get(name);
+            CommandLine subcommand = Objects.requireNonNull(larder.getSubcommands().get(name));
             assertThat(subcommand.getCommandSpec().userObject())
                     .hasSameClassAs(wanted.getCommandSpec().userObject());
             assertThat(subcommand.getUsageMessage()).isEqualTo(wanted.getUsageMessage());
