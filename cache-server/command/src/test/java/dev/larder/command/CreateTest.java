@@ -2,17 +2,14 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Other programs build datasets through the command. */
-@ExtendWith(LeavesNothingBehind.class)
 class CreateTest {
     @Test
     void whatAProgramWritesIsPublishedWhenItSaysSo() {

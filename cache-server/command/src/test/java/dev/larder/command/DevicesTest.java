@@ -16,13 +16,11 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each machine is made up by its environment, so each command is a process of its own. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class DevicesTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 

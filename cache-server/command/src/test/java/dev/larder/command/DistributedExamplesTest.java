@@ -7,7 +7,6 @@ import dev.larder.examples.distributed.BucketSteps;
 import dev.larder.examples.distributed.DataParallelTrainer;
 import dev.larder.examples.distributed.HandlePipeline;
 import dev.larder.examples.distributed.HogwildTrainer;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,11 +16,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The programs of several processes, launched as their descriptions say, in small form, on one daemon. */
-@ExtendWith(LeavesNothingBehind.class)
 class DistributedExamplesTest {
     /** The sum of all pixels of the first 20,000 training images, as numpy has it. */
     private static final long PIXELS_OF_20000 = 1_142_624_448L;

@@ -30,7 +30,6 @@ import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -39,7 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>Commands run in a folder with the files that the documents name, on a daemon that has {@code mnist}; a block that serves by
  * itself gets a store of its own, and so do those after it in the same document.
  */
-@ExtendWith(LeavesNothingBehind.class)
 class DocumentsTest {
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
     private static final Set<String> SHELL = Set.of("sh", "bash", "console");

@@ -11,11 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Some rounds of the fault matrix; all of it is {@code bench/soak/matrix}. */
-@ExtendWith(LeavesNothingBehind.class)
 class FaultMatrixTest {
     private static final Path SOAK =
             Path.of("../../bench/soak").toAbsolutePath().normalize();

@@ -20,11 +20,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Leaves stores behind as daemons do that are killed, and sees which of them go. */
-@ExtendWith(LeavesNothingBehind.class)
 class GcTest {
     private static final List<String> OWN_PIDS = List.of("unshare", "--pid", "--fork", "--kill-child", "--mount-proc");
 

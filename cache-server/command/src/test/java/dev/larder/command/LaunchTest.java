@@ -17,13 +17,11 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Launches ranks, and kills, stops and floods whatever takes part. */
-@ExtendWith(LeavesNothingBehind.class)
 class LaunchTest {
     /** A rank with a child and a daemon, all deaf to polite signals; says the pids of the three. */
     private static final String DEAF_FAMILY = "trap '' TERM INT HUP; sleep 600 & echo pid $!;"

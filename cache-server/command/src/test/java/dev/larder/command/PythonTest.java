@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.posix.Posix;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,13 +14,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the tests of {@code ops/python/larder.py}, which say what they test by themselves. */
-@ExtendWith(LeavesNothingBehind.class)
 class PythonTest {
     private static final Path TESTS =
             Path.of("../../ops/python").toAbsolutePath().normalize();

@@ -13,19 +13,16 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Regions as programs use them, of a daemon in a process of its own. */
-@ExtendWith(LeavesNothingBehind.class)
 class RegionsEndToEndTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

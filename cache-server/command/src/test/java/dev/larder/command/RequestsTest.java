@@ -9,7 +9,6 @@ import com.google.gson.JsonParser;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.npy.Dtype;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,11 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Asks a real daemon for everything that the commands offer. */
-@ExtendWith(LeavesNothingBehind.class)
 class RequestsTest {
     @TempDir
     Path folder;

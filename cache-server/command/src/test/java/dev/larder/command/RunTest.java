@@ -14,14 +14,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 /** Becomes other programs, and looks at what they find. */
-@ExtendWith(LeavesNothingBehind.class)
 class RunTest {
     @TempDir
     Path folder;

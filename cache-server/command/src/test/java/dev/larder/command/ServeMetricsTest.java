@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
@@ -18,11 +17,9 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Metrics and logs of daemons that run as users run them. */
-@ExtendWith(LeavesNothingBehind.class)
 class ServeMetricsTest {
     private static final Pattern ADDRESS =
             Pattern.compile("(?m)^Metrics: (http://127.0.0.1:\\d+/metrics\\?token=\\S+)$");

@@ -8,13 +8,11 @@ import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs daemons as users do, and ends them in every way. */
-@ExtendWith(LeavesNothingBehind.class)
 class ServeTest {
     private static final long LARGE = 512L << 20;
 

@@ -12,19 +12,16 @@ import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.distributed.shared.SharedArraySpec;
 import dev.larder.npy.Dtype;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.File;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared arrays and queues as programs use them, with a daemon in a process of its own. */
-@ExtendWith(LeavesNothingBehind.class)
 class SharedMemoryEndToEndTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Dtype FLOAT = Dtype.parse("<f4");

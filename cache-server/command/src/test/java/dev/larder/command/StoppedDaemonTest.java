@@ -2,12 +2,9 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.testing.LeavesNothingBehind;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What commands say of a daemon that a signal has stopped. */
-@ExtendWith(LeavesNothingBehind.class)
 class StoppedDaemonTest {
     @Test
     void itsPidAndWhatWakesItAreNamed() {

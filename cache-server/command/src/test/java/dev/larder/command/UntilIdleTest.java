@@ -3,15 +3,12 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Daemons that end by themselves. */
-@ExtendWith(LeavesNothingBehind.class)
 class UntilIdleTest {
     private static final Duration LIMIT = Duration.ofSeconds(2);
 

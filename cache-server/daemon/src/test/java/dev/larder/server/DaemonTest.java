@@ -46,8 +46,8 @@ class DaemonTest {
     private ControlClient control;
 
     @BeforeEach
-    void start() throws IOException {
-        store = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
+    void start() {
+        store = LeavesNothingBehind.newFolder();
         daemon = Daemon.start(new DaemonConfig(store, OptionalLong.empty(), 2));
         control = ControlClient.at(store);
     }

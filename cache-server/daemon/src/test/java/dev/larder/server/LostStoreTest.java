@@ -7,7 +7,6 @@ import dev.larder.client.Larder;
 import dev.larder.layout.CountersDescriptor;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.server.metrics.Counter;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -20,12 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stores that are replaced, filled or damaged by others, under a daemon or between two. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class LostStoreTest {
     @TempDir
     Path sources;

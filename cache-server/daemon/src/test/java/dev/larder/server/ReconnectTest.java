@@ -11,7 +11,6 @@ import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.protocol.Progress;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -20,12 +19,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients whose daemon is killed under them. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class ReconnectTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
 

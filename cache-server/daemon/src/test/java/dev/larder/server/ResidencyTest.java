@@ -13,7 +13,6 @@ import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Retention;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,11 +26,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What stays in a store of little room, what leaves it, and what comes back. */
-@ExtendWith(LeavesNothingBehind.class)
 class ResidencyTest {
     private static final int MIB = 1 << 20;
 

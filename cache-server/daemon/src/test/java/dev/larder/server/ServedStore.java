@@ -42,11 +42,7 @@ final class ServedStore implements AutoCloseable {
 
     /** Makes one in {@code /dev/shm}; the folder is there and empty. */
     static ServedStore create() {
-        try {
-            return new ServedStore(Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix()));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return new ServedStore(LeavesNothingBehind.newFolder());
     }
 
     /** Makes one in a folder that the test has chosen. */

@@ -7,17 +7,14 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Versions under live readers, by number and by digest. */
-@ExtendWith(LeavesNothingBehind.class)
 class VersionsTest {
     @TempDir
     Path sources;

@@ -9,7 +9,6 @@ import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.FixtureArray;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.StoreFixture;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,12 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order of an epoch takes 4 bytes a row, and there is one at a time, whoever still holds the epochs before. */
-@ExtendWith(LeavesNothingBehind.class)
 class OrderMemoryTest {
     private static final int ROWS = 8_000_000;
     private static final String HEAP = "-Xmx60m"; // 32 MB for one order, no room for two

@@ -7,7 +7,6 @@ import dev.larder.client.Larder;
 import dev.larder.loader.device.Device;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.FixtureArray;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.StoreFixture;
 import java.io.File;
 import java.nio.file.Path;
@@ -15,10 +14,8 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What a trainer without an SLF4J provider is told: what there is to be warned of, and nothing else. */
-@ExtendWith(LeavesNothingBehind.class)
 class WarningsTest {
     @Test
     void aLoaderWithoutBatchesSaysSoOnStandardErrorOnce() {

@@ -2,7 +2,6 @@ package dev.larder.distributed;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,14 +9,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares collectives with loops over single elements, of all types and many lengths: around blocks, parts, chunks, and 0. */
-@ExtendWith(LeavesNothingBehind.class)
 class CollectivesModelTest {
     private static final int CHUNK_BYTE_SIZE = 24 * 1024;
     private static final int[] LENGTHS = {0, 1, 3, 31, 1000, 2048, 4097, 6144, 13_000};

@@ -10,17 +10,14 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.testing.LeavesNothingBehind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Ends of groups, and of waits, at moments when something else goes on. */
-@ExtendWith(LeavesNothingBehind.class)
 class GroupEndsTest {
     private static final GroupSpec.Waits WAITS =
             new GroupSpec.Waits(100, Duration.ofSeconds(10), Duration.ofSeconds(10));

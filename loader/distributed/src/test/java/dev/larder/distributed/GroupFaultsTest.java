@@ -12,7 +12,6 @@ import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -28,14 +27,12 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@ExtendWith(LeavesNothingBehind.class)
 class GroupFaultsTest {
     private static final Duration SHORT = Duration.ofMillis(300);
 

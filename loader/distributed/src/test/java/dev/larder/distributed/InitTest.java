@@ -3,13 +3,10 @@ package dev.larder.distributed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-@ExtendWith(LeavesNothingBehind.class)
 class InitTest {
     @TempDir
     Path folder;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.time.Duration;
@@ -13,12 +12,10 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Kills and stops ranks in the middle of random calls.
  */
-@ExtendWith(LeavesNothingBehind.class)
 class KilledRanksTest {
     private static final Rounds ROUNDS = Rounds.of("killed ranks", 10);
     private static final Duration NOTICE = Duration.ofSeconds(15); // by the death, not by the deadline of 30 s

@@ -11,7 +11,6 @@ import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
 import dev.larder.posix.RawMemory;
-import dev.larder.testing.LeavesNothingBehind;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -27,9 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(LeavesNothingBehind.class)
 class ProcessGroupTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int CHUNK_BYTE_SIZE = 64 * 1024;

@@ -8,16 +8,13 @@ import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.error.LarderException;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Ranks that do not come to a subgroup which they have agreed on; the others would wait 5 minutes for them to join. */
-@ExtendWith(LeavesNothingBehind.class)
 class SubgroupFaultsTest {
     private static final Duration NOTICE = Duration.ofSeconds(15);
 

@@ -9,7 +9,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.launch.grid.Axis;
 import dev.larder.launch.grid.GridPlan;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,10 +17,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-@ExtendWith(LeavesNothingBehind.class)
 class GridJournalTest {
     private static final Begun BEGUN = new Begun(
             new GridPlan(List.of(new Axis("x", List.of("ü\n\"", ""))), List.of("t", "{x}")),

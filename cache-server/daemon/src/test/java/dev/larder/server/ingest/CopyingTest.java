@@ -48,7 +48,7 @@ class CopyingTest {
     @BeforeEach
     void open() throws IOException {
         file = Files.write(sources.resolve("file"), new byte[1]);
-        root = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
+        root = LeavesNothingBehind.newFolder();
         store = Store.open(new StoreLayout(root), OptionalLong.of(1L << 40), Optional.empty());
         version = store.newIncoming("d", Provenance.computed(0));
     }

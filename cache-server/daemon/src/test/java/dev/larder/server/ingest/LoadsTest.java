@@ -12,7 +12,6 @@ import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.Publisher;
 import dev.larder.server.store.Reservation;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -24,11 +23,9 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Builds that begin, are refused or given up. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class LoadsTest {
     private static final Publisher ADA = Publisher.member(4101, "ada");
 

@@ -9,7 +9,6 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Publisher;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -20,11 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Versions that an earlier boot left, and what the comparison with their checksums makes of them. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class RecheckTest {
     private static final Provenance COMPUTED = Provenance.computed(0);
 

@@ -10,7 +10,6 @@ import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -22,14 +21,12 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Texts whose size nobody knows before they have been read. */
 @Timeout(60)
-@ExtendWith(LeavesNothingBehind.class)
 class UnpackedTextTest {
     private static final int ROOM_VERSIONS = 160; // 10 MiB
 

@@ -7,7 +7,6 @@ import dev.larder.server.catalog.Catalog;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,12 +14,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a catalog refuses costs that entry alone. */
 @Timeout(60)
-@ExtendWith(LeavesNothingBehind.class)
 class CatalogKeeperTest {
     private static final int TOO_MANY = 16_384;
 

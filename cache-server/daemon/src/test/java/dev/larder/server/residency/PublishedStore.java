@@ -50,12 +50,7 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Makes one with room for so many versions. */
     public static PublishedStore withRoomFor(int versions) {
-        try {
-            Path root = Files.createTempDirectory(Path.of("/dev/shm"), LeavesNothingBehind.prefix());
-            return new PublishedStore(root, versions * VERSION_BYTES);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return new PublishedStore(LeavesNothingBehind.newFolder(), versions * VERSION_BYTES);
     }
 
     /** Returns another one over the same store, as a daemon has that starts after an unclean stop. */

@@ -10,7 +10,6 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -26,11 +25,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Versions that are asked for, pinned, removed or damaged just while something else is done with them. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class ResidencyFaultsTest {
     private static final Provenance COMPUTED = Provenance.computed(0);
 

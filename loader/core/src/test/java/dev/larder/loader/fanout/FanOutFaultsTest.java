@@ -21,11 +21,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-@ExtendWith(LeavesNothingBehind.class)
 class FanOutFaultsTest {
     private static final Logger LOG = LoggerFactory.getLogger(FanOutFaultsTest.class);
     private static final int SEATS = 4;

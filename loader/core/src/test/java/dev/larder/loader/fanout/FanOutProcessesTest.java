@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.Random;
@@ -15,11 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-@ExtendWith(LeavesNothingBehind.class)
 class FanOutProcessesTest {
     private static final Logger LOG = LoggerFactory.getLogger(FanOutProcessesTest.class);
     private static final int PRODUCERS_KILLED = 20;

@@ -11,7 +11,6 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.posix.Posix;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -30,9 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(LeavesNothingBehind.class)
 class FanOutTest {
     private static final Duration SOON = Duration.ofMillis(300);
 

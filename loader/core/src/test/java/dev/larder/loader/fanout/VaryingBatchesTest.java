@@ -22,7 +22,6 @@ import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.TokenBudget;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.StoreFixture;
 import dev.larder.testing.TinyTmpfs;
 import java.nio.ByteBuffer;
@@ -41,13 +40,11 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Rows of log-normal lengths, in every way in which a loader makes batches of them, through a ring. */
-@ExtendWith(LeavesNothingBehind.class)
 class VaryingBatchesTest {
     private static final int ROWS = 200;
     private static final int BATCH = 16;

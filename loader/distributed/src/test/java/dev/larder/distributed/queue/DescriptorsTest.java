@@ -7,7 +7,6 @@ import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.npy.Dtype;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,9 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(LeavesNothingBehind.class)
 class DescriptorsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -9,7 +9,6 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,10 +23,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What the members of a queue do when another is killed, or stopped, at whatever it was doing. */
-@ExtendWith(LeavesNothingBehind.class)
 class DyingMembersTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SOON = Duration.ofSeconds(10);

@@ -12,7 +12,6 @@ import dev.larder.distributed.shared.SharedArray;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
-import dev.larder.testing.LeavesNothingBehind;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -24,9 +23,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(LeavesNothingBehind.class)
 class HandleQueueTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
     private static final Duration PATIENCE = Duration.ofSeconds(60);

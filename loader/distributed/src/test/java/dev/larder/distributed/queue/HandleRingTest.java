@@ -9,17 +9,14 @@ import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
-import dev.larder.testing.LeavesNothingBehind;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The ring as it looks after a member died between two steps of it. */
-@ExtendWith(LeavesNothingBehind.class)
 class HandleRingTest {
     private static final int RECORDS = 4;
     private static final int CAPACITY = 3;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
 import dev.larder.layout.RegionDescriptor;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -17,10 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-@ExtendWith(LeavesNothingBehind.class)
 class RegionsTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final RegionSpec SPEC = new RegionSpec("weights", "test", 8192, SharingStrategy.FILE);

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,13 +16,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Ranks that meet at a file, and what others left there. */
-@ExtendWith(LeavesNothingBehind.class)
 class FileMeetingTest {
     private static final Duration SHORT = Duration.ofMillis(300);
     private static final long NOBODYS_START = 1;

@@ -7,16 +7,13 @@ import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
 import dev.larder.launch.process.Launcher;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What our launcher says in the environment is what ranks meet by: two modules that know nothing of each other. */
-@ExtendWith(LeavesNothingBehind.class)
 class LaunchedRanksTest {
     @Test
     void ranksOfOneAttemptMeetWithOneKeyAndThoseOfTheNextWithAnother() {

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -17,10 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Ranks that meet by TCP, and strangers that come between. */
-@ExtendWith(LeavesNothingBehind.class)
 class TcpMeetingTest {
     private static final Duration SHORT = Duration.ofMillis(400);
 

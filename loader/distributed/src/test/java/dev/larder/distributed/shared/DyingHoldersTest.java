@@ -9,7 +9,6 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,10 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What other processes do when one is killed, or stopped, with a lock in its hands or in the middle of publishing. */
-@ExtendWith(LeavesNothingBehind.class)
 class DyingHoldersTest {
     private static final Dtype LONG = Dtype.parse("<i8");
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -9,7 +9,6 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
@@ -19,9 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(LeavesNothingBehind.class)
 class SharedArrayTest {
     private static final Dtype FLOAT = Dtype.parse("<f4");
     private static final Dtype LONG = Dtype.parse("<i8");

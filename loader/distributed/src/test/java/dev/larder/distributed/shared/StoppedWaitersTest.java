@@ -9,7 +9,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Rounds;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,10 +19,8 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What a process costs others that is stopped, or killed, while it waits for a lock: no more than a moment. */
-@ExtendWith(LeavesNothingBehind.class)
 class StoppedWaitersTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final Duration MOMENT = Duration.ofSeconds(2);

@@ -7,17 +7,14 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.launch.process.Ending;
 import dev.larder.launch.process.OutputLine;
 import dev.larder.launch.process.Slot;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-@ExtendWith(LeavesNothingBehind.class)
 class GridRunTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -9,7 +9,6 @@ import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.Exited;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.Signalled;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,12 +20,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@ExtendWith(LeavesNothingBehind.class)
 class ChildProcessTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -3,17 +3,14 @@ package dev.larder.launch.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Kills those who start and guard processes, and looks at what is left. */
-@ExtendWith(LeavesNothingBehind.class)
 class KilledStarterTest {
     /** A child, and a daemon: an orphan with a session of its own. */
     private static final String FAMILY = "trap '' TERM HUP; sleep 600 & echo kin $!; "

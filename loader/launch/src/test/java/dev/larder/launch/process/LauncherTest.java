@@ -9,7 +9,6 @@ import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.Exited;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.Signalled;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -25,11 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Ranks of a launch, and what becomes of them when one fails. */
-@ExtendWith(LeavesNothingBehind.class)
 class LauncherTest {
     private static final String WAIT = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
 

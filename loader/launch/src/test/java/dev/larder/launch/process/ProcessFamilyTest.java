@@ -2,13 +2,10 @@ package dev.larder.launch.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(LeavesNothingBehind.class)
 class ProcessFamilyTest {
     private static final int CHILDREN = 47;
 

@@ -8,7 +8,6 @@ import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.Exited;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.Signalled;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,10 +21,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-@ExtendWith(LeavesNothingBehind.class)
 class ProcessPoolTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

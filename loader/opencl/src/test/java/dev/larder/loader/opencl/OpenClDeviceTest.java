@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.Fence;
-import dev.larder.testing.LeavesNothingBehind;
 import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.Sizeof;
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Timeout(300)
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClDeviceTest {
     private final cl_device_id device = OpenClDevices.list().get(0).device();
     private cl_context context = new cl_context();

@@ -8,7 +8,6 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Timeout(300)
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClLifetimeTest {
     private static final long MOST_BYTES_PER_BATCH = 2048;
     private static final long MOST_GROWTH_BYTES = 64L << 20;

@@ -12,7 +12,6 @@ import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel.Rows;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -32,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(300)
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClMemoryTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 4095, 4096, 1_000_003})

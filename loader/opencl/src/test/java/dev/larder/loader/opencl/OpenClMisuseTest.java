@@ -9,7 +9,6 @@ import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel.Rows;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.List;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Timeout(300)
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClMisuseTest {
     @Test
     void rangesBeyondTheMemoryAreRefused() {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,12 +11,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What only shows in a process that has not called OpenCL before. */
 @Timeout(300)
-@ExtendWith(LeavesNothingBehind.class)
 class OpenClProcessTest {
     private static final String NOT_FOUND = "NOT_FOUND cannot load OpenCL: library=libOpenCL.so.1 reason=";
 

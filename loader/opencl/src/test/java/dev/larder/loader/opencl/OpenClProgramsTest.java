@@ -7,14 +7,13 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.transform.SampleKernel.Rows;
-import dev.larder.testing.LeavesNothingBehind;
 import org.jocl.CL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClProgramsTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -10,12 +10,11 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceProvider;
-import dev.larder.testing.LeavesNothingBehind;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClProviderTest {
     @Test
     void theProviderIsFoundByItsName() {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jocl.CL;
@@ -16,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @Timeout(300)
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClQueueTest {
     private static final Duration SHORT = Duration.ofMillis(50);
 

@@ -9,7 +9,6 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel;
 import dev.larder.loader.transform.SampleKernel.Rows;
-import dev.larder.testing.LeavesNothingBehind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -21,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@ExtendWith({LeavesNothingBehind.class, LeavesNoObjects.class})
+@ExtendWith(LeavesNoObjects.class)
 class OpenClRoundTripTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 64, 255, 256, 257, 5000})
