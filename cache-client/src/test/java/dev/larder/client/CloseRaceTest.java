@@ -238,7 +238,7 @@ class CloseRaceTest {
     }
 
     private static void closeAfter(long delayNs, AutoCloseable closeable) {
-        LockSupport.parkNanos(delayNs);
+        LockSupport.parkNanos(delayNs); // to close it at any moment of a read
         try {
             closeable.close();
         } catch (Exception e) {

@@ -53,6 +53,9 @@ public final class ChildJvm implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData", // no file in /tmp, which a killed JVM would leave there
                 "-Xmx256m"));
+        if (flags.stream().noneMatch(flag -> flag.startsWith("-XX:+Use"))) {
+            command.add("-XX:+UseSerialGC"); // fewer threads, so it is there sooner
+        }
         command.addAll(flags);
         command.addAll(List.of("-cp", classPath, main));
         command.addAll(List.of(arguments));

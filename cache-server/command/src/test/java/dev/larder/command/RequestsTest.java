@@ -199,7 +199,7 @@ class RequestsTest {
         assertThat(answer.code()).isZero();
         assertThat(answer.err()).contains("registered v");
         assertThat(daemon.ask("ls").out()).contains("registered");
-        assertThat(daemon.ask("wait", "v", "--timeout", "20s").code()).isZero();
+        assertThat(daemon.ask("wait", "v", "--timeout", "90s").code()).isZero();
         assertThat(object("info", "v", "--json").get("state").getAsString()).isEqualTo("resident");
         assertThat(daemon.ask("register", "x=" + folder.resolve("absent")).code())
                 .isEqualTo(6);
@@ -239,12 +239,12 @@ class RequestsTest {
     @Test
     void waitingMayBeginBeforeLoading() throws Exception {
         CompletableFuture<Answer> waiting =
-                CompletableFuture.supplyAsync(() -> daemon.ask("wait", "v", "--timeout", "30s"));
+                CompletableFuture.supplyAsync(() -> daemon.ask("wait", "v", "--timeout", "90s"));
         Path source = Samples.vector(folder, "v", 5000);
 
         assertThat(daemon.ask("load", "v=" + source).code()).isZero();
 
-        assertThat(waiting.get(30, TimeUnit.SECONDS).code()).isZero();
+        assertThat(waiting.get(90, TimeUnit.SECONDS).code()).isZero();
     }
 
     @Test

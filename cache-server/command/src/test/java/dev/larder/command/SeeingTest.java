@@ -11,7 +11,6 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -76,16 +75,14 @@ class SeeingTest {
     @Test
     void aDaemonThatWasStoppedBySignalIsShownAndItsReadersToo() {
         daemon.signal("STOP");
-        await().atMost(Duration.ofSeconds(10))
-                .untilAsserted(
+        await().untilAsserted(
                         () -> assertThat(top().get("daemon").getAsString()).isEqualTo("stopped"));
 
         assertThat(clients()).hasSize(1);
         assertThat(daemon.ask("top", "--once").out()).contains("stopped by a signal", "kill -CONT " + daemon.pid());
 
         daemon.signal("CONT");
-        await().atMost(Duration.ofSeconds(10))
-                .untilAsserted(
+        await().untilAsserted(
                         () -> assertThat(top().get("daemon").getAsString()).isEqualTo("running"));
     }
 

@@ -140,7 +140,7 @@ class HostileInputTest {
                 } catch (IOException gone) {
                     return;
                 }
-                LockSupport.parkNanos(STEP_NS);
+                LockSupport.parkNanos(STEP_NS); // between two samples
             }
         }
 

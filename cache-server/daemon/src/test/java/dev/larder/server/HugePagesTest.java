@@ -184,7 +184,7 @@ class HugePagesTest {
                 long delayNs = random.nextLong(TimeUnit.MILLISECONDS.toNanos(40));
                 ChildJvm child = served.startProcess(Long.toString(ServedStore.ANY_CAPACITY));
                 CompletableFuture<?> load = CompletableFuture.runAsync(() -> served.load("d", sources));
-                LockSupport.parkNanos(delayNs);
+                LockSupport.parkNanos(delayNs); // to kill it at any moment of a load
                 child.kill();
                 load.handle((done, failure) -> done).get(60, TimeUnit.SECONDS);
 
@@ -208,7 +208,7 @@ class HugePagesTest {
             for (int round = 0; round < 10; round++) {
                 Daemon daemon = served.start(OptionalLong.of(ServedStore.ANY_CAPACITY));
                 CompletableFuture<?> load = CompletableFuture.runAsync(() -> served.load("d", sources));
-                LockSupport.parkNanos(random.nextLong(TimeUnit.MILLISECONDS.toNanos(40)));
+                LockSupport.parkNanos(random.nextLong(TimeUnit.MILLISECONDS.toNanos(40))); // to stop it at any moment
 
                 daemon.stop(false);
 

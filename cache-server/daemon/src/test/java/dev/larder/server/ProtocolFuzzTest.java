@@ -11,7 +11,6 @@ import dev.larder.testing.Footprint;
 import dev.larder.testing.ProtocolSamples;
 import dev.larder.testing.ProtocolSiege;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -93,7 +92,7 @@ class ProtocolFuzzTest {
     }
 
     private void awaitNothingLeft(long pid, Footprint before) {
-        await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+        await().untilAsserted(() -> {
             assertThat(CountersDescriptor.read(store.layout().counters()).counters())
                     .containsEntry("connections", 0L);
             assertThat(ServedStore.entries(store.layout().incoming())).isEmpty();

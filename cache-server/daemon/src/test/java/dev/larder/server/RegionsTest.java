@@ -105,22 +105,6 @@ class RegionsTest {
     }
 
     @Test
-    void aRegionStaysWhileAnyProcessHasItAndGoesSoonAfter() {
-        served.start();
-        RegionRow made = create("weights", false);
-        int attached = attach(made);
-        await().during(Duration.ofSeconds(12))
-                .atMost(Duration.ofSeconds(20))
-                .until(() -> served.control().regions("weights").contains(made));
-
-        POSIX.close(attached);
-
-        await().until(() -> served.control().regions("").isEmpty());
-        assertThat(made.path().orElseThrow()).doesNotExist();
-        assertThat(served.control().status().usedBytes()).isZero();
-    }
-
-    @Test
     void theNextDaemonKnowsTheRegionsOfOneThatWasKilled() throws IOException {
         ChildJvm killed = served.startProcess();
         RegionRow made = create("weights", false);

@@ -231,7 +231,7 @@ class SpaceRoundsTest {
                     Files.write(file, new byte[(int) (random.nextInt(20) * MIB)]);
                 }
             } catch (IOException isFull) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1)); // others may free some
             }
         }
 
@@ -250,7 +250,7 @@ class SpaceRoundsTest {
                     assertThat(mountBytes() - emptyBytes).isLessThanOrEqualTo(mostBytes + where.besideBytes);
                 }
                 assertThat(served.control().status().usedBytes()).isLessThanOrEqualTo(mostBytes + SLACK);
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5)); // leaves the cores to those it watches
             }
         }
 

@@ -8,11 +8,10 @@ import dev.larder.error.LarderException;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.ProgressListener;
 import dev.larder.server.store.CleanUp;
+import dev.larder.testing.BusyMachine;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.OperatingSystemMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,7 +33,6 @@ import org.junit.jupiter.api.io.TempDir;
 class StopTest {
     private static final int SEED = 20_260_101;
     private static final Duration BOUND = Duration.ofSeconds(2);
-    private static final Duration BOUND_OF_A_BUSY_MACHINE = Duration.ofSeconds(30);
 
     /** Hardly a second of copying, and too much to be over by chance. */
     private static final long LARGE = 1L << 30;
@@ -52,12 +50,6 @@ class StopTest {
     @AfterEach
     void close() {
         served.close();
-    }
-
-    /** Returns what a stop may take: on a machine that others keep busy, nobody can say. */
-    private static Duration bound() {
-        OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
-        return system.getSystemLoadAverage() < system.getAvailableProcessors() ? BOUND : BOUND_OF_A_BUSY_MACHINE;
     }
 
     @Test
@@ -82,8 +74,9 @@ class StopTest {
 
         long start = System.nanoTime();
         daemon.stop(false);
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(bound());
+        assertThat(took).isLessThan(BusyMachine.boundOr(BOUND));
         assertThat(failureOf(load).code()).isIn(ErrorCode.INTERRUPTED, ErrorCode.NO_DAEMON);
         assertThat(served.root()).doesNotExist();
     }
@@ -113,13 +106,14 @@ class StopTest {
             long delayNs = random.nextLong(TimeUnit.MILLISECONDS.toNanos(120));
             Daemon daemon = served.start();
             CompletableFuture<?> load = CompletableFuture.runAsync(() -> served.load("d", sources));
-            LockSupport.parkNanos(delayNs);
+            LockSupport.parkNanos(delayNs); // to stop it at any moment of a load
 
             long start = System.nanoTime();
             daemon.stop(false);
+            Duration took = Duration.ofNanos(System.nanoTime() - start);
 
             String when = "seed=" + SEED + " round=" + round + " delayNs=" + delayNs;
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).as(when).isLessThan(bound());
+            assertThat(took).as(when).isLessThan(BusyMachine.boundOr(BOUND));
             assertThat(served.root()).as(when).doesNotExist();
             load.handle((done, failure) -> done).get(60, TimeUnit.SECONDS);
         }

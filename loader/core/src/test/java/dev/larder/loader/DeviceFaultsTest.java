@@ -240,7 +240,7 @@ class DeviceFaultsTest {
         Awaitility.await().until(() -> consumer.getState() == Thread.State.TIMED_WAITING);
 
         loader.close();
-        consumer.join(5000);
+        consumer.join(60_000);
 
         assertThat(seen.get()).isInstanceOf(IllegalStateException.class);
         loader.close();

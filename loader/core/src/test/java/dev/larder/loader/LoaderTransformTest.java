@@ -310,7 +310,7 @@ class LoaderTransformTest {
             assertThatThrownBy(loader::close)
                     .hasMessageContaining(
                             "loader did not end in time: dataset=shelf version=1 threads=larder-gather-0");
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(1500));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
             assertThatThrownBy(() -> epoch.iterator().next()).isInstanceOf(IllegalStateException.class);
         } finally {
             released.countDown();

@@ -50,7 +50,7 @@ class ProcessGroupTest {
                     for (int i = 0; i < data.length; i++) {
                         data[i] = (float) (random.nextDouble() * Math.pow(2, random.nextInt(40)));
                     }
-                    LockSupport.parkNanos(random.nextInt(1_000_000));
+                    LockSupport.parkNanos(random.nextInt(1_000_000)); // ranks come in any order
                     group.allReduce(Span.of(data), ReduceOp.SUM);
                     return Arrays.hashCode(data);
                 }));
@@ -155,7 +155,8 @@ class ProcessGroupTest {
             List<Long> usedNs = gang.run(group -> {
                 group.barrier();
                 if (group.rank() == 1) {
-                    assertThat(waited.await(600, java.util.concurrent.TimeUnit.MILLISECONDS))
+                    assertThat(waited.await( // the time in which the other rank waits
+                                    600, java.util.concurrent.TimeUnit.MILLISECONDS))
                             .isFalse();
                     group.barrier();
                     return 0L;

@@ -29,7 +29,7 @@ final class ConsumingProgram {
                     System.out.println("reading");
                 }
                 if (pauseNs > 0) {
-                    LockSupport.parkNanos(pauseNs);
+                    LockSupport.parkNanos(pauseNs); // a consumer that is slow
                 }
             }
             System.out.printf("%d %08x%n", count, sum.getValue());

@@ -9,7 +9,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.layout.RingDescriptor;
 import dev.larder.testing.Footprint;
-import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -37,7 +37,7 @@ public final class QueueChild {
     private static void hold(Object held) {
         System.out.println("ready " + held);
         while (ProcessHandle.current().parent().isPresent()) {
-            LockSupport.parkNanos(100_000_000);
+            LockSupport.parkNanos(100_000_000); // until it is killed
         }
     }
 

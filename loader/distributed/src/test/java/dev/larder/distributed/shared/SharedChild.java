@@ -39,7 +39,7 @@ public final class SharedChild {
         while (ProcessHandle.current().parent().isPresent()) {
             try (SharedLock.Hold hold = array.lock().writeLock(Duration.ofMinutes(5))) {
                 makeWhole(array, hold);
-                LockSupport.parkNanos(100_000);
+                LockSupport.parkNanos(100_000); // others wait for it meanwhile
             }
             array.lock().readLock(Duration.ofMinutes(5)).close();
         }
@@ -48,7 +48,7 @@ public final class SharedChild {
     private static void hold(SharedLock.Hold hold) {
         System.out.println("ready " + hold.wasAbandoned());
         while (ProcessHandle.current().parent().isPresent()) {
-            LockSupport.parkNanos(100_000_000);
+            LockSupport.parkNanos(100_000_000); // until it is killed
         }
         hold.close();
     }
