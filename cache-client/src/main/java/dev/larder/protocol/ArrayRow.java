@@ -44,40 +44,6 @@ public record ArrayRow(
     private static final int MAX_NAME_BYTES = NameTextDecoder.lengthMaxValue();
     private static final int MAX_DTYPE_BYTES = LongTextDecoder.lengthMaxValue();
 
-    /** Describes an array that is no part of a column. */
-    public ArrayRow(
-            String name,
-            String dtype,
-            List<Long> shape,
-            char order,
-            long bytes,
-            long version,
-            String digest,
-            State state,
-            boolean pinned,
-            int leases,
-            String path,
-            long offset,
-            String crc32c,
-            String source) {
-        this(
-                name,
-                dtype,
-                shape,
-                order,
-                bytes,
-                version,
-                digest,
-                state,
-                pinned,
-                leases,
-                path,
-                offset,
-                crc32c,
-                source,
-                ColumnPart.NONE);
-    }
-
     /** Copies the shape. */
     public ArrayRow {
         shape = List.copyOf(shape);

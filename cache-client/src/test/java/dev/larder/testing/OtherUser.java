@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
@@ -17,6 +18,9 @@ import org.junit.jupiter.api.Assumptions;
  * @param group the only group besides that of the same number as the user
  */
 public record OtherUser(int uid, int group) {
+    /** The user who owns nothing. */
+    public static final OtherUser NOBODY = new OtherUser(65534, 65534);
+
     private static final Path SETPRIV = Path.of("/usr/bin/setpriv");
 
     /** Skips the test where this process cannot become somebody else. */
@@ -28,6 +32,13 @@ public record OtherUser(int uid, int group) {
     /** Starts a main class as this user; the class path has to be readable for anybody. */
     public ChildJvm start(String classPath, Class<?> main, String... arguments) {
         return ChildJvm.start(prefix(), classPath, ChildJvm.libraryFlags(), main.getName(), arguments);
+    }
+
+    /** Prepares any program to run as this user. */
+    public ProcessBuilder program(String... words) {
+        List<String> command = new ArrayList<>(prefix());
+        command.addAll(List.of(words));
+        return new ProcessBuilder(command);
     }
 
     private List<String> prefix() {
@@ -56,6 +67,7 @@ public record OtherUser(int uid, int group) {
             } else {
                 Path copy = folder.resolve(readable.size() + "-" + file.getFileName());
                 Files.copy(file, copy);
+                Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
                 readable.add(copy.toString());
             }
         }

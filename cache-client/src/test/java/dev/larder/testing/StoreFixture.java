@@ -17,12 +17,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
 /** A store in {@code /dev/shm} with published versions but no daemon; removed when closed. */
@@ -160,21 +158,11 @@ public final class StoreFixture implements AutoCloseable {
 
     /** Unlinks a version, as a daemon that does not care about leases would. */
     public void unlink(String dataset, long version) {
-        remove(layout.version(dataset, version));
-    }
-
-    private static void remove(Path root) {
-        try (Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Folders.remove(layout.version(dataset, version));
     }
 
     @Override
     public void close() {
-        remove(layout.root());
+        Folders.remove(layout.root());
     }
 }

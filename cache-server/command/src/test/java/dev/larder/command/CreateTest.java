@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,9 +95,7 @@ class CreateTest {
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             assertThat(builder.inputReader().readLine()).isEqualTo("building");
-            new ProcessBuilder("kill", "-KILL", Long.toString(builder.pid()))
-                    .start()
-                    .waitFor();
+            Processes.signal("KILL", builder.pid());
 
             try (CommandProcess second = CommandProcess.onStore(daemon.store(), "create", "made")) {
                 Samples.vector(folderOf(second), "v", 10);

@@ -7,6 +7,7 @@ import dev.larder.examples.distributed.BucketSteps;
 import dev.larder.examples.distributed.DataParallelTrainer;
 import dev.larder.examples.distributed.HandlePipeline;
 import dev.larder.examples.distributed.HogwildTrainer;
+import dev.larder.testing.FashionMnist;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ class DistributedExamplesTest {
 
     @BeforeAll
     static void serve() {
-        daemon = CommandProcess.serve("--load", "fashion=" + Samples.fashionMnist());
+        daemon = CommandProcess.serve("--load", "fashion=" + FashionMnist.folder());
         Samples.numpy(folder, "for i in range(300): np.save(f'{i:04d}.npy', np.arange(i * 37 % 90 + 1))");
         assertThat(daemon.ask("load", "texts=" + folder, "--as", "ragged").code())
                 .isZero();

@@ -9,6 +9,7 @@ import dev.larder.client.Larder;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.fanout.BatchPublisher;
+import dev.larder.testing.FashionMnist;
 import dev.larder.testing.JavaSnippet;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.MarkdownDocument;
@@ -64,7 +65,7 @@ class DocumentsTest {
     static void serve() throws IOException {
         shell = new DocumentShell(folder);
         assumeTrue(shell.bash("python3 -c 'import numpy' && echo found").equals("found"), "needs numpy for python3");
-        String source = "mnist=" + Samples.fashionMnist();
+        String source = "mnist=" + FashionMnist.folder();
         daemon = CommandProcess.start("serve", "--load", source);
         daemonOfSnippets = CommandProcess.start("serve", "--load", source);
         daemon.awaitOut("Done caching.");

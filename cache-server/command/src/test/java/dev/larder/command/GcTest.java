@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.OtherUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -41,11 +42,8 @@ class GcTest {
     }
 
     @AfterEach
-    void removeSharedMemory() throws IOException {
-        try (Stream<Path> files = Files.walk(shared)) {
-            files.sorted(Comparator.reverseOrder())
-                    .forEach(file -> file.toFile().delete());
-        }
+    void removeSharedMemory() {
+        Folders.remove(shared);
     }
 
     @Test
@@ -226,14 +224,14 @@ class GcTest {
 
     @Test
     void everyUserCleansUpAfterItsOwnDaemonsAndRootAfterAll() throws Exception {
-        assumeTrue(run("setpriv", "--reuid=nobody", "true") == 0, "needs the right to become another user");
+        OtherUser.assumePossible();
         Path roots = shared.resolve("larder-b");
         leave(store);
         leave(roots);
         run("chown", "-R", "nobody", store.toString());
         run("chmod", "1777", shared.toString());
 
-        try (OtherUser nobody = OtherUser.nobody()) {
+        try (OtherUsersCommand nobody = new OtherUsersCommand(OtherUser.NOBODY)) {
             assertThat(nobody.larder("gc", "--under", shared.toString()))
                     .contains("removed  " + store)
                     .contains("foreign  " + roots + "  (it belongs to another user: owner=root)");

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -221,18 +222,8 @@ class GridTest {
         assertThat(ran()).hasSize(6).containsOnlyOnce("0").containsOnlyOnce("3");
         long pid = Long.parseLong(
                 Files.readString(out().resolve("0003.log")).strip().substring(3));
-        assertThat(isRunning(pid)).isFalse();
+        assertThat(Processes.isRunning(pid)).isFalse();
         assertThat(out().resolve("0003.2.log")).isEmptyFile();
-    }
-
-    /** Tells whether a process is neither gone, nor dead and not yet collected. */
-    private static boolean isRunning(long pid) {
-        try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
-        } catch (IOException gone) {
-            return false;
-        }
     }
 
     private void awaitLog(String name, String text) {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.testing.DefaultSignals;
 import dev.larder.testing.LeavesNothingBehind;
+import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -52,25 +53,6 @@ class LaunchTest {
                 .toList();
     }
 
-    private static boolean isRunning(long pid) {
-        try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
-        } catch (IOException gone) {
-            return false;
-        }
-    }
-
-    private static void awaitGone(List<Long> pids, Duration patience) {
-        await().atMost(patience)
-                .pollInterval(Duration.ofMillis(10))
-                .until(() -> pids.stream().noneMatch(LaunchTest::isRunning));
-    }
-
-    private static void signal(long pid, String name) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor();
-    }
-
     @Test
     void linesCarryTheirRankAndStandardOutputHasNothingElse() {
         try (CommandProcess launch = launch("echo out $WORLD_SIZE; echo err >&2")) {
@@ -94,14 +76,14 @@ class LaunchTest {
     }
 
     @Test
-    void aKilledRankEndsTheOthersAndGivesItsSignal() throws IOException, InterruptedException {
+    void aKilledRankEndsTheOthersAndGivesItsSignal() {
         try (CommandProcess launch = launch("echo pid $$; exec sleep 600")) {
             List<Long> pids = pids(launch, 2);
-            signal(pids.get(0), "KILL");
+            Processes.signal("KILL", pids.get(0));
 
             assertThat(launch.exitCode()).isEqualTo(137);
             assertThat(launch.err()).contains("SIGKILL");
-            awaitGone(pids, PATIENCE);
+            pids.forEach(Processes::awaitGone);
         }
     }
 
@@ -112,7 +94,7 @@ class LaunchTest {
 
             launch.kill();
 
-            awaitGone(pids, PATIENCE);
+            pids.forEach(Processes::awaitGone);
         }
     }
 
@@ -137,19 +119,19 @@ class LaunchTest {
             launch.signal("INT").awaitErr("killing the ranks");
 
             assertThat(launch.exitCode()).isEqualTo(130);
-            assertThat(pids).noneMatch(LaunchTest::isRunning);
+            assertThat(pids).noneMatch(Processes::isRunning);
         }
     }
 
     @Test
-    void ctrlCReachesARankThatIsStopped() throws IOException, InterruptedException {
+    void ctrlCReachesARankThatIsStopped() {
         try (CommandProcess launch = launch("echo pid $$; exec sleep 600", "--grace=4s")) {
             List<Long> pids = pids(launch, 2);
-            signal(pids.get(1), "STOP");
+            Processes.signal("STOP", pids.get(1));
             launch.signal("INT");
 
             assertThat(launch.exitCode()).isEqualTo(130);
-            assertThat(pids).noneMatch(LaunchTest::isRunning);
+            assertThat(pids).noneMatch(Processes::isRunning);
         }
     }
 
@@ -227,7 +209,7 @@ class LaunchTest {
                 .start();
         for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
             await().atMost(PATIENCE).until(() -> Files.readString(err).contains(text));
-            signal(process.pid(), "INT");
+            Processes.signal("INT", process.pid());
         }
 
         assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
@@ -333,7 +315,7 @@ class LaunchTest {
     }
 
     @Test
-    void nothingIsLeftWhicheverProcessIsKilled() throws IOException, InterruptedException {
+    void nothingIsLeftWhicheverProcessIsKilled() {
         Rounds rounds = Rounds.of("killed launches", 4);
         Random random = rounds.random();
         for (int round = 0; round < rounds.count(); round++) {
@@ -341,11 +323,11 @@ class LaunchTest {
                 List<Long> pids = pids(launch, 6);
                 long victim = random.nextBoolean() ? launch.pid() : pids.get(random.nextInt(pids.size()));
                 String name = List.of("KILL", "STOP").get(random.nextInt(2));
-                signal(victim, name);
+                Processes.signal(name, victim);
                 launch.signalAfter(random.nextInt(50), random.nextBoolean() ? "KILL" : "TERM");
-                signal(launch.pid(), "CONT");
+                launch.signal("CONT"); // where it still is
                 assertThat(launch.exitCode()).as("%s round %d", rounds, round).isNotZero();
-                awaitGone(pids(launch.out()), PATIENCE);
+                pids(launch.out()).forEach(Processes::awaitGone);
             }
         }
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.larder.posix.Posix;
+import dev.larder.testing.OtherUser;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -82,9 +82,9 @@ class PythonTest {
 
     @Test
     void aUserWithoutANameHasTheSameStoreInJavaAndPython() throws Exception {
-        assumeTrue(Posix.system().userId() == 0, "only root can become somebody else");
+        OtherUser.assumePossible();
         words("/usr/bin/python3", "none"); // numpy where others may read it
-        try (OtherUser nameless = OtherUser.nameless(23456)) {
+        try (OtherUsersCommand nameless = new OtherUsersCommand(new OtherUser(23456, 23456))) {
             String java = nameless.larder("status");
             String python = nameless.run("/usr/bin/python3", "-B", "-c", """
                     import sys

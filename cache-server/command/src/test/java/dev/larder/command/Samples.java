@@ -20,15 +20,7 @@ import org.opentest4j.TestAbortedException;
 
 /** Sources to load in tests. */
 final class Samples {
-    private static final Path FASHION_MNIST = Path.of("/usr/share/datasets/fashion-mnist");
-
     private Samples() {}
-
-    /** Returns the folder of Fashion-MNIST, or skips the test. */
-    static Path fashionMnist() {
-        assumeTrue(Files.isDirectory(FASHION_MNIST), "needs the package dataset-fashion-mnist");
-        return FASHION_MNIST;
-    }
 
     /** Writes a vector of bytes 0, 1, 2, … to {@code <folder>/<name>.npy}. */
     static Path vector(Path folder, String name, int length) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
+import dev.larder.testing.FashionMnist;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,7 @@ class ServeTest {
 
     @Test
     void servesFashionMnistUntilCtrlC() {
-        try (CommandProcess daemon = CommandProcess.serve("--load", "mnist=" + Samples.fashionMnist())) {
+        try (CommandProcess daemon = CommandProcess.serve("--load", "mnist=" + FashionMnist.folder())) {
             assertThat(daemon.ask("ls").lines())
                     .containsExactly(
                             "NAME                DTYPE  SHAPE",

@@ -1,6 +1,7 @@
 package dev.larder.server;
 
 import dev.larder.layout.ArrayEntry;
+import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.protocol.ArrayRow;
@@ -167,7 +168,8 @@ final class Listing {
                         "",
                         0,
                         "",
-                        String.join(" ", known.provenance().origins())));
+                        String.join(" ", known.provenance().origins()),
+                        ColumnPart.NONE));
             }
         }
     }

@@ -17,6 +17,7 @@ import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.server.store.CleanUp;
+import dev.larder.testing.FashionMnist;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -36,7 +37,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DaemonTest {
-    private static final Path FASHION = Path.of("/usr/share/datasets/fashion-mnist");
 
     @TempDir
     Path folder;
@@ -60,7 +60,7 @@ class DaemonTest {
 
     @Test
     void fashionMnistIsReadByAClientAsItsFilesSay() {
-        Done done = load("mnist", FASHION);
+        Done done = load("mnist", FashionMnist.FOLDER);
 
         try (Larder larder = Larder.connect(store);
                 Dataset mnist = larder.dataset("mnist")) {

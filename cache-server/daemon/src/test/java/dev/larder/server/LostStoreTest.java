@@ -7,12 +7,12 @@ import dev.larder.client.Larder;
 import dev.larder.layout.CountersDescriptor;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.server.metrics.Counter;
+import dev.larder.testing.Folders;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -28,10 +28,11 @@ class LostStoreTest {
     Path sources;
 
     private final ServedStore served = ServedStore.create();
+    private Daemon daemon;
 
     @BeforeEach
     void start() {
-        served.start();
+        daemon = served.start();
     }
 
     @AfterEach
@@ -52,16 +53,18 @@ class LostStoreTest {
     @Test
     void aDaemonWhosePlaceIsFullOfOtherThingsStaysAndTakesItAgainWhenTheyAreGone() throws IOException {
         load(1);
-        ServedStore.remove(served.root());
+        Folders.remove(served.root());
         Path stranger = Files.createDirectories(served.root()).resolve("stranger");
         Files.writeString(stranger, "not a store");
-        Awaitility.await().during(Duration.ofSeconds(2)).until(() -> !served.isStopped());
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(daemon.errors())
+                        .anySatisfy(
+                                error -> assertThat(error.message()).contains("folder is neither empty nor a store")));
+        assertThat(served.isStopped()).isFalse();
 
         Files.delete(stranger);
 
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> Files.exists(served.layout().socket()));
+        Awaitility.await().until(() -> Files.exists(served.layout().socket()));
         assertThat(served.control().errors())
                 .anySatisfy(error -> assertThat(error.message()).contains("folder is neither empty nor a store"));
         load(2);

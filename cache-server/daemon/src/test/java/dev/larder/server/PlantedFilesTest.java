@@ -7,6 +7,7 @@ import dev.larder.client.Larder;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.ArrayRow;
+import dev.larder.testing.Folders;
 import dev.larder.testing.OtherUser;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -81,7 +82,7 @@ class PlantedFilesTest {
     @ValueSource(strings = {"data", "incoming"})
     void aFolderThatIsALinkLeadsNowhere(String name) throws IOException {
         Path elsewhere = Files.createDirectories(folder.resolve("elsewhere/1"));
-        ServedStore.remove(served.root().resolve(name));
+        Folders.remove(served.root().resolve(name));
         Files.createSymbolicLink(served.root().resolve(name), folder.resolve("elsewhere"));
 
         served.start();

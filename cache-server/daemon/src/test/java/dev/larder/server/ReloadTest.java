@@ -10,6 +10,7 @@ import dev.larder.error.LarderException;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
+import dev.larder.testing.Folders;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -166,7 +167,7 @@ class ReloadTest {
         try {
             assertThat(served.load("d", other).message()).contains("d is unchanged: version=1");
         } finally {
-            ServedStore.remove(other);
+            Folders.remove(other);
         }
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }

@@ -13,15 +13,15 @@ import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Retention;
+import dev.larder.testing.Folders;
+import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -88,7 +88,8 @@ class ResidencyTest {
         load("a", 6);
         load("b", 6);
 
-        for (int turn = 0; turn < 6; turn++) {
+        Rounds turns = Rounds.of("datasets that drive each other out", 3);
+        for (int turn = 0; turn < turns.count(); turn++) {
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> bringBack("b"));
             bringBack("a");
             other.join();
@@ -266,15 +267,18 @@ class ResidencyTest {
 
     @Test
     void whatIsReadOutlivesItsTime() {
-        load("a", 2, new Retention(false, Duration.ofMillis(1500)));
+        Retention retention = new Retention(false, Duration.ofMillis(1500));
+        load("read", 2, retention);
         try (Larder larder = Larder.connect(served.root());
-                OwnedArrayView a = larder.open("a")) {
+                OwnedArrayView a = larder.open("read")) {
+            load("unread", 2, retention);
             Awaitility.await()
-                    .pollDelay(Duration.ofSeconds(3))
-                    .untilAsserted(() -> assertThat(states()).containsExactly("a/a resident"));
+                    .untilAsserted(
+                            () -> assertThat(states()).containsExactly("read/read resident", "unread registered"));
             assertThat(a.getInt(3)).isEqualTo(3);
         }
-        Awaitility.await().untilAsserted(() -> assertThat(states()).containsExactly("a registered"));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(states()).containsExactly("read registered", "unread registered"));
     }
 
     @Test
@@ -353,7 +357,7 @@ class ResidencyTest {
         load("a", 2);
         try (Larder larder = Larder.connect(served.root());
                 OwnedArrayView before = larder.open("a")) {
-            remove(served.layout().dataset("a"));
+            Folders.remove(served.layout().dataset("a"));
             try (OwnedArrayView after = larder.open("a")) {
                 assertThat(after.getInt(7)).isEqualTo(7);
             }
@@ -367,7 +371,7 @@ class ResidencyTest {
     @Test
     void computedDataThatIsRemovedUnderTheDaemonIsNoticedWithoutBeingAskedFor() throws IOException {
         build("a", 1);
-        remove(served.layout().dataset("a"));
+        Folders.remove(served.layout().dataset("a"));
 
         Awaitility.await().untilAsserted(() -> assertThat(states()).isEmpty());
         try (Larder larder = Larder.connect(served.root())) {
@@ -380,7 +384,7 @@ class ResidencyTest {
         load("a", 2);
         try (Larder larder = Larder.connect(served.root());
                 OwnedArrayView before = larder.open("a")) {
-            remove(served.root());
+            Folders.remove(served.root());
             Awaitility.await().until(() -> Files.exists(served.layout().socket()));
             try (OwnedArrayView after = larder.open("a")) {
                 assertThat(after.getInt(7)).isEqualTo(7);
@@ -392,20 +396,12 @@ class ResidencyTest {
     @Test
     void aDaemonWhoseStoreWasRemovedAndTakenByAnotherEndsAndTouchesNothing() throws IOException {
         load("a", 2);
-        remove(served.root());
+        Folders.remove(served.root());
         try (Daemon other = Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1))) {
             Awaitility.await().until(served::isStopped);
             assertThat(served.control().greet().daemonPid())
                     .isEqualTo(ProcessHandle.current().pid());
             assertThat(Files.exists(other.layout().lock())).isTrue();
-        }
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
         }
     }
 }

@@ -8,6 +8,7 @@ import dev.larder.protocol.ControlClient;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.LimitedGroup;
 import java.io.IOException;
@@ -21,7 +22,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -175,25 +175,12 @@ final class ServedStore implements AutoCloseable {
         }
     }
 
-    static void remove(Path root) {
-        if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(root)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     @Override
     public void close() {
         children.forEach(ChildJvm::close);
         if (daemon != null) {
             daemon.stop(false);
         }
-        remove(root());
+        Folders.remove(root());
     }
 }

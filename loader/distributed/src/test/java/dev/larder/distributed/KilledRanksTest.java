@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -17,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * Kills and stops ranks in the middle of random calls.
  */
 class KilledRanksTest {
-    private static final Rounds ROUNDS = Rounds.of("killed ranks", 10);
+    private static final Rounds ROUNDS = Rounds.of("killed ranks", 6);
     private static final Duration NOTICE = Duration.ofSeconds(15); // by the death, not by the deadline of 30 s
     private static final Duration STOPPED_DEADLINE = Duration.ofSeconds(4); // that ranks of a busy machine keep
     private static final int WORLD_SIZE = 3;
@@ -56,7 +55,7 @@ class KilledRanksTest {
             for (ChildJvm rank : ranks) {
                 rank.awaitLine("joined " + round);
             }
-            LockSupport.parkNanos(1000 * ROUNDS.random().nextLong(LONGEST_RUN_US));
+            LockSupport.parkNanos(1000 * ROUNDS.random().nextLong(LONGEST_RUN_US)); // to kill one in any call
             killAndReplace(ROUNDS.random().nextInt(WORLD_SIZE), round);
         }
     }
@@ -83,12 +82,12 @@ class KilledRanksTest {
         for (ChildJvm rank : ranks) {
             rank.awaitLine("joined 0");
         }
-        signal("STOP", ranks[1]);
+        Processes.signal("STOP", ranks[1].pid());
 
         String missing = "missing=[1 (pid " + ranks[1].pid() + ")]";
         assertThat(ranks[0].awaitLine("failed 0")).contains("DEADLINE", missing, "call=");
         assertThat(ranks[2].awaitLine("failed 0")).contains("DEADLINE", missing, "call=");
-        signal("CONT", ranks[1]);
+        Processes.signal("CONT", ranks[1].pid());
         assertThat(ranks[1].awaitLine("failed 0")).contains("DEADLINE", missing, "call=");
     }
 
@@ -99,9 +98,9 @@ class KilledRanksTest {
         }
         ranks[2].awaitLine("joined 0");
         for (int i = 0; i < 3; i++) {
-            signal("STOP", ranks[i]);
-            LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
-            signal("CONT", ranks[i]);
+            Processes.signal("STOP", ranks[i].pid());
+            LockSupport.parkNanos(Duration.ofMillis(100).toNanos()); // how long it is stopped
+            Processes.signal("CONT", ranks[i].pid());
         }
 
         killAndReplace(0, 0);
@@ -115,18 +114,11 @@ class KilledRanksTest {
         for (ChildJvm rank : ranks) {
             rank.awaitLine("joined 0");
         }
-        signal("STOP", ranks);
-        LockSupport.parkNanos(STOPPED_DEADLINE.plusSeconds(1).toNanos());
-        signal("CONT", ranks);
+        long[] pids = Arrays.stream(ranks).mapToLong(ChildJvm::pid).toArray();
+        Processes.signal("STOP", pids);
+        LockSupport.parkNanos(STOPPED_DEADLINE.plusSeconds(1).toNanos()); // how long they are stopped
+        Processes.signal("CONT", pids);
 
         killAndReplace(2, 0);
-    }
-
-    private static void signal(String name, ChildJvm... processes) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
-        for (ChildJvm process : processes) {
-            command.add(Long.toString(process.pid()));
-        }
-        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
     }
 }

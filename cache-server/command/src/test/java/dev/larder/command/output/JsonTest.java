@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.ArrayRow.State;
 import dev.larder.protocol.DaemonStatus;
@@ -30,7 +31,8 @@ class JsonTest {
                 "/s/x.npy",
                 4096,
                 "0047f202",
-                "/data/x.npy");
+                "/data/x.npy",
+                ColumnPart.NONE);
     }
 
     @Test

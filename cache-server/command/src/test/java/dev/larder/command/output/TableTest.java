@@ -3,6 +3,7 @@ package dev.larder.command.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.ArrayRow.State;
 import java.util.List;
@@ -23,7 +24,8 @@ class TableTest {
             "",
             0,
             "",
-            "/x.npy");
+            "/x.npy",
+            ColumnPart.NONE);
 
     @Test
     void columnsAreAsWideAsTheirWidestCellAndNothingTrails() {

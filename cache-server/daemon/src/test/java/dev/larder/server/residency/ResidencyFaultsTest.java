@@ -10,18 +10,17 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.testing.Folders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -275,7 +274,7 @@ class ResidencyFaultsTest {
     @Test
     void whatSomebodyHasRemovedMakesRoomOnceAndStaysKnown() throws IOException {
         made.publish("a", sourced(0));
-        remove(made.layout().dataset("a"));
+        Folders.remove(made.layout().dataset("a"));
 
         residency.reserve(2 * VERSION_BYTES, () -> true);
 
@@ -318,13 +317,5 @@ class ResidencyFaultsTest {
 
         assertThat(again.registration("a")).isPresent();
         assertThat(Files.getAttribute(note, "unix:ino")).isEqualTo(before);
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.npy.Numpy;
 import dev.larder.npy.Order;
+import dev.larder.testing.FashionMnist;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -18,7 +19,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class SourceTest {
-    private static final Path FASHION_MNIST = Path.of("/usr/share/datasets/fashion-mnist");
 
     @TempDir
     private Path folder;
@@ -133,11 +133,11 @@ class SourceTest {
 
     @Test
     void fashionMnistIsReadAsDebianShipsIt() throws Exception {
-        assertThat(FASHION_MNIST)
+        assertThat(FashionMnist.FOLDER)
                 .as("install the Debian package dataset-fashion-mnist")
                 .isDirectory();
 
-        Source source = Source.scan("mnist", FASHION_MNIST, SourceOptions.none());
+        Source source = Source.scan("mnist", FashionMnist.FOLDER, SourceOptions.none());
 
         assertThat(source.arrays())
                 .extracting(array -> array.name() + " " + array.header())
@@ -157,7 +157,7 @@ class SourceTest {
     private static String sha256ByPython(String file, int offset) {
         String script = "import sys, gzip, hashlib; data = gzip.open(sys.argv[1]).read();"
                 + " print(hashlib.sha256(data[int(sys.argv[2]):]).hexdigest())";
-        return Numpy.run(script, FASHION_MNIST.resolve(file).toString(), String.valueOf(offset))
+        return Numpy.run(script, FashionMnist.FOLDER.resolve(file).toString(), String.valueOf(offset))
                 .trim();
     }
 

@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Processes;
+import dev.larder.testing.Rounds;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.Random;
@@ -14,13 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 class FanOutProcessesTest {
-    private static final Logger LOG = LoggerFactory.getLogger(FanOutProcessesTest.class);
-    private static final int PRODUCERS_KILLED = 20;
-    private static final int CONSUMERS_KILLED = 10;
 
     private final Gallery gallery = new Gallery(3000, 200, 64); // 47 batches
 
@@ -48,10 +45,9 @@ class FanOutProcessesTest {
 
     @Test
     void aProducerThatIsKilledEndsItsConsumersWhateverItWasDoing() {
-        long seed = System.nanoTime();
-        LOG.info("seed {}", seed);
-        Random random = new Random(seed);
-        for (int round = 0; round < PRODUCERS_KILLED; round++) {
+        Rounds rounds = Rounds.of("killed producers", 8);
+        Random random = rounds.random();
+        for (int round = 0; round < rounds.count(); round++) {
             try (ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1");
                     SharedBatches batches = gallery.consumer().attach()) {
                 int before = random.nextInt(200);
@@ -87,14 +83,13 @@ class FanOutProcessesTest {
 
     @Test
     void consumersThatAreKilledOrStoppedHoldNobodyUp() throws Exception {
-        long seed = System.nanoTime();
-        LOG.info("seed {}", seed);
-        Random random = new Random(seed);
+        Rounds rounds = Rounds.of("killed consumers", 5);
+        Random random = rounds.random();
         BatchPublisher publisher = gallery.publisher().slots(3).consumers(1).open();
         try (ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0")) {
             try (publisher) {
                 publisher.publish(gallery.loader.epoch(0));
-                for (int round = 0; round < CONSUMERS_KILLED; round++) {
+                for (int round = 0; round < rounds.count(); round++) {
                     publishWhileOneDies(publisher, random);
                 }
             }
@@ -109,18 +104,12 @@ class FanOutProcessesTest {
                 publisher.publish(gallery.loader.epoch(epoch));
             }
             if (random.nextBoolean()) {
-                signal(victim, "STOP");
+                Processes.signal("STOP", victim.pid());
             }
             CompletableFuture<Void> kill = killAfter(victim, random.nextInt(20_000_000));
             publisher.publish(gallery.loader.epoch(0));
             kill.join();
         }
-    }
-
-    private static void signal(ChildJvm process, String signal) throws Exception {
-        new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
-                .start()
-                .waitFor();
     }
 
     @Test
@@ -134,9 +123,9 @@ class FanOutProcessesTest {
                 ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0")) {
             try (publisher) {
                 publisher.publish(gallery.loader.epoch(0));
-                signal(stopped, "STOP");
+                Processes.signal("STOP", stopped.pid());
                 publisher.publish(gallery.loader.epoch(1));
-                signal(stopped, "CONT");
+                Processes.signal("CONT", stopped.pid());
             }
 
             assertThat(stopped.awaitLine("after")).contains("the producer has dropped this consumer as too slow");
@@ -157,9 +146,9 @@ class FanOutProcessesTest {
             try (publisher) {
                 awaitConsumers(publisher, 3);
                 publisher.publish(gallery.loader.epoch(0));
-                signal(stopped, "STOP");
+                Processes.signal("STOP", stopped.pid());
                 publisher.publish(gallery.loader.epoch(1));
-                signal(stopped, "CONT");
+                Processes.signal("CONT", stopped.pid());
             }
             String expected = String.format("95 %08x", checksumWithFirst());
 

@@ -9,8 +9,8 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -106,12 +106,11 @@ class DyingMembersTest {
     }
 
     @Test
-    void aStoppedConsumerKeepsItsBufferAndNothingElse() throws IOException, InterruptedException {
+    void aStoppedConsumerKeepsItsBufferAndNothingElse() {
         try (HandleQueue queue = queue().openOrCreate(PATIENCE)) {
             queue.put(queue.claim(PATIENCE), PATIENCE);
             try (ChildJvm child = start("take")) {
-                Process stop = new ProcessBuilder("kill", "-STOP", Long.toString(child.pid())).start();
-                assertThat(stop.waitFor()).isZero();
+                Processes.signal("STOP", child.pid());
                 for (int i = 1; i < BUFFERS; i++) {
                     assertThat(queue.claim(SOON).isHeld()).isTrue();
                 }
@@ -123,14 +122,14 @@ class DyingMembersTest {
 
     @Test
     void killedMembersNeitherStopTheOthersNorLoseWhatTheyHadPut() throws ExecutionException, InterruptedException {
-        Rounds rounds = Rounds.of("killed members", 10);
+        Rounds rounds = Rounds.of("killed members", 5);
         try (HandleQueue queue = queue().openOrCreate(PATIENCE)) {
             for (int round = 0; round < rounds.count(); round++) {
                 long lostBefore = queue.lost();
                 Work work = new Work(queue);
                 try (ChildJvm child = start("put-and-take");
                         ChildJvm other = start("put-and-take")) {
-                    LockSupport.parkNanos(rounds.momentNs(30));
+                    LockSupport.parkNanos(rounds.momentNs(30)); // to kill them in any call
                     child.kill();
                     other.kill();
                     work.requireProgress();
@@ -144,7 +143,7 @@ class DyingMembersTest {
 
     @Test
     void withRedeliveryEverythingComesAtLeastOnceWhoeverDies() throws ExecutionException, InterruptedException {
-        Rounds rounds = Rounds.of("redelivery", 10);
+        Rounds rounds = Rounds.of("redelivery", 5);
         AtomicLong items = new AtomicLong();
         AtomicBoolean done = new AtomicBoolean();
         try (HandleQueue queue = queue().redeliver().openOrCreate(PATIENCE);
@@ -160,7 +159,7 @@ class DyingMembersTest {
             for (int round = 0; round < rounds.count(); round++) {
                 try (ChildJvm child = start("count");
                         ChildJvm other = start("count")) {
-                    LockSupport.parkNanos(rounds.momentNs(20));
+                    LockSupport.parkNanos(rounds.momentNs(20)); // to kill them in any call
                     child.kill();
                     other.kill();
                 }

@@ -1,11 +1,8 @@
 package dev.larder.distributed.region;
 
+import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 
 /** A folder for regions in {@code /dev/shm} that goes with its test, as {@link LeavesNothingBehind} wants it. */
 public final class OwnFolder implements AutoCloseable {
@@ -23,16 +20,6 @@ public final class OwnFolder implements AutoCloseable {
 
     @Override
     public void close() {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.deleteIfExists(file);
-            }
-            Files.delete(folder);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Folders.remove(folder);
     }
 }

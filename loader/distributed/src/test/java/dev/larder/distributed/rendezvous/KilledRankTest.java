@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -11,7 +12,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,12 +31,6 @@ class KilledRankTest {
 
     private static String key(ChildJvm child) {
         return child.awaitLine("met ");
-    }
-
-    private static void signal(ChildJvm child, String name) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-" + name, Long.toString(child.pid()))
-                .start()
-                .waitFor();
     }
 
     private String place(String scheme) throws IOException {
@@ -63,14 +58,14 @@ class KilledRankTest {
     }
 
     @Test
-    void whateverIsKilledWhenTheNextJobMeetsAtTheFile() throws InterruptedException {
+    void whateverIsKilledWhenTheNextJobMeetsAtTheFile() {
         Rounds rounds = Rounds.of("killed while they meet", 6);
         Path file = folder.resolve("meet");
         for (int round = 0; round < rounds.count(); round++) {
             try (ChildJvm first = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=0&world_size=2");
                     ChildJvm second = ChildJvm.start(RankProgram.class, "file://" + file + "?rank=1&world_size=2")) {
                 first.awaitLine("going");
-                TimeUnit.NANOSECONDS.sleep(rounds.momentNs(150));
+                LockSupport.parkNanos(rounds.momentNs(150)); // to kill both anywhere on their way
                 first.kill();
                 second.kill();
             }
@@ -84,11 +79,11 @@ class KilledRankTest {
     }
 
     @Test
-    void aRankThatIsStoppedHoldsOthersNoLongerThanTheirDeadline() throws IOException, InterruptedException {
+    void aRankThatIsStoppedHoldsOthersNoLongerThanTheirDeadline() throws IOException {
         Path file = folder.resolve("meet");
         try (ChildJvm stopped = start("file://" + file, 0)) {
             await().until(() -> Files.exists(file) && Files.size(file) > 0);
-            signal(stopped, "STOP");
+            Processes.signal("STOP", stopped.pid());
 
             assertThat(new Attempts()
                             .meet("file://" + file + "?rank=1&world_size=3", Duration.ofMillis(300))

@@ -2,21 +2,17 @@ package dev.larder.distributed.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -76,10 +72,10 @@ class DyingHoldersTest {
     }
 
     @Test
-    void whoWaitsForAStoppedHolderIsToldItsPid() throws IOException, InterruptedException {
+    void whoWaitsForAStoppedHolderIsToldItsPid() {
         try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 8);
                 ChildJvm child = start("hold-write")) {
-            signal("STOP", child.pid());
+            Processes.signal("STOP", child.pid());
 
             assertThatThrownBy(() -> array.lock().readLock(Duration.ofMillis(200)))
                     .isInstanceOf(LarderException.class)
@@ -88,42 +84,17 @@ class DyingHoldersTest {
         }
     }
 
-    /** Sends a signal; returns after STOP only when no thread of the process runs any more, which takes a moment. */
-    static void signal(String name, long pid) throws IOException, InterruptedException {
-        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(pid))
-                        .start()
-                        .waitFor())
-                .isZero();
-        if (name.equals("STOP")) {
-            await().pollInterval(Duration.ofMillis(1)).until(() -> isStopped(pid));
-        }
-    }
-
-    private static boolean isStopped(long pid) {
-        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
-            for (Path thread : (Iterable<Path>) threads::iterator) {
-                String status = Files.readString(thread.resolve("stat"));
-                if (!status.startsWith("T", status.lastIndexOf(')') + 2)) {
-                    return false;
-                }
-            }
-            return true;
-        } catch (IOException ended) { // a thread, or all of it
-            return !Files.exists(Path.of("/proc/" + pid));
-        }
-    }
-
     @Test
     void killedWritersNeverKeepTheLockAndNeverHideWhatTheyBroke() {
-        Rounds rounds = Rounds.of("killed writers", 10);
+        Rounds rounds = Rounds.of("killed writers", 5);
         try (SharedArray array = SharedArray.openOrCreate(regions, "a", LONG, 64)) {
             for (int round = 0; round < rounds.count(); round++) {
                 try (ChildJvm child = start("write");
                         ChildJvm other = start("write")) {
-                    LockSupport.parkNanos(rounds.momentNs(30));
+                    LockSupport.parkNanos(rounds.momentNs(30)); // to kill it in any call
                     child.kill();
                     long before = requireWhole(array);
-                    LockSupport.parkNanos(rounds.momentNs(30));
+                    LockSupport.parkNanos(rounds.momentNs(30)); // the other goes on meanwhile
                     assertThat(other.isAlive()).as(other::errors).isTrue();
                     assertThat(requireWhole(array)).isGreaterThanOrEqualTo(before);
                 }
@@ -143,7 +114,7 @@ class DyingHoldersTest {
 
     @Test
     void killedPublishersNeverShowHalfAState() {
-        Rounds rounds = Rounds.of("killed publishers", 10);
+        Rounds rounds = Rounds.of("killed publishers", 5);
         int size = 20_000;
         SharedArraySpec spec = SharedArraySpec.of("a", LONG, size).withSpare();
         try (SharedArray array = SharedArray.openOrCreate(regions, spec, PATIENCE)) {

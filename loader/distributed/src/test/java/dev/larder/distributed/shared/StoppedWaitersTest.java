@@ -9,6 +9,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ class StoppedWaitersTest {
         SharedLock.Hold held = array.lock().writeLock(DEADLINE);
         try (ChildJvm waiter = start("wait-write")) {
             await().until(() -> word(LockDescriptor.WAITER_OFFSET) == waiter.pid());
-            DyingHoldersTest.signal("STOP", waiter.pid());
+            Processes.signal("STOP", waiter.pid());
             held.close();
 
             long startNs = System.nanoTime();
@@ -67,14 +68,14 @@ class StoppedWaitersTest {
                 return read != null;
             });
 
-            DyingHoldersTest.signal("CONT", waiter.pid());
+            Processes.signal("CONT", waiter.pid());
             assertThat(waiter.awaitLine("ready")).isEqualTo("ready false"); // and it gets its turn
         }
     }
 
     @Test
     void noFreeLockCostsMoreThanAMomentWhoeverIsStoppedOrKilled() throws Exception {
-        Rounds rounds = Rounds.of("stopped waiters", 6);
+        Rounds rounds = Rounds.of("stopped waiters", 3);
         Random random = new Random(rounds.momentNs(1000));
         List<ChildJvm> children = new ArrayList<>(Collections.nCopies(CHILDREN, null));
         try {
@@ -87,7 +88,7 @@ class StoppedWaitersTest {
                     } else if (random.nextInt(6) == 0) {
                         child.kill();
                     } else if (random.nextInt(3) > 0) {
-                        DyingHoldersTest.signal("STOP", child.pid());
+                        Processes.signal("STOP", child.pid());
                         stopped.add(child.pid());
                     }
                 }
@@ -95,7 +96,7 @@ class StoppedWaitersTest {
                     requireHeldByOneOf(stopped, children);
                 }
                 for (long pid : stopped) {
-                    DyingHoldersTest.signal("CONT", pid);
+                    Processes.signal("CONT", pid);
                 }
             }
         } finally {

@@ -2,20 +2,14 @@ package dev.larder.examples.djl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.testing.ChildJvm;
-import dev.larder.testing.FixtureArray;
+import dev.larder.testing.FashionMnist;
 import dev.larder.testing.StoreFixture;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,7 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A part of Fashion-MNIST and one epoch: enough to see that it learns. {@code ops/demo --djl} does all of it. */
 class CnnTrainerTest {
-    private static final Path FASHION_MNIST = Path.of("/usr/share/datasets/fashion-mnist");
     private static final Pattern ACCURACY = Pattern.compile("\"testAccuracy\":([0-9.]+)");
     private static final int TRAINED = 12_000;
     private static final int TESTED = 2000;
@@ -31,8 +24,7 @@ class CnnTrainerTest {
     @Test
     @EnabledIfSystemProperty(named = "os.arch", matches = "amd64")
     void twoProcessesLearnAtOnceFromOneCopy() throws IOException {
-        assumeTrue(Files.isDirectory(FASHION_MNIST), "dataset-fashion-mnist is not installed");
-        try (StoreFixture store = fashion();
+        try (StoreFixture store = FashionMnist.store(TRAINED, TESTED);
                 ChildJvm one = trainer(store, "1");
                 ChildJvm other = trainer(store, "2")) {
             double first = accuracy(one);
@@ -74,27 +66,5 @@ class CnnTrainerTest {
         Matcher matcher = ACCURACY.matcher(trainer.awaitLine("{"));
         assertThat(matcher.find()).isTrue();
         return Double.parseDouble(matcher.group(1));
-    }
-
-    private static StoreFixture fashion() throws IOException {
-        Map<String, FixtureArray> arrays = Map.of(
-                "train-images", images("train-images-idx3-ubyte.gz", TRAINED),
-                "train-labels", FixtureArray.bytes(bytes("train-labels-idx1-ubyte.gz", 8, TRAINED), TRAINED),
-                "t10k-images", images("t10k-images-idx3-ubyte.gz", TESTED),
-                "t10k-labels", FixtureArray.bytes(bytes("t10k-labels-idx1-ubyte.gz", 8, TESTED), TESTED));
-        StoreFixture store = StoreFixture.create();
-        store.publish("fashion-mnist", arrays);
-        return store;
-    }
-
-    private static FixtureArray images(String file, int count) throws IOException {
-        return FixtureArray.bytes(bytes(file, 16, count * 784), count, 28, 28);
-    }
-
-    private static byte[] bytes(String file, int header, int length) throws IOException {
-        try (InputStream in = new GZIPInputStream(Files.newInputStream(FASHION_MNIST.resolve(file)))) {
-            in.skipNBytes(header);
-            return in.readNBytes(length);
-        }
     }
 }

@@ -9,6 +9,7 @@ import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.Exited;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.Signalled;
+import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -185,7 +186,7 @@ class ChildProcessTest {
             child.end(EndReason.CANCELLED, PATIENCE);
 
             assertThat(child.await(PATIENCE).cause()).isEqualTo(new Ended(EndReason.CANCELLED, 143));
-            assertThat(Starter.isRunning(sleeping)).isFalse();
+            assertThat(Processes.isRunning(sleeping)).isFalse();
         }
     }
 
@@ -231,7 +232,7 @@ class ChildProcessTest {
                 run(shell("(setsid sh -c 'trap \"\" TERM; echo $$; sleep 600; sleep 600' &); sleep 0.2; exit 5"));
 
         assertThat(cause).isEqualTo(new Exited(5));
-        assertThat(Starter.isRunning(saidPid())).isFalse();
+        assertThat(Processes.isRunning(saidPid())).isFalse();
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.larder.launch.process;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,8 +24,8 @@ class KilledStarterTest {
 
             starter.kill();
 
-            family.forEach(Starter::awaitGone);
-            Starter.awaitGone(starter.number("guardian"));
+            family.forEach(Processes::awaitGone);
+            Processes.awaitGone(starter.number("guardian"));
         }
     }
 
@@ -35,12 +36,12 @@ class KilledStarterTest {
             long first = starter.number("guardian");
             ProcessHandle.of(first).orElseThrow().destroyForcibly();
             long second = starter.otherNumber("guardian", first);
-            assertThat(family).allMatch(Starter::isRunning);
+            assertThat(family).allMatch(Processes::isRunning);
 
             starter.kill();
 
-            family.forEach(Starter::awaitGone);
-            Starter.awaitGone(second);
+            family.forEach(Processes::awaitGone);
+            Processes.awaitGone(second);
         }
     }
 
@@ -52,7 +53,7 @@ class KilledStarterTest {
 
             starter.kill();
 
-            Starter.awaitGone(pid);
+            Processes.awaitGone(pid);
         }
     }
 
@@ -65,7 +66,7 @@ class KilledStarterTest {
             ProcessHandle.of(guardian).orElseThrow().destroy();
             starter.kill();
 
-            Starter.awaitGone(starter.number("pid"));
+            Processes.awaitGone(starter.number("pid"));
         }
     }
 
@@ -81,12 +82,12 @@ class KilledStarterTest {
         });
         Program inner = new Program(Starter.words("sh", "-c", FAMILY), Map.of(), null, output, true);
         try (ChildProcess outer = ChildProcess.start(inner)) {
-            await().atMost(Duration.ofSeconds(20)).until(() -> pids.size() == 3);
+            await().until(() -> pids.size() == 3);
 
             outer.end(EndReason.CANCELLED, Duration.ZERO);
             outer.await(Duration.ofSeconds(20));
 
-            assertThat(pids).noneMatch(Starter::isRunning);
+            assertThat(pids).noneMatch(Processes::isRunning);
         }
     }
 
@@ -95,10 +96,9 @@ class KilledStarterTest {
         try (Starter starter = Starter.deaf("echo up $$; exec sleep 600")) {
             long pid = starter.number("child said up");
 
-            ProcessBuilder interrupt = new ProcessBuilder("kill", "-INT", Long.toString(pid));
-            interrupt.start();
+            Processes.signal("INT", pid);
 
-            Starter.awaitGone(pid);
+            Processes.awaitGone(pid);
         }
     }
 

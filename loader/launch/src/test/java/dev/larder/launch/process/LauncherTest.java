@@ -9,6 +9,7 @@ import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.Exited;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.Signalled;
+import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -130,7 +131,7 @@ class LauncherTest {
 
         assertThat(Objects.requireNonNull(result.firstFailure()).rank()).isZero();
         assertThat(result.last().ranks().get(1).cause().exitCode()).isEqualTo(137);
-        assertThat(Starter.isRunning(awaitNumber(1, "up"))).isFalse();
+        assertThat(Processes.isRunning(awaitNumber(1, "up"))).isFalse();
     }
 
     @Test
@@ -151,15 +152,15 @@ class LauncherTest {
     }
 
     @Test
-    void aRankThatIsStoppedCanBeInterrupted() throws IOException, InterruptedException {
+    void aRankThatIsStoppedCanBeInterrupted() {
         try (Launcher launcher = Launcher.start(Launches.plan(2, "echo up $$; " + WAIT), heard)) {
             long pid = awaitNumber(1, "up");
             awaitNumber(0, "up");
-            new ProcessBuilder("kill", "-STOP", Long.toString(pid)).start().waitFor();
+            Processes.signal("STOP", pid);
             launcher.interrupt();
 
             assertThat(launcher.join(Launches.PATIENCE).isStopped()).isTrue();
-            assertThat(Starter.isRunning(pid)).isFalse();
+            assertThat(Processes.isRunning(pid)).isFalse();
         }
     }
 
@@ -187,7 +188,7 @@ class LauncherTest {
 
         launcher.close();
 
-        assertThat(pids).noneMatch(Starter::isRunning);
+        assertThat(pids).noneMatch(Processes::isRunning);
         assertThat(launcher.onEnd()).isCompleted();
     }
 
@@ -198,7 +199,7 @@ class LauncherTest {
 
         assertThat(result.isSuccess()).isTrue();
         assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(20));
-        assertThat(Starter.isRunning(awaitNumber(0, "kin"))).isFalse();
+        assertThat(Processes.isRunning(awaitNumber(0, "kin"))).isFalse();
     }
 
     @Test

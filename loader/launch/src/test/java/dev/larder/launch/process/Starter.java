@@ -7,7 +7,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,24 +93,6 @@ final class Starter implements AutoCloseable {
     /** Kills the JVM, so that it can do nothing more. */
     void kill() {
         process.destroyForcibly();
-    }
-
-    /** Waits until a process is gone. */
-    static void awaitGone(long pid) {
-        await("end of " + pid)
-                .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(5))
-                .until(() -> !isRunning(pid));
-    }
-
-    /** Tells whether a process runs: neither gone, nor dead and not yet collected by its parent. */
-    static boolean isRunning(long pid) {
-        try {
-            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
-        } catch (IOException gone) {
-            return false;
-        }
     }
 
     @Override
