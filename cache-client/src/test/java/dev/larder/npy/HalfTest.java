@@ -39,7 +39,8 @@ class HalfTest {
                     ? fraction == 0 ? Double.POSITIVE_INFINITY : Double.NaN
                     : exponent == 0 ? Math.scalb((double) fraction, -24) : Math.scalb(fraction + 1024.0, exponent - 25);
 
-            assertThat((double) Half.toFloat(bits)).isEqualTo(Double.valueOf(bits < 0x8000 ? magnitude : -magnitude)); // NaN too
+            assertThat((double) Half.toFloat(bits))
+                    .isEqualTo(Double.valueOf(bits < 0x8000 ? magnitude : -magnitude)); // NaN too
         }
     }
 
