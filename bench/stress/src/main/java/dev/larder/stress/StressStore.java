@@ -8,11 +8,11 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.server.store.Departure;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.RemovalReason;
 import dev.larder.server.store.Reservation;
 import dev.larder.server.store.SegmentWriter;
 import dev.larder.server.store.Store;
@@ -112,7 +112,7 @@ final class StressStore {
     }
 
     boolean remove(PublishedVersion version) {
-        return store.removeUnleased(version, Departure.FORGOTTEN, () -> {});
+        return store.removeUnleased(version, RemovalReason.FORGOTTEN, () -> {});
     }
 
     boolean isLeased(PublishedVersion version) {

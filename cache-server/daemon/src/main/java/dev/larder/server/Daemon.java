@@ -86,7 +86,7 @@ public final class Daemon implements AutoCloseable {
     private final Catalog catalog;
     private final Residency residency;
     private final Loads loads;
-    private final Waits waits;
+    private final PendingWaits waits;
     private final Counters counters;
     private final ErrorLog errors = new ErrorLog(Clock.systemUTC());
     private final ScheduledExecutorService timer = timer("larder-timer");
@@ -99,13 +99,13 @@ public final class Daemon implements AutoCloseable {
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final CompletableFuture<CleanUp> stopped = new CompletableFuture<>();
-    private final Looks looks;
+    private final IdleMonitor idle;
     private final RequestHandler handler;
-    private final RegionDepot depot;
+    private final RegionServer regions;
     private final Recovery recovery;
     private volatile ControlServer control;
     private volatile @Nullable MetricsEndpoint metrics;
-    private final StoreKeeper keeper;
+    private final StoreMonitor monitor;
     private final long pid = ProcessHandle.current().pid();
     private final long startEpochMs = System.currentTimeMillis();
     private volatile boolean catalogLost;
@@ -121,16 +121,16 @@ public final class Daemon implements AutoCloseable {
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
         this.loads = new Loads(store, residency, quota, workers);
-        this.waits = new Waits(this, residency, loads, timer);
+        this.waits = new PendingWaits(this, residency, loads, timer);
         this.counters = Counters.create(store.layout().counters(), pid, startEpochMs);
         store.sweepShared();
         residency.adopt(
                 config.verifies(), (folder, reason) -> report("what an earlier daemon left is not whole", reason));
         counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
-        this.keeper = new StoreKeeper(this, store, residency, sampling);
+        this.monitor = new StoreMonitor(this, store, residency, sampling);
         this.access = new Access(residency, StoreOwner.of(store.layout().root()));
         Activity activity = new Activity(counters, System::nanoTime);
-        this.looks = new Looks(
+        this.idle = new IdleMonitor(
                 new Sampler(counters, new VersionUses(store, residency)),
                 activity,
                 loads,
@@ -143,7 +143,7 @@ public final class Daemon implements AutoCloseable {
                 residency,
                 loads,
                 waits,
-                new Turns(this, residency, loads, timer, room),
+                new BuildQueue(this, residency, loads, timer, room),
                 work,
                 room,
                 verification);
@@ -151,13 +151,13 @@ public final class Daemon implements AutoCloseable {
                 requests, activity, dataset -> residency.find(dataset).isPresent());
         this.recovery = new Recovery(this, residency, loads);
         this.control = listen();
-        this.depot = RegionDepot.start(store, failure -> report("cannot hand out regions", failure));
+        this.regions = RegionServer.start(store, failure -> report("cannot hand out regions", failure));
         if (config.sharing().group().isPresent()) {
             var unused = uploadLooks.scheduleWithFixedDelay(
                     this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);
         }
         afterChange();
-        keeper.start();
+        monitor.start();
         recovery.start();
     }
 
@@ -287,7 +287,7 @@ public final class Daemon implements AutoCloseable {
     /** Mends a version that is not whole, or gives it up because somebody removed its files; see {@link Residency#mend}. */
     void mendIfDamaged(String dataset) {
         Optional<PublishedVersion> version = residency.find(dataset);
-        if (version.isPresent() && residency.mend(version.get(), keeper::reportVanished)) {
+        if (version.isPresent() && residency.mend(version.get(), monitor::reportVanished)) {
             afterChange();
         }
     }
@@ -377,7 +377,7 @@ public final class Daemon implements AutoCloseable {
                 Counter.ARRAYS,
                 current.stream().mapToLong(v -> v.arrays().size()).sum());
         counters.set(Counter.EVICTIONS, residency.evictions());
-        looks.soon();
+        idle.soon();
         if (!residency.retired().isEmpty() && !stopping.get() && sweeping.compareAndSet(false, true)) {
             try {
                 var unused = sampling.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
@@ -401,7 +401,7 @@ public final class Daemon implements AutoCloseable {
 
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
     public void whenIdle(Duration limit, Runnable action) {
-        looks.whenIdle(limit, action);
+        idle.whenIdle(limit, action);
     }
 
     /**
@@ -414,7 +414,7 @@ public final class Daemon implements AutoCloseable {
      */
     public URI serveMetrics(int port, Set<String> hosts) {
         MetricsEndpoint endpoint = MetricsEndpoint.start(
-                port, hosts, store.layout().token(), new Exposition(counters, looks::now)::snapshots);
+                port, hosts, store.layout().token(), new Exposition(counters, idle::now)::snapshots);
         metrics = endpoint;
         if (stopping.get()) { // which may have looked before there was one
             endpoint.close();
@@ -487,7 +487,7 @@ public final class Daemon implements AutoCloseable {
         LOG.info("stopping: store={} keep={}", store.layout().root(), keep);
         endEach(List.of(
                 control::stopAccepting,
-                depot::close,
+                regions::close,
                 this::endMetrics,
                 waits::close,
                 () -> loads.close(LOADS_END_MS),

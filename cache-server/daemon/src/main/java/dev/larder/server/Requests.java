@@ -45,8 +45,8 @@ final class Requests implements RequestHandler {
     private final Store store;
     private final Residency residency;
     private final Loads loads;
-    private final Turns turns;
-    private final Waits waits;
+    private final BuildQueue builds;
+    private final PendingWaits waits;
     private final Executor work;
 
     /** For what may wait until others have left the store: what makes them leave must not queue behind it. */
@@ -64,8 +64,8 @@ final class Requests implements RequestHandler {
             Store store,
             Residency residency,
             Loads loads,
-            Waits waits,
-            Turns turns,
+            PendingWaits waits,
+            BuildQueue builds,
             Executor work,
             Executor room,
             Executor verification) {
@@ -73,7 +73,7 @@ final class Requests implements RequestHandler {
         this.store = store;
         this.residency = residency;
         this.loads = loads;
-        this.turns = turns;
+        this.builds = builds;
         this.waits = waits;
         this.work = work;
         this.room = room;
@@ -114,7 +114,7 @@ final class Requests implements RequestHandler {
 
     @Override
     public void create(Request.Create request, Reply reply) {
-        run(room, reply, () -> turns.await(request, reply));
+        run(room, reply, () -> builds.await(request, reply));
     }
 
     @Override

@@ -7,11 +7,11 @@ import dev.larder.layout.Names;
 import dev.larder.layout.NearNames;
 import dev.larder.protocol.Retention;
 import dev.larder.server.catalog.Catalog;
-import dev.larder.server.store.Departure;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Registration;
+import dev.larder.server.store.RemovalReason;
 import dev.larder.server.store.Reservation;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -45,7 +45,7 @@ public final class Residency {
     private static final Logger LOG = LoggerFactory.getLogger(Residency.class);
 
     private final Store store;
-    private final CatalogKeeper catalog;
+    private final CatalogSync catalog;
     private final LongSupplier clockMs;
     private final Map<String, PublishedVersion> current = new TreeMap<>();
     private final List<PublishedVersion> retired = new ArrayList<>();
@@ -75,7 +75,7 @@ public final class Residency {
      */
     public Residency(Store store, Catalog catalog, Consumer<Throwable> onCatalogError, LongSupplier clockMs) {
         this.store = store;
-        this.catalog = new CatalogKeeper(catalog, onCatalogError);
+        this.catalog = new CatalogSync(catalog, onCatalogError);
         this.clockMs = clockMs;
         this.admission = new Admission(store, this, usage, clockMs);
         this.repair = new Repair(store, this);
@@ -259,7 +259,7 @@ public final class Residency {
      */
     public int removeRetired() {
         for (PublishedVersion version : retired()) {
-            remove(version, Departure.RETIRED, () -> forget(version));
+            remove(version, RemovalReason.RETIRED, () -> forget(version));
         }
         return retired().size();
     }
@@ -315,7 +315,7 @@ public final class Residency {
         boolean comesBack = version.isSourced() && !forgetSource;
         setLeaving(version, true);
         try {
-            return remove(version, comesBack ? Departure.COMES_BACK : Departure.FORGOTTEN, () -> {
+            return remove(version, comesBack ? RemovalReason.COMES_BACK : RemovalReason.FORGOTTEN, () -> {
                 evictions.increment();
                 if (comesBack) {
                     setRegistered(Registration.of(version)); // first, or there is a moment in which nobody knows it
@@ -330,10 +330,10 @@ public final class Residency {
     }
 
     /** Counts what a version occupies as used until its memory is free, which may take seconds after it is out of sight. */
-    private boolean remove(PublishedVersion version, Departure departure, Runnable onOutOfSight) {
+    private boolean remove(PublishedVersion version, RemovalReason reason, Runnable onOutOfSight) {
         AtomicBoolean isDeparting = new AtomicBoolean();
         try {
-            return store.removeUnleased(version, departure, () -> {
+            return store.removeUnleased(version, reason, () -> {
                 synchronized (this) { // not around all of it: what follows also takes the lock of names
                     departing.add(version);
                 }

@@ -30,7 +30,7 @@ public final class IncomingSegment implements AutoCloseable {
     private final long address;
     private boolean open = true;
 
-    private IncomingSegment(Posix posix, IncomingVersion version, Path path, long byteSize, Filling filling) {
+    private IncomingSegment(Posix posix, IncomingVersion version, Path path, long byteSize, WriteStrategy strategy) {
         this.posix = posix;
         this.version = version;
         this.path = path;
@@ -38,7 +38,7 @@ public final class IncomingSegment implements AutoCloseable {
         this.descriptor = posix.openOrCreate(path, WRITABLE);
         try {
             io.resize(descriptor, byteSize);
-            this.address = filling == Filling.MAPPED ? map() : NOT_MAPPED;
+            this.address = strategy == WriteStrategy.MAPPED ? map() : NOT_MAPPED;
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
             throw e;
@@ -46,9 +46,10 @@ public final class IncomingSegment implements AutoCloseable {
     }
 
     /** Makes the file, at its full length and empty. {@code byteSize} is above zero. */
-    static IncomingSegment create(Posix posix, IncomingVersion version, Path path, long byteSize, Filling filling) {
+    static IncomingSegment create(
+            Posix posix, IncomingVersion version, Path path, long byteSize, WriteStrategy strategy) {
         try {
-            return new IncomingSegment(posix, version, path, byteSize, filling);
+            return new IncomingSegment(posix, version, path, byteSize, strategy);
         } catch (LarderException e) {
             throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, 0, e) : e;
         }

@@ -46,20 +46,21 @@ public final class IncomingVersion implements AutoCloseable {
     private final Provenance provenance;
     private final Path folder;
     private final int fileMode;
-    private final Filling filling;
+    private final WriteStrategy strategy;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final List<ArrayEntry> arrays = new ArrayList<>();
     private final Map<String, SegmentFile> outside = new HashMap<>();
     private boolean published;
     private boolean pinned;
 
-    IncomingVersion(Posix posix, String dataset, Provenance provenance, Path folder, int fileMode, Filling filling) {
+    IncomingVersion(
+            Posix posix, String dataset, Provenance provenance, Path folder, int fileMode, WriteStrategy strategy) {
         this.posix = posix;
         this.dataset = dataset;
         this.provenance = provenance;
         this.folder = folder;
         this.fileMode = fileMode;
-        this.filling = filling;
+        this.strategy = strategy;
     }
 
     /** Returns the dataset that this will be a version of. */
@@ -100,7 +101,7 @@ public final class IncomingVersion implements AutoCloseable {
         } catch (IOException e) {
             throw Space.failed("cannot make a folder for an array", path, e);
         }
-        return IncomingSegment.create(posix, this, path, byteSize, filling);
+        return IncomingSegment.create(posix, this, path, byteSize, strategy);
     }
 
     /** Makes an empty file for a member of the group to write: nobody else knows its name. */

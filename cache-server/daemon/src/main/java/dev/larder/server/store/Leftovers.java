@@ -84,7 +84,7 @@ public final class Leftovers {
     /** What is to be done with a store that is held by a descriptor. */
     @FunctionalInterface
     private interface Look {
-        StoreReport at(LeftFolder folder) throws IOException;
+        StoreReport at(OrphanedStore folder) throws IOException;
     }
 
     private static Optional<StoreReport> examine(Path store, Look look) {
@@ -101,7 +101,7 @@ public final class Leftovers {
                 return Optional.of(
                         isForeign(folder, posix.userId())
                                 ? foreign(store)
-                                : look.at(new LeftFolder(posix, store, descriptor, folder.uid())));
+                                : look.at(new OrphanedStore(posix, store, descriptor, folder.uid())));
             } finally {
                 posix.close(descriptor);
             }

@@ -58,7 +58,7 @@ public final class SegmentWriter {
      *
      * @param onBytes told of every step
      */
-    public void copy(Inflow data, long byteSize, Checksum checksum, LongConsumer onBytes) throws IOException {
+    public void copy(ByteSource data, long byteSize, Checksum checksum, LongConsumer onBytes) throws IOException {
         for (long left = byteSize; left > 0; ) {
             version.requireNotCancelled();
             ByteBuffer room = room(Math.min(left, STEP_BYTES));

@@ -51,7 +51,7 @@ public final class Store implements AutoCloseable {
     private volatile StoreLock lock;
     private final Space space;
     private final LeaseProbe leases;
-    private final Filling filling;
+    private final WriteStrategy strategy;
     private final Rings rings;
     private final Regions regions;
 
@@ -70,7 +70,7 @@ public final class Store implements AutoCloseable {
         this.lock = lock;
         this.space = space;
         this.leases = new LeaseProbe(posix);
-        this.filling = Filling.of(layout.root(), BulkIo.system());
+        this.strategy = WriteStrategy.of(layout.root(), BulkIo.system());
         this.names = new VersionNames(layout, () -> newPlace("name"));
         this.rings = new Rings(posix, layout);
         this.regions = new Regions(posix, layout, System::nanoTime);
@@ -265,7 +265,7 @@ public final class Store implements AutoCloseable {
         Path folder = newPlace(dataset);
         try {
             Modes.makePrivateFolder(folder);
-            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), filling);
+            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), strategy);
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
@@ -278,7 +278,7 @@ public final class Store implements AutoCloseable {
         Path folder = newPlace(HexFormat.of().formatHex(secret));
         try {
             Modes.makePassage(folder);
-            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), filling);
+            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), strategy);
         } catch (IOException e) {
             throw Space.failed("cannot start an upload", folder, e);
         }
@@ -402,11 +402,11 @@ public final class Store implements AutoCloseable {
      * @param onOutOfSight told when nobody finds it any more, and its memory is about to be freed, which takes time
      * @return false, with nothing done, where somebody leases it, or has pinned it and it is not retired
      */
-    public boolean removeUnleased(PublishedVersion version, Departure departure, Runnable onOutOfSight) {
+    public boolean removeUnleased(PublishedVersion version, RemovalReason reason, Runnable onOutOfSight) {
         return leases.runUnleased(version.folder(), isLocked -> {
             try {
                 Path gone = newPlace("gone");
-                if (!names.takeOutOfSight(version, departure, isLocked, gone)) {
+                if (!names.takeOutOfSight(version, reason, isLocked, gone)) {
                     return false;
                 }
                 onOutOfSight.run();

@@ -153,14 +153,14 @@ final class VersionNames {
      *
      * @param isLocked whether nobody can lease it; where there was no lease to lock, it may have been published anew since
      */
-    synchronized boolean takeOutOfSight(PublishedVersion version, Departure departure, boolean isLocked, Path place)
+    synchronized boolean takeOutOfSight(PublishedVersion version, RemovalReason reason, boolean isLocked, Path place)
             throws IOException {
         boolean isPublishedAnew = !isLocked && Files.exists(version.folder().resolve(StoreLayout.LEASE));
-        if (isPublishedAnew || (departure != Departure.RETIRED && isPinned(version))) {
+        if (isPublishedAnew || (reason != RemovalReason.RETIRED && isPinned(version))) {
             return false;
         }
         boolean isReplaced = hasCurrent(version) && !isCurrent(version);
-        if (departure == Departure.COMES_BACK && !isReplaced) {
+        if (reason == RemovalReason.COMES_BACK && !isReplaced) {
             keepSource(version); // before the link goes: readers look for one and then for the other, without a daemon
         }
         unlinkCurrent(version);

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * Hands out regions that have no file, one client after the other; see {@link dev.larder.layout.RegionDescriptor}. Only this user and
  * root can connect, and none of them can keep the next one waiting for longer than a second. Owns a thread and its socket.
  */
-final class RegionDepot implements AutoCloseable {
+final class RegionServer implements AutoCloseable {
     private static final Duration LONGEST_CALL = Duration.ofSeconds(1);
     private static final Duration LOOK = Duration.ofMillis(200);
     private static final int ROOT = 0;
@@ -34,7 +34,7 @@ final class RegionDepot implements AutoCloseable {
     private final Thread thread = new Thread(this::serve, "larder-regions");
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    private RegionDepot(Store store, Consumer<Throwable> onFailure) {
+    private RegionServer(Store store, Consumer<Throwable> onFailure) {
         this.socket = store.layout().regionSocket();
         this.regions = store.regions();
         this.isInPlace = store::isInPlace;
@@ -43,10 +43,10 @@ final class RegionDepot implements AutoCloseable {
     }
 
     /** Starts to serve. A socket file of an earlier daemon is replaced: only the holder of the store's lock may call this. */
-    static RegionDepot start(Store store, Consumer<Throwable> onFailure) {
-        RegionDepot depot = new RegionDepot(store, onFailure);
-        depot.thread.start();
-        return depot;
+    static RegionServer start(Store store, Consumer<Throwable> onFailure) {
+        RegionServer server = new RegionServer(store, onFailure);
+        server.thread.start();
+        return server;
     }
 
     /** Listens, and listens anew where somebody has removed the socket. */

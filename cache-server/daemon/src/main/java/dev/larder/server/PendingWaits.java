@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The clients that wait for a dataset to become resident. Thread-safe; nobody polls. */
-final class Waits {
+final class PendingWaits {
     private final Daemon daemon;
     private final Residency residency;
     private final Loads loads;
@@ -50,7 +50,7 @@ final class Waits {
         }
     }
 
-    Waits(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer) {
+    PendingWaits(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer) {
         this.daemon = daemon;
         this.residency = residency;
         this.loads = loads;

@@ -21,14 +21,14 @@ import java.util.zip.CRC32C;
  * Makes the catalog follow the store. A catalog that fails is reported once and not used again: it can be rebuilt. One that only
  * refuses an entry goes on with all others.
  */
-final class CatalogKeeper {
+final class CatalogSync {
     private static final long MAX_ORIGIN_BYTES = 64 << 10;
 
     private final Catalog catalog;
     private final Consumer<Throwable> onError;
     private volatile boolean lost;
 
-    CatalogKeeper(Catalog catalog, Consumer<Throwable> onError) {
+    CatalogSync(Catalog catalog, Consumer<Throwable> onError) {
         this.catalog = catalog;
         this.onError = onError;
     }

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a catalog refuses costs that entry alone. */
 @Timeout(60)
-class CatalogKeeperTest {
+@ExtendWith(LeavesNothingBehind.class)
+class CatalogSyncTest {
     private static final int TOO_MANY = 16_384;
 
     @TempDir
@@ -37,10 +38,10 @@ class CatalogKeeperTest {
         PublishedVersion wide = made.publish("wide", fromFiles(3_000));
         PublishedVersion plain = made.publish("plain", fromFiles(1));
         try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
-            CatalogKeeper keeper = new CatalogKeeper(catalog, errors::add);
+            CatalogSync sync = new CatalogSync(catalog, errors::add);
 
-            keeper.add(wide, 1);
-            keeper.add(plain, 2);
+            sync.add(wide, 1);
+            sync.add(plain, 2);
 
             assertThat(errors).isEmpty();
             assertThat(catalog.find("plain", plain.version())).isPresent();
@@ -56,13 +57,13 @@ class CatalogKeeperTest {
         PublishedVersion known = made.publish("known", fromFiles(1));
         PublishedVersion late = made.publish("late", fromFiles(1));
         try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
-            CatalogKeeper keeper = new CatalogKeeper(catalog, errors::add);
-            keeper.add(known, 1);
+            CatalogSync sync = new CatalogSync(catalog, errors::add);
+            sync.add(known, 1);
             IntStream.range(1, TOO_MANY)
                     .forEach(i -> catalog.put(new CatalogEntry("x" + i, 1, "", 0, 0, List.of(), 0, 0)));
 
-            keeper.add(late, 1);
-            keeper.touch(known, 99);
+            sync.add(late, 1);
+            sync.touch(known, 99);
 
             assertThat(errors).hasSize(1).first().asString().contains("the catalog is full");
             assertThat(catalog.find("known", known.version()).orElseThrow().lastUseEpochMs())
@@ -74,11 +75,11 @@ class CatalogKeeperTest {
     void aLastUseInTheFutureCountsAsNow() {
         PublishedVersion version = made.publish("known", fromFiles(1));
         try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
-            CatalogKeeper keeper = new CatalogKeeper(catalog, errors::add);
-            keeper.add(version, 9_000);
+            CatalogSync sync = new CatalogSync(catalog, errors::add);
+            sync.add(version, 9_000);
             Usage usage = new Usage();
 
-            keeper.reconcile(List.of(version), usage, 5_000);
+            sync.reconcile(List.of(version), usage, 5_000);
 
             assertThat(usage.lastUseMs(version)).isEqualTo(5_000);
         }

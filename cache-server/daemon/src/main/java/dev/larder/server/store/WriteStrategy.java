@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** How the bytes of segments get to where they belong; decision 9 has the figures. */
-enum Filling {
+enum WriteStrategy {
     /** Reads straight into the mapped segment: best where the mount gives huge pages, which only a mapping populates at once. */
     MAPPED,
     /** Reads into a buffer that stays in cache, and writes it: best on small pages and on disks. */
@@ -15,7 +15,7 @@ enum Filling {
     private static final Path SHARED_HUGE_PAGES = Path.of("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
 
     /** Chooses for the mount that a folder lies on. */
-    static Filling of(Path folder, BulkIo io) {
+    static WriteStrategy of(Path folder, BulkIo io) {
         boolean huge = Mount.of(folder).map(Mount::hasHugePages).orElse(false);
         return huge && !areDenied() && io.canPopulate() ? MAPPED : BUFFERED;
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** Delivers bytes, the first ones first, into memory that is shown to it. */
-public interface Inflow {
+public interface ByteSource {
     /**
      * Puts some bytes into a direct buffer, from its position on.
      *

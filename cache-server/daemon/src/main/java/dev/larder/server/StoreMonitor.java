@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * Looks after a store as long as its daemon lives: what is leased, what nobody has used for as long as it was to live, and what
  * somebody has removed, which is made anew. Works on one thread, which it is given.
  */
-final class StoreKeeper {
+final class StoreMonitor {
     private static final long SAMPLE_MS = 1_000;
 
     /** How many samples of leases there are to each look for every file. */
@@ -32,7 +32,7 @@ final class StoreKeeper {
     private final ScheduledExecutorService thread;
     private long samples;
 
-    StoreKeeper(Daemon daemon, Store store, Residency residency, ScheduledExecutorService thread) {
+    StoreMonitor(Daemon daemon, Store store, Residency residency, ScheduledExecutorService thread) {
         this.daemon = daemon;
         this.store = store;
         this.residency = residency;

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /** Looks at what is in use, for the counters and to end a daemon that nobody uses. Owns no thread: it is given one. */
-final class Looks {
+final class IdleMonitor {
     private static final Duration LONGEST_PERIOD = Duration.ofSeconds(1);
     private static final Duration SHORTEST_PERIOD = Duration.ofMillis(20);
     private static final int LOOKS_UNTIL_IDLE = 10;
@@ -27,7 +27,7 @@ final class Looks {
     private final AtomicBoolean isComing = new AtomicBoolean();
     private long begunBefore;
 
-    Looks(
+    IdleMonitor(
             Sampler sampler,
             Activity activity,
             Loads loads,

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** A folder, held by a descriptor, that may be a store which nobody serves any more. The caller closes the descriptor. */
-final class LeftFolder {
+final class OrphanedStore {
     private static final int ATTEMPTS = 10;
     private static final long PAUSE_NS = 20_000_000;
 
@@ -30,7 +30,7 @@ final class LeftFolder {
     private final StoreLayout layout;
     private final LeaseProbe leases;
 
-    LeftFolder(Posix posix, Path store, int descriptor, int owner) {
+    OrphanedStore(Posix posix, Path store, int descriptor, int owner) {
         this.posix = posix;
         this.store = store;
         this.owner = owner;

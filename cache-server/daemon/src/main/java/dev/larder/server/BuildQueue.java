@@ -26,14 +26,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * The clients that want to build a dataset: one at a time has the turn, the others wait and see how far it is; if the builder
  * fails or dies, the next one takes over. Thread-safe; nobody polls.
  */
-final class Turns {
+final class BuildQueue {
     private final Daemon daemon;
     private final Residency residency;
     private final Loads loads;
     private final ScheduledExecutorService timer;
     private final Executor work;
 
-    Turns(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer, Executor work) {
+    BuildQueue(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer, Executor work) {
         this.daemon = daemon;
         this.residency = residency;
         this.loads = loads;

@@ -1,7 +1,7 @@
 package dev.larder.server.store;
 
-/** How a version leaves. */
-public enum Departure {
+/** Why a version is removed. */
+public enum RemovalReason {
     /** A newer one has taken its place, so that it goes even where it is still pinned. */
     RETIRED,
     /** It goes for good. */
