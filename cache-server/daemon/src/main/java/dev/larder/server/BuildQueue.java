@@ -27,16 +27,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * fails or dies, the next one takes over. Thread-safe; nobody polls.
  */
 final class BuildQueue {
-    private final Daemon daemon;
     private final Residency residency;
     private final Loads loads;
+    private final LoadService loadService;
+    private final Access access;
     private final ScheduledExecutorService timer;
     private final Executor work;
 
-    BuildQueue(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer, Executor work) {
-        this.daemon = daemon;
+    BuildQueue(
+            Residency residency,
+            Loads loads,
+            LoadService loadService,
+            Access access,
+            ScheduledExecutorService timer,
+            Executor work) {
         this.residency = residency;
         this.loads = loads;
+        this.loadService = loadService;
+        this.access = access;
         this.timer = timer;
         this.work = work;
     }
@@ -95,9 +103,9 @@ final class BuildQueue {
                 follow(reading.get());
                 return;
             }
-            daemon.access().requireMayChange(reply.peer(), request.name(), "create");
+            access.requireMayChange(reply.peer(), request.name(), "create");
             Optional<Upload> upload =
-                    daemon.tryStartUpload(request, Access.publisher(reply.peer()), () -> !settled.get());
+                    loadService.tryStartUpload(request, Access.publisher(reply.peer()), () -> !settled.get());
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;
@@ -116,7 +124,7 @@ final class BuildQueue {
                 return Optional.empty();
             }
             sourceTried = true;
-            return daemon.readThrough(request.name());
+            return loadService.readThrough(request.name());
         }
 
         private void begin(Upload upload) {

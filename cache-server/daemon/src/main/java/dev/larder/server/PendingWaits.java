@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The clients that wait for a dataset to become resident. Thread-safe; nobody polls. */
 final class PendingWaits {
-    private final Daemon daemon;
     private final Residency residency;
     private final Loads loads;
+    private final LoadService loadService;
+    private final Maintenance maintenance;
     private final ScheduledExecutorService timer;
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
@@ -50,10 +51,16 @@ final class PendingWaits {
         }
     }
 
-    PendingWaits(Daemon daemon, Residency residency, Loads loads, ScheduledExecutorService timer) {
-        this.daemon = daemon;
+    PendingWaits(
+            Residency residency,
+            Loads loads,
+            LoadService loadService,
+            Maintenance maintenance,
+            ScheduledExecutorService timer) {
         this.residency = residency;
         this.loads = loads;
+        this.loadService = loadService;
+        this.maintenance = maintenance;
         this.timer = timer;
     }
 
@@ -63,7 +70,7 @@ final class PendingWaits {
      */
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         Wait wait = new Wait(name, reply);
-        daemon.mendIfDamaged(wait.dataset()); // why else would a client ask for what it could open itself?
+        maintenance.repairIfDamaged(wait.dataset()); // why else would a client ask for what it could open itself?
         if (answerIfKnown(wait, () -> expireAfter(timeout, wait))) {
             return;
         }
@@ -82,7 +89,7 @@ final class PendingWaits {
             answer(resident.get(), wait);
             return true;
         }
-        Optional<? extends Ingest> coming = load.isPresent() ? load : daemon.readThrough(wait.dataset());
+        Optional<? extends Ingest> coming = load.isPresent() ? load : loadService.readThrough(wait.dataset());
         coming.ifPresent(found -> {
             beforeFollowing.run();
             follow(found, wait);

@@ -34,7 +34,7 @@ final class RegionServer implements AutoCloseable {
     private final Thread thread = new Thread(this::serve, "larder-regions");
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    private RegionServer(Store store, Consumer<Throwable> onFailure) {
+    RegionServer(Store store, Consumer<Throwable> onFailure) {
         this.socket = store.layout().regionSocket();
         this.regions = store.regions();
         this.isInPlace = store::isInPlace;
@@ -43,10 +43,8 @@ final class RegionServer implements AutoCloseable {
     }
 
     /** Starts to serve. A socket file of an earlier daemon is replaced: only the holder of the store's lock may call this. */
-    static RegionServer start(Store store, Consumer<Throwable> onFailure) {
-        RegionServer server = new RegionServer(store, onFailure);
-        server.thread.start();
-        return server;
+    void start() {
+        thread.start();
     }
 
     /** Listens, and listens anew where somebody has removed the socket. */

@@ -4,8 +4,8 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
+import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,16 +26,37 @@ final class StoreMonitor {
     /** Sampling takes at most one part in this many of a processor's time. */
     private static final int PAUSE_FACTOR = 100;
 
-    private final Daemon daemon;
     private final Store store;
     private final Residency residency;
+    private final Maintenance maintenance;
+    private final ControlListener control;
+    private final Runnable restoreFiles;
+    private final ErrorLog errors;
+    private final Shutdown shutdown;
     private final ScheduledExecutorService thread;
     private long samples;
 
-    StoreMonitor(Daemon daemon, Store store, Residency residency, ScheduledExecutorService thread) {
-        this.daemon = daemon;
+    /**
+     * Creates one that {@link #start} sets to work.
+     *
+     * @param restoreFiles makes anew those of the daemon's own files that somebody has removed
+     */
+    StoreMonitor(
+            Store store,
+            Residency residency,
+            Maintenance maintenance,
+            ControlListener control,
+            Runnable restoreFiles,
+            ErrorLog errors,
+            Shutdown shutdown,
+            ScheduledExecutorService thread) {
         this.store = store;
         this.residency = residency;
+        this.maintenance = maintenance;
+        this.control = control;
+        this.restoreFiles = restoreFiles;
+        this.errors = errors;
+        this.shutdown = shutdown;
         this.thread = thread;
     }
 
@@ -45,7 +66,7 @@ final class StoreMonitor {
     }
 
     private void schedule(long delayMs) {
-        if (!daemon.isStopping()) {
+        if (!shutdown.isStopping()) {
             try {
                 var unused = thread.schedule(this::look, delayMs, TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException stopped) {
@@ -55,7 +76,7 @@ final class StoreMonitor {
     }
 
     private void look() {
-        if (daemon.isStopping()) {
+        if (shutdown.isStopping()) {
             return;
         }
         try {
@@ -63,8 +84,8 @@ final class StoreMonitor {
             samples++;
             boolean isRestored = restoreStore();
             store.sweepShared();
-            residency.sample(samples % SAMPLES_PER_CHECK == 0, this::reportVanished);
-            daemon.afterChange();
+            residency.sample(samples % SAMPLES_PER_CHECK == 0, maintenance::reportVanished);
+            maintenance.afterChange();
             long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             schedule(Math.max(isRestored ? SAMPLE_MS : SAMPLE_MS * SAMPLES_PER_CHECK, tookMs * PAUSE_FACTOR));
         } catch (RuntimeException | Error e) {
@@ -74,8 +95,8 @@ final class StoreMonitor {
     }
 
     private void reportLook(Throwable failure) {
-        if (!daemon.isStopping()) { // else files go while one looks
-            daemon.report("cannot tell what is in use", failure);
+        if (!shutdown.isStopping()) { // else files go while one looks
+            errors.report("cannot tell what is in use", failure);
         }
     }
 
@@ -87,13 +108,13 @@ final class StoreMonitor {
         StoreLayout layout = store.layout();
         try {
             if (store.restoreIfRemoved()) {
-                daemon.report("the store was removed under the daemon", removed(layout.root()));
+                errors.report("the store was removed under the daemon", removed(layout.root()));
             }
-            if (!Files.exists(layout.socket()) && !daemon.isStopping()) {
-                daemon.listenAgain();
-                daemon.report("the control socket was removed", removed(layout.socket()));
+            if (!Files.exists(layout.socket()) && !shutdown.isStopping()) {
+                control.listen();
+                errors.report("the control socket was removed", removed(layout.socket()));
             }
-            daemon.restoreFiles();
+            restoreFiles.run();
             return true;
         } catch (LarderException e) {
             if (e.code() != ErrorCode.REFUSED) {
@@ -101,15 +122,15 @@ final class StoreMonitor {
             } else if (store.isTaken()) {
                 end(e);
             } else {
-                daemon.report("the store cannot be made anew", e);
+                errors.report("the store cannot be made anew", e);
             }
             return false;
         }
     }
 
     private void end(LarderException reason) {
-        daemon.report("another daemon has taken the store, so this one ends", reason);
-        Thread end = new Thread(() -> daemon.stop(false), "larder-end");
+        errors.report("another daemon has taken the store, so this one ends", reason);
+        Thread end = new Thread(() -> shutdown.stop(false, cleanUp -> {}), "larder-end");
         end.setDaemon(true);
         end.start();
     }
@@ -118,24 +139,5 @@ final class StoreMonitor {
         return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by somebody else")
                 .with("path", path)
                 .remedy("it was made anew; find out what cleans it up: larder doctor");
-    }
-
-    /** Notes that a version was given up. */
-    void reportVanished(PublishedVersion version) {
-        daemon.report(
-                "files were removed under the daemon",
-                Failure.of(ErrorCode.UNEXPECTED, "files of a version vanished")
-                        .with("dataset", version.dataset())
-                        .with("version", version.version())
-                        .with("folder", version.folder())
-                        .remedy(remedyFor(version) + "; find out what cleans up the store: larder doctor"));
-    }
-
-    private static String remedyFor(PublishedVersion version) {
-        if (version.isSourced()) {
-            return "it is loaded again when it is asked for";
-        }
-        Path aside = Store.asideOf(version);
-        return Files.exists(aside) ? "compute it again, or look at what is left of it in " + aside : "compute it again";
     }
 }

@@ -96,7 +96,7 @@ class InPlaceTest {
     void evictingAndStoppingLeaveTheFiles() throws IOException {
         Daemon daemon = served.start();
         load(sources);
-        daemon.evict("d", false);
+        served.control().evict("d");
         load(sources);
         daemon.stop(false);
 

@@ -64,7 +64,7 @@ class ProtocolFuzzTest {
 
     @Test
     void daemonOutlivesSpoiledFramesAndHoldsNothingAfterwards() throws Exception {
-        Daemon daemon = store.start(OptionalLong.of(CAPACITY));
+        store.start(OptionalLong.of(CAPACITY));
         store.load(ProtocolSiege.STEADY, source);
         new ProtocolSiege(store.root(), source, SEED + 1, 5_000).run();
         Footprint before = Footprint.of(ProcessHandle.current().pid());
@@ -74,7 +74,7 @@ class ProtocolFuzzTest {
 
         awaitNothingLeft(ProcessHandle.current().pid(), before);
         assertThat(Footprint.heapBytes()).isLessThan(heapBefore + HEAP_SLACK_BYTES);
-        assertThat(daemon.errors()).noneMatch(error -> error.trace().contains("NullPointer"));
+        assertThat(store.control().errors()).noneMatch(error -> error.trace().contains("NullPointer"));
     }
 
     @Test

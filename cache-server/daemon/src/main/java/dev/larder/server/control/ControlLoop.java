@@ -50,7 +50,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     private final FrameBudget memberBudget =
             new FrameBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
-    private final Requests requests;
+    private final Dispatcher dispatcher;
     private final Counters counters;
     private final ErrorLog errors;
     private final OutputBatch batch = new OutputBatch();
@@ -71,7 +71,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             ControlSettings settings,
             SelectionKey accepting,
             PeerPolicy peers,
-            Requests requests,
+            Dispatcher dispatcher,
             Counters counters,
             ErrorLog errors)
             throws IOException {
@@ -80,7 +80,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         this.selector = accepting.selector();
         this.peers = peers;
         this.seats = new Seats(settings.maxConnections());
-        this.requests = requests;
+        this.dispatcher = dispatcher;
         this.counters = counters;
         this.errors = errors;
         this.socketFile = fileAt(settings.socket());
@@ -177,7 +177,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
                 return;
             }
             if (key.isValid() && key.isReadable()) {
-                requests.take(connection);
+                dispatcher.take(connection);
             }
             if (key.isValid() && key.isWritable()) {
                 flush(connection);

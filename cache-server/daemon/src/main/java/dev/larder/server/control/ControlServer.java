@@ -51,8 +51,8 @@ public final class ControlServer implements AutoCloseable {
             listener = bind(settings.socket(), peers.owner().isShared());
             selector = Selector.open();
             SelectionKey accepting = listener.register(selector, SelectionKey.OP_ACCEPT);
-            Requests requests = new Requests(settings, peers, handler, counters, errors);
-            ControlLoop loop = new ControlLoop(settings, accepting, peers, requests, counters, errors);
+            Dispatcher dispatcher = new Dispatcher(settings, peers, handler, counters, errors);
+            ControlLoop loop = new ControlLoop(settings, accepting, peers, dispatcher, counters, errors);
             ControlServer server = new ControlServer(settings, loop, errors);
             server.thread.start();
             return server;

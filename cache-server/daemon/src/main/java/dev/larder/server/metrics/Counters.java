@@ -30,9 +30,13 @@ import org.agrona.concurrent.status.CountersManager;
 public final class Counters {
     private static final Set<PosixFilePermission> READABLE_BY_GROUP = PosixFilePermissions.fromString("rw-r-----");
 
+    private final long pid;
+    private final long startEpochMs;
     private volatile Map<Counter, AtomicCounter> counters;
 
-    private Counters(UnsafeBuffer file) {
+    private Counters(UnsafeBuffer file, long pid, long startEpochMs) {
+        this.pid = pid;
+        this.startEpochMs = startEpochMs;
         this.counters = allocate(file);
     }
 
@@ -52,7 +56,7 @@ public final class Counters {
             Files.deleteIfExists(file);
             UnsafeBuffer buffer = new UnsafeBuffer(mapNewFile(file));
             CountersDescriptor.writeHeader(buffer, pid, startEpochMs);
-            Counters counters = new Counters(buffer);
+            Counters counters = new Counters(buffer, pid, startEpochMs);
             CountersDescriptor.formatVersionRelease(buffer);
             return counters;
         } catch (IOException failure) {
@@ -61,7 +65,7 @@ public final class Counters {
     }
 
     /** Makes the file anew, with the values of now, where somebody has removed it. What is counted just then may be missing. */
-    public synchronized void restoreIfRemoved(Path file, long pid, long startEpochMs) {
+    public synchronized void restoreIfRemoved(Path file) {
         if (Files.exists(file)) {
             return;
         }
@@ -87,7 +91,7 @@ public final class Counters {
 
     /** Counts on a heap array that nobody else reads, for parts that run without a store. */
     public static Counters unshared() {
-        return new Counters(new UnsafeBuffer(new byte[CountersDescriptor.FILE_LENGTH]));
+        return new Counters(new UnsafeBuffer(new byte[CountersDescriptor.FILE_LENGTH]), 0, 0);
     }
 
     /** Adds one. */

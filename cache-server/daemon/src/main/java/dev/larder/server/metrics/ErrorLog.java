@@ -48,6 +48,12 @@ public final class ErrorLog {
         }
     }
 
+    /** Notes an error that no client is told of, and says in the daemon's log what it kept from being done. */
+    public void report(String what, Throwable error) {
+        record(error);
+        LOG.warn("{}: {}", what, error.getMessage());
+    }
+
     /** Notes what a client is told of as well, where it is the daemon's fault or the machine's. */
     public void recordIfUnexpected(Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {

@@ -22,8 +22,8 @@ final class Repair {
         this.residency = residency;
     }
 
-    /** Looks at every file; see {@link Residency#mend}. */
-    boolean mend(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
+    /** Looks at every file; see {@link Residency#repair}. */
+    boolean repair(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
         List<String> missing = store.missingFiles(version);
         if (missing.isEmpty()) {
             restoreCurrent(version);

@@ -442,7 +442,7 @@ public final class Residency {
                 expire(version);
             }
             if (everyFile || lease == Store.LeaseState.GONE) {
-                mend(version, onVanished);
+                repair(version, onVanished);
             } else {
                 repair.restoreCurrent(version);
             }
@@ -476,8 +476,8 @@ public final class Residency {
      *
      * @return whether it was given up
      */
-    public boolean mend(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
-        return repair.mend(version, onVanished);
+    public boolean repair(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
+        return repair.repair(version, onVanished);
     }
 
     /** Tells whether a version is current and nobody is removing it. */

@@ -250,7 +250,7 @@ class ControlServerFaultsTest {
         start(64, LONG, SHORT);
         CountDownLatch left = new CountDownLatch(1);
         handler.on((request, reply) -> {
-            if (request.startsWith("list")) {
+            if (request instanceof Request.ListArrays) {
                 reply.onDisconnect(left::countDown);
                 reply.rows(Collections.nCopies(100_000, ControlServerTest.row(1)));
             } else {

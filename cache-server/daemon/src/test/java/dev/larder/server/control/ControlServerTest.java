@@ -207,7 +207,7 @@ class ControlServerTest {
     void closingLetsReadyAnswersLeaveAndRefusesTheRest() throws Exception {
         CompletableFuture<Reply> pending = new CompletableFuture<>();
         handler.on((request, reply) -> {
-            if (request.startsWith("stop")) {
+            if (request instanceof Request.Stop) {
                 reply.done(Done.of(7, 8, "bye"));
                 server.close();
             } else {

@@ -236,7 +236,7 @@ class ResidencyFaultsTest {
         String before = Files.readString(manifest);
         Files.delete(manifest);
 
-        residency.mend(version, vanished::add);
+        residency.repair(version, vanished::add);
 
         assertThat(manifest).hasContent(before);
         assertThat(residency.find("a")).contains(version);
@@ -248,7 +248,7 @@ class ResidencyFaultsTest {
         PublishedVersion version = made.publish("a", COMPUTED);
         Files.delete(version.folder().resolve(StoreLayout.INDEX));
 
-        residency.mend(version, vanished::add);
+        residency.repair(version, vanished::add);
 
         assertThat(vanished).containsExactly(version);
         assertThat(residency.all()).isEmpty();
@@ -263,7 +263,7 @@ class ResidencyFaultsTest {
         PublishedVersion version = made.publish("a", sourced(0));
         Files.delete(version.folder().resolve("a.npy"));
 
-        residency.mend(version, vanished::add);
+        residency.repair(version, vanished::add);
 
         assertThat(vanished).containsExactly(version);
         assertThat(residency.all()).isEmpty();

@@ -4,12 +4,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLayout;
-import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.Protocol;
 import dev.larder.protocol.PublishRequest;
-import dev.larder.protocol.RegionRequest;
 import dev.larder.protocol.Request;
 import dev.larder.protocol.RequestCodec;
 import dev.larder.protocol.Welcome;
@@ -18,9 +16,23 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Set;
 
 /** Takes frames through the exchange: handshake, then one request for the handler. Used by the control thread. */
-final class Requests {
+final class Dispatcher {
+    /** Whatever is not named is the owner's. */
+    private static final Set<Class<? extends Request>> FOR_MEMBERS = Set.of(
+            Request.Create.class,
+            NewFilesRequest.class,
+            Request.MakeRoom.class,
+            PublishRequest.class,
+            Request.Wait.class,
+            Request.ListArrays.class,
+            Request.Info.class,
+            Request.Evict.class,
+            Request.Pin.class,
+            Request.Status.class);
+
     private final ControlSettings settings;
     private final PeerPolicy peers;
     private final RequestHandler handler;
@@ -29,7 +41,7 @@ final class Requests {
     private final RequestCodec codec = new RequestCodec();
     private final long startNanos = System.nanoTime();
 
-    Requests(ControlSettings settings, PeerPolicy peers, RequestHandler handler, Counters counters, ErrorLog errors) {
+    Dispatcher(ControlSettings settings, PeerPolicy peers, RequestHandler handler, Counters counters, ErrorLog errors) {
         this.settings = settings;
         this.peers = peers;
         this.handler = handler;
@@ -97,7 +109,7 @@ final class Requests {
             if (!isForMembers(request)) {
                 peers.requireOwner(reply.peer(), request.getClass().getSimpleName());
             }
-            dispatch(reply, request);
+            handler.handle(request, reply);
         } catch (RuntimeException | Error failure) {
             if (!(failure instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
                 errors.record(failure);
@@ -106,56 +118,9 @@ final class Requests {
         }
     }
 
-    /** Tells what members of the group may ask for; whose dataset it is, the handler looks at. Whatever is not named is the owner's. */
+    /** Tells what members of the group may ask for; whose dataset it is, the handler looks at. */
     private static boolean isForMembers(Request request) {
-        return request instanceof Request.Create
-                || request instanceof NewFilesRequest
-                || request instanceof Request.MakeRoom
-                || request instanceof PublishRequest
-                || request instanceof Request.Wait
-                || request instanceof Request.ListArrays
-                || request instanceof Request.Info
-                || request instanceof Request.Evict
-                || request instanceof Request.Pin
-                || request instanceof Request.Status
+        return FOR_MEMBERS.contains(request.getClass())
                 || (request instanceof Request.Verify verify && !verify.againstSources());
-    }
-
-    private void dispatch(Reply reply, Request request) {
-        if (request instanceof LoadRequest load) {
-            handler.load(load, reply);
-        } else if (request instanceof Request.Create create) {
-            handler.create(create, reply);
-        } else if (request instanceof PublishRequest publish) {
-            handler.publish(publish, reply);
-        } else if (request instanceof NewFilesRequest files) {
-            handler.makeFiles(files, reply);
-        } else if (request instanceof Request.MakeRoom room) {
-            handler.makeRoom(room, reply);
-        } else if (request instanceof Request.Wait wait) {
-            handler.await(wait.name(), wait.timeout(), wait.evenIfUnknown(), reply);
-        } else if (request instanceof Request.ListArrays list) {
-            handler.list(list.prefix(), list.includeRetired(), reply);
-        } else if (request instanceof Request.Info info) {
-            handler.info(info.name(), reply);
-        } else if (request instanceof Request.Evict evict) {
-            handler.evict(evict.name(), evict.forget(), reply);
-        } else if (request instanceof Request.Pin pin) {
-            handler.pin(pin.name(), pin.pinned(), reply);
-        } else if (request instanceof Request.Errors) {
-            handler.errors(reply);
-        } else if (request instanceof Request.Verify verify) {
-            handler.verify(verify.name(), verify.againstSources(), reply);
-        } else if (request instanceof Request.Reload reload) {
-            handler.reload(reload.name(), reply);
-        } else if (request instanceof RegionRequest regions) {
-            handler.regions(regions, reply);
-        } else if (request instanceof Request.Status) {
-            handler.status(reply);
-        } else if (request instanceof Request.Stop stop) {
-            handler.stop(stop.keep(), reply);
-        } else {
-            throw new IllegalArgumentException("no handler for " + request);
-        }
     }
 }

@@ -2,10 +2,12 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.layout.ArrayName;
 import dev.larder.layout.Names;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.Done;
+import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.NewFilesRequest;
 import dev.larder.protocol.PublishRequest;
@@ -21,6 +23,7 @@ import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.SourceComparison;
 import dev.larder.server.ingest.Upload;
+import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
@@ -29,70 +32,120 @@ import dev.larder.server.store.Reservation;
 import dev.larder.server.store.Scratch;
 import dev.larder.server.store.Store;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Gives the requests of clients their meaning. What takes time runs on worker threads, never on the control thread. */
-final class Requests implements RequestHandler {
-    private final Daemon daemon;
+/**
+ * Gives the requests of clients their meaning. What takes time runs on worker threads, never on the control thread.
+ *
+ * <p>A table says which method answers which type of request. Java 17 has no switch over a sealed type, so the table is compared with
+ * the types that {@link Request} permits whenever a daemon starts.
+ */
+final class RequestService implements RequestHandler {
     private final Store store;
     private final Residency residency;
     private final Loads loads;
-    private final BuildQueue builds;
+    private final LoadService loadService;
+    private final Maintenance maintenance;
+    private final Access access;
     private final PendingWaits waits;
-    private final Executor work;
-
-    /** For what may wait until others have left the store: what makes them leave must not queue behind it. */
-    private final Executor room;
-
-    private final Executor verification;
-    private final long startNs = System.nanoTime();
+    private final DaemonThreads threads;
+    private final ErrorLog errors;
+    private final Shutdown shutdown;
     private final Listing listing;
+    private final long startNs = System.nanoTime();
+    private final Map<Class<?>, BiConsumer<Request, Reply>> handlers = new HashMap<>();
 
     /** Members of the group for whom a verification waits or runs. */
     private final Set<Integer> verifying = ConcurrentHashMap.newKeySet();
 
-    Requests(
-            Daemon daemon,
+    RequestService(
             Store store,
             Residency residency,
             Loads loads,
+            LoadService loadService,
+            Maintenance maintenance,
+            Access access,
             PendingWaits waits,
             BuildQueue builds,
-            Executor work,
-            Executor room,
-            Executor verification) {
-        this.daemon = daemon;
+            DaemonThreads threads,
+            ErrorLog errors,
+            Shutdown shutdown) {
         this.store = store;
         this.residency = residency;
         this.loads = loads;
-        this.builds = builds;
+        this.loadService = loadService;
+        this.maintenance = maintenance;
+        this.access = access;
         this.waits = waits;
-        this.work = work;
-        this.room = room;
-        this.verification = verification;
+        this.threads = threads;
+        this.errors = errors;
+        this.shutdown = shutdown;
         this.listing = new Listing(store, residency, loads);
+        on(LoadRequest.class, this::load);
+        on(Request.Reload.class, this::reload);
+        on(Request.Create.class, (request, reply) -> run(threads.room(), reply, () -> builds.await(request, reply)));
+        on(NewFilesRequest.class, this::makeFiles);
+        on(Request.MakeRoom.class, this::makeRoom);
+        on(PublishRequest.class, this::publish);
+        on(Request.Wait.class, this::await);
+        on(Request.ListArrays.class, this::list);
+        on(Request.Info.class, this::info);
+        on(Request.Evict.class, this::evict);
+        on(Request.Pin.class, this::pin);
+        on(Request.Errors.class, this::errors);
+        on(Request.Verify.class, this::verify);
+        on(Request.Status.class, this::status);
+        on(RegionRequest.Create.class, this::createRegion);
+        on(RegionRequest.ListAll.class, this::listRegions);
+        on(RegionRequest.Remove.class, this::removeRegion);
+        on(Request.Stop.class, this::stop);
+        requireHandlers(Request.class);
     }
 
-    @Override
-    public void load(LoadRequest request, Reply reply) {
-        if (request.registerOnly()) {
-            run(work, reply, () -> reply.done(daemon.register(request)));
-        } else {
-            follow(daemon.startLoad(request), reply);
+    private <R extends Request> void on(Class<R> type, BiConsumer<R, Reply> handler) {
+        handlers.put(type, (request, reply) -> handler.accept(type.cast(request), reply));
+    }
+
+    private void requireHandlers(Class<?> type) {
+        if (type.isSealed()) {
+            Stream.of(type.getPermittedSubclasses()).forEach(this::requireHandlers);
+        } else if (type != Request.Hello.class && !handlers.containsKey(type)) { // a connection answers Hello by itself
+            throw new IllegalStateException("no handler for " + type);
         }
     }
 
     @Override
-    public void reload(String name, Reply reply) {
-        follow(daemon.startReload(name), reply);
+    public void handle(Request request, Reply reply) {
+        BiConsumer<Request, Reply> handler = handlers.get(request.getClass());
+        if (handler == null) {
+            throw new IllegalArgumentException("no handler for " + request);
+        }
+        handler.accept(request, reply);
+    }
+
+    private void load(LoadRequest request, Reply reply) {
+        if (request.registerOnly()) {
+            run(threads.work(), reply, () -> reply.done(loadService.register(request)));
+        } else {
+            follow(loadService.startLoad(request), reply);
+        }
+    }
+
+    private void reload(Request.Reload request, Reply reply) {
+        requireDataset(request.name(), "loaded again", "reload");
+        follow(loadService.startReload(request.name()), reply);
     }
 
     /** Tells a client of a load how far it is and how it ends. */
@@ -112,24 +165,17 @@ final class Requests implements RequestHandler {
         }));
     }
 
-    @Override
-    public void create(Request.Create request, Reply reply) {
-        run(room, reply, () -> builds.await(request, reply));
-    }
-
-    @Override
-    public void makeFiles(NewFilesRequest request, Reply reply) {
+    private void makeFiles(NewFilesRequest request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        run(room, reply, () -> {
+        run(threads.room(), reply, () -> {
             upload.makeFiles(request.files());
             reply.done(Done.NOTHING);
         });
     }
 
-    @Override
-    public void makeRoom(Request.MakeRoom request, Reply reply) {
+    private void makeRoom(Request.MakeRoom request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        run(room, reply, () -> {
+        run(threads.room(), reply, () -> {
             upload.makeRoom(request.bytes());
             reply.done(Done.NOTHING);
         });
@@ -143,34 +189,31 @@ final class Requests implements RequestHandler {
                         .remedy("its client left, or it was published; ask to build it again"));
     }
 
-    @Override
-    public void publish(PublishRequest request, Reply reply) {
+    private void publish(PublishRequest request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
         answerAtEnd(upload, reply);
         upload.startPublishing(request.parts());
     }
 
-    @Override
-    public void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
-        Runnable waiting = () -> waits.await(name, timeout, evenIfUnknown, reply);
-        if (residency.find(Names.datasetIn(name)).isPresent()) {
-            run(work, reply, waiting); // its files are looked at
+    private void await(Request.Wait request, Reply reply) {
+        Runnable waiting = () -> waits.await(request.name(), request.timeout(), request.evenIfUnknown(), reply);
+        if (residency.find(Names.datasetIn(request.name())).isPresent()) {
+            run(threads.work(), reply, waiting); // its files are looked at
         } else {
             waiting.run();
         }
     }
 
-    @Override
-    public void list(String prefix, boolean includeRetired, Reply reply) {
-        run(work, reply, () -> {
-            reply.rows(listing.rows(name -> name.startsWith(prefix), includeRetired));
+    private void list(Request.ListArrays request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            reply.rows(listing.rows(name -> name.startsWith(request.prefix()), request.includeRetired()));
             reply.done(Done.NOTHING);
         });
     }
 
-    @Override
-    public void info(String name, Reply reply) {
-        run(work, reply, () -> {
+    private void info(Request.Info request, Reply reply) {
+        String name = request.name();
+        run(threads.work(), reply, () -> {
             List<ArrayRow> rows = Listing.withoutReloads(
                     listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
                             .filter(row -> row.state() != ArrayRow.State.RETIRED)
@@ -193,12 +236,13 @@ final class Requests implements RequestHandler {
         return residency.noSuchDataset(dataset);
     }
 
-    @Override
-    public void evict(String name, boolean forget, Reply reply) {
-        run(work, reply, () -> {
-            daemon.access().requireMayChange(reply.peer(), name, "evict");
-            Optional<PublishedVersion> evicted = daemon.evict(name, forget);
-            reply.done(evicted.map(Requests::evicted).orElse(Done.NOTHING));
+    private void evict(Request.Evict request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            access.requireMayChange(reply.peer(), request.name(), "evict");
+            requireDataset(request.name(), "evicted", "evict");
+            Optional<PublishedVersion> evicted = residency.evict(request.name(), request.forget());
+            maintenance.afterChange();
+            reply.done(evicted.map(RequestService::evicted).orElse(Done.NOTHING));
         });
     }
 
@@ -210,25 +254,36 @@ final class Requests implements RequestHandler {
         return Done.of(version.arrays().size(), version.storedBytes(), warning);
     }
 
-    @Override
-    public void pin(String name, boolean pinned, Reply reply) {
-        run(work, reply, () -> {
-            daemon.access().requireMayChange(reply.peer(), name, pinned ? "pin" : "unpin");
-            daemon.pin(name, pinned);
+    private void pin(Request.Pin request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            access.requireMayChange(reply.peer(), request.name(), request.pinned() ? "pin" : "unpin");
+            requireDataset(request.name(), "pinned", "pin");
+            residency.pin(request.name(), request.pinned());
+            maintenance.afterChange();
             reply.done(Done.NOTHING);
         });
     }
 
-    @Override
-    public void errors(Reply reply) {
-        run(work, reply, () -> {
-            reply.rows(daemon.errors());
+    /** Refuses the name of an array, as versions come and leave whole. */
+    private static void requireDataset(String name, String what, String command) {
+        if (name.indexOf('/') >= 0) {
+            throw Failure.of(ErrorCode.USAGE, "only a whole dataset can be " + what)
+                    .with("name", name)
+                    .remedy("larder " + command + " " + ArrayName.parse(name).dataset());
+        }
+    }
+
+    private void errors(Request.Errors request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            reply.rows(errors.entries().stream()
+                    .map(entry -> new ErrorRow(
+                            entry.count(), entry.first(), entry.last(), entry.message(), entry.stackTrace()))
+                    .toList());
             reply.done(Done.NOTHING);
         });
     }
 
-    @Override
-    public void verify(String name, boolean againstSources, Reply reply) {
+    private void verify(Request.Verify request, Reply reply) {
         Peer peer = reply.peer();
         if (!peer.isOwner() && !verifying.add(peer.uid())) { // others would have to wait for all that one asks for
             throw Failure.of(ErrorCode.REFUSED, "a verification that this user asked for is still under way")
@@ -236,9 +291,9 @@ final class Requests implements RequestHandler {
                     .with("uid", peer.uid())
                     .remedy("wait for it to end");
         }
-        run(verification, reply, () -> {
+        run(threads.verification(), reply, () -> {
             try {
-                verifyNow(name, againstSources, reply);
+                verifyNow(request.name(), request.againstSources(), reply);
             } finally {
                 verifying.remove(peer.uid());
             }
@@ -272,9 +327,8 @@ final class Requests implements RequestHandler {
         }
     }
 
-    @Override
-    public void status(Reply reply) {
-        run(work, reply, () -> {
+    private void status(Request.Status request, Reply reply) {
+        run(threads.work(), reply, () -> {
             List<PublishedVersion> all = residency.all();
             Set<Long> clients = store.holders(all).values().stream()
                     .flatMap(List::stream)
@@ -300,31 +354,34 @@ final class Requests implements RequestHandler {
         });
     }
 
-    @Override
-    public void regions(RegionRequest request, Reply reply) {
-        run(request instanceof RegionRequest.Create ? room : work, reply, () -> {
-            if (request instanceof RegionRequest.Create create) {
-                createRegion(create, reply);
-                return;
-            }
-            if (request instanceof RegionRequest.ListAll list) {
-                reply.rows(
-                        list.name().isEmpty()
-                                ? store.regions().list()
-                                : store.regions().find(list.name()).stream().toList());
-            } else if (request instanceof RegionRequest.Remove remove
-                    && !store.regions().remove(remove.name(), remove.id())
-                    && remove.id() == 0) {
+    private void listRegions(RegionRequest.ListAll request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            Regions regions = store.regions();
+            reply.rows(
+                    request.name().isEmpty()
+                            ? regions.list()
+                            : regions.find(request.name()).stream().toList());
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private void removeRegion(RegionRequest.Remove request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            if (!store.regions().remove(request.name(), request.id()) && request.id() == 0) {
                 throw Failure.of(ErrorCode.NOT_FOUND, "no such region")
-                        .with("name", remove.name())
+                        .with("name", request.name())
                         .remedy("larder regions lists what there is");
             }
             reply.done(Done.NOTHING);
         });
     }
 
-    /** Answers once the region is there, without keeping a thread while another client has it made. */
     private void createRegion(RegionRequest.Create request, Reply reply) {
+        run(threads.room(), reply, () -> makeRegion(request, reply));
+    }
+
+    /** Answers once the region is there, without keeping a thread while another client has it made. */
+    private void makeRegion(RegionRequest.Create request, Reply reply) {
         Names.requireDataset(request.name());
         long storedBytes = Regions.storedBytes(request.byteSize());
         var unused = store.regions()
@@ -339,10 +396,10 @@ final class Requests implements RequestHandler {
                 });
     }
 
-    @Override
-    public void stop(boolean keep, Reply reply) {
+    private void stop(Request.Stop request, Reply reply) {
         Thread thread = new Thread(
-                () -> answer(reply, () -> daemon.stop(keep, cleanUp -> reply.done(done(cleanUp)))), "larder-stop");
+                () -> answer(reply, () -> shutdown.stop(request.keep(), cleanUp -> reply.done(done(cleanUp)))),
+                "larder-stop");
         thread.setDaemon(true);
         thread.start();
     }
@@ -367,7 +424,7 @@ final class Requests implements RequestHandler {
         } catch (RuntimeException | Error e) {
             Throwable failure = HeapShortage.explained(e);
             if (failure != e) {
-                daemon.report("a request failed", failure);
+                errors.report("a request failed", failure);
             }
             reply.problem(failure);
         }

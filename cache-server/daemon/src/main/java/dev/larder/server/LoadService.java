@@ -1,0 +1,235 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
+import dev.larder.protocol.Done;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.protocol.ProgressListener;
+import dev.larder.protocol.Request;
+import dev.larder.server.ingest.Ingest;
+import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.ingest.Recheck;
+import dev.larder.server.ingest.Upload;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.source.Source;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.store.Provenance;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Publisher;
+import dev.larder.server.store.Registration;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts whatever brings datasets into memory: loads, builds of clients, and what taking a store over leaves to do, which is to
+ * compare checksums and to load again what was pinned and lost. Counts and reports how each ends. Thread-safe.
+ */
+final class LoadService {
+    private static final Logger LOG = LoggerFactory.getLogger(LoadService.class);
+
+    private final Loads loads;
+    private final Residency residency;
+    private final Maintenance maintenance;
+    private final Counters counters;
+    private final ErrorLog errors;
+    private final Shutdown shutdown;
+    private final List<Recheck> rechecks;
+    private volatile Consumer<Ingest> onStarted = ingest -> {};
+
+    /** From now on, clients wait for what an earlier boot of the machine left and {@link #recover} has to compare. */
+    LoadService(
+            Loads loads,
+            Residency residency,
+            Maintenance maintenance,
+            Counters counters,
+            ErrorLog errors,
+            Shutdown shutdown) {
+        this.loads = loads;
+        this.residency = residency;
+        this.maintenance = maintenance;
+        this.counters = counters;
+        this.errors = errors;
+        this.shutdown = shutdown;
+        this.rechecks = loads.recheck(residency.heldBack().all());
+    }
+
+    /** Sets who is told of every load and build that starts; to be called before one can. */
+    void onStarted(Consumer<Ingest> listener) {
+        onStarted = listener;
+    }
+
+    /** Loads sources and returns when all are published; see {@link Daemon#load}. */
+    Done load(LoadRequest request, ProgressListener listener) {
+        Load load = startLoad(request);
+        load.listen(listener);
+        try {
+            CompletableFuture.anyOf(load.outcome(), shutdown.result()).get();
+            if (!load.outcome().isDone()) {
+                throw Failure.of(ErrorCode.INTERRUPTED, "load was cancelled").exception();
+            }
+            return load.outcome().get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LarderException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException("load failed", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            load.leave();
+            throw Failure.of(ErrorCode.INTERRUPTED, "load was interrupted").exception();
+        }
+    }
+
+    /** Starts a load; a request for what is being loaded just so joins that load. */
+    synchronized Load startLoad(LoadRequest request) {
+        request.sources().forEach(source -> Names.requireDataset(source.name()));
+        Optional<Load> joined = loads.join(request);
+        if (joined.isPresent()) {
+            return joined.get();
+        }
+        Load load = loads.start(request);
+        watch(load);
+        return load;
+    }
+
+    /** Starts a build by a client, unless the dataset is being loaded or built already. */
+    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier isWanted) {
+        Optional<Upload> upload = loads.tryStartUpload(request, publisher, isWanted);
+        upload.ifPresent(this::watch);
+        return upload;
+    }
+
+    private void watch(Ingest ingest) {
+        onStarted.accept(ingest);
+        boolean isBuild = ingest instanceof Upload;
+        long beginNs = System.nanoTime();
+        counters.increment(Counter.LOADING);
+        ingest.whenEnded((done, failure) -> {
+            counters.add(Counter.LOADING, -1);
+            if (failure == null) {
+                counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
+            } else {
+                counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
+                errors.recordIfUnexpected(failure);
+            }
+            LOG.info(
+                    "{}: datasets={} ms={}{}",
+                    failure == null ? "published" : "not published",
+                    ingest.datasets(),
+                    (System.nanoTime() - beginNs) / 1_000_000,
+                    failure == null ? "" : " reason=" + failure.getMessage());
+            maintenance.afterChange();
+        });
+    }
+
+    /** Starts to load what is not resident where its source is known; returns the load that is under way where there is one. */
+    synchronized Optional<? extends Ingest> readThrough(String dataset) {
+        Optional<Ingest> running = loads.find(dataset);
+        Optional<Registration> known = running.isPresent() ? Optional.empty() : residency.registration(dataset);
+        return known.isPresent() ? known.map(source -> startLoad(source.request())) : recheckAgain(dataset);
+    }
+
+    /** Notes where datasets can be loaded from; the first who asks for one has it loaded. */
+    Done register(LoadRequest request) {
+        request.sources().forEach(source -> Names.requireDataset(source.name()));
+        Map<String, List<String>> origins = new TreeMap<>();
+        for (LoadRequest.Source source : request.sources()) {
+            if (!Files.isReadable(source.file())) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "source does not exist or cannot be read")
+                        .with("dataset", source.name())
+                        .with("path", source.path())
+                        .remedy("name a file or folder that the daemon can read");
+            }
+            Source.requireLikely(
+                    source.name(),
+                    source.file(),
+                    SourceOptions.of(request.options()),
+                    request.options().inPlace());
+            origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
+        }
+        origins.keySet().forEach(residency::requireRegistrable);
+        origins.forEach((dataset, paths) -> residency.register(Registration.ofSource(
+                dataset,
+                new Provenance(
+                        paths,
+                        request.options(),
+                        List.of(),
+                        request.retention().ttl().toMillis()))));
+        return Done.of(0, 0, "registered " + String.join(", ", origins.keySet()));
+    }
+
+    /** Starts to load a dataset again, from where and in the way it was loaded. */
+    Load startReload(String dataset) {
+        Optional<Registration> known = residency.registration(dataset);
+        if (known.isPresent()) {
+            return startLoad(known.get().request());
+        }
+        PublishedVersion version = residency.require(dataset);
+        if (!version.isSourced()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so there is nothing to load it from")
+                    .with("dataset", dataset)
+                    .remedy("compute it again");
+        }
+        LoadRequest again = Registration.of(version).request();
+        return startLoad(new LoadRequest(again.sources(), again.options().withEvenIfUnchanged(true), 0)
+                .withRetention(again.retention()));
+    }
+
+    /** Finishes in the background what taking a store over leaves to do. */
+    void recover() {
+        rechecks.forEach(this::follow);
+        loads.start(rechecks);
+        reloadPinned();
+    }
+
+    /** Compares again what could not be compared before for a reason that may have passed. */
+    private Optional<Ingest> recheckAgain(String dataset) {
+        loads.recheck(residency.heldBack().find(dataset).stream().toList()).forEach(this::follow);
+        return loads.find(dataset);
+    }
+
+    private void follow(Recheck recheck) {
+        recheck.whenEnded((done, failure) -> {
+            if (failure != null && !shutdown.isStopping()) {
+                errors.report("what an earlier daemon left is not whole, or cannot be verified", failure);
+                reloadPinned();
+            }
+            maintenance.afterChange();
+        });
+    }
+
+    private void reloadPinned() {
+        for (Registration lost : residency.registrations()) {
+            if (lost.pinned() && loads.find(lost.dataset()).isEmpty()) {
+                try {
+                    startLoad(lost.request()).whenEnded((done, failure) -> noteReload(failure));
+                } catch (LarderException e) {
+                    noteReload(e);
+                }
+            }
+        }
+    }
+
+    private void noteReload(@Nullable Throwable failure) {
+        if (failure != null && !shutdown.isStopping()) {
+            errors.report("a pinned dataset was lost and cannot be loaded again", failure);
+        }
+    }
+}

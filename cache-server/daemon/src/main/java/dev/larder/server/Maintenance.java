@@ -1,0 +1,98 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+
+/** Makes counters and files follow what is resident. Thread-safe. */
+final class Maintenance {
+    private static final long RETIRED_SWEEP_MS = 500;
+
+    private final Residency residency;
+    private final Counters counters;
+    private final IdleMonitor idle;
+    private final ErrorLog errors;
+    private final ScheduledExecutorService thread;
+    private final BooleanSupplier isStopping;
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    Maintenance(
+            Residency residency,
+            Counters counters,
+            IdleMonitor idle,
+            ErrorLog errors,
+            ScheduledExecutorService thread,
+            BooleanSupplier isStopping) {
+        this.residency = residency;
+        this.counters = counters;
+        this.idle = idle;
+        this.errors = errors;
+        this.thread = thread;
+        this.isStopping = isStopping;
+    }
+
+    /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */
+    void afterChange() {
+        List<PublishedVersion> current = residency.current();
+        counters.set(Counter.DATASETS, current.size());
+        counters.set(
+                Counter.ARRAYS,
+                current.stream().mapToLong(v -> v.arrays().size()).sum());
+        counters.set(Counter.EVICTIONS, residency.evictions());
+        idle.soon();
+        if (!residency.retired().isEmpty() && !isStopping.getAsBoolean() && sweeping.compareAndSet(false, true)) {
+            try {
+                var unused = thread.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException stopped) {
+                return; // all of it is removed
+            }
+        }
+    }
+
+    private void sweep() {
+        sweeping.set(false);
+        Guarded.run(residency::removeRetired, failure -> errors.report("cannot remove a retired version", failure));
+        afterChange();
+    }
+
+    /** Repairs a version that is not whole, or gives it up because somebody removed its files; see {@link Residency#repair}. */
+    void repairIfDamaged(String dataset) {
+        Optional<PublishedVersion> version = residency.find(dataset);
+        if (version.isPresent() && residency.repair(version.get(), this::reportVanished)) {
+            afterChange();
+        }
+    }
+
+    /** Notes that a version was given up. */
+    void reportVanished(PublishedVersion version) {
+        errors.report(
+                "files were removed under the daemon",
+                Failure.of(ErrorCode.UNEXPECTED, "files of a version vanished")
+                        .with("dataset", version.dataset())
+                        .with("version", version.version())
+                        .with("folder", version.folder())
+                        .remedy(remedyFor(version) + "; find out what cleans up the store: larder doctor"));
+    }
+
+    private static String remedyFor(PublishedVersion version) {
+        if (version.isSourced()) {
+            return "it is loaded again when it is asked for";
+        }
+        Path aside = Store.asideOf(version);
+        return Files.exists(aside) ? "compute it again, or look at what is left of it in " + aside : "compute it again";
+    }
+}

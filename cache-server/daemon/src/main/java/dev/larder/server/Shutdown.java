@@ -1,0 +1,100 @@
+package dev.larder.server;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.server.store.CleanUp;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/** Ends a daemon once, for whoever asks first; everybody who asks waits for the result. Thread-safe. */
+final class Shutdown {
+    private static final long TIMEOUT_SECONDS = 60;
+
+    private final Path store;
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private final CompletableFuture<CleanUp> ended = new CompletableFuture<>();
+    private volatile Work work = keep -> {
+        throw new IllegalStateException("the daemon has not started");
+    };
+    private volatile Runnable afterwards = () -> {};
+
+    /** Ends the parts of the daemon, and removes its store or leaves it in order. */
+    @FunctionalInterface
+    interface Work {
+        CleanUp end(boolean keep) throws IOException;
+    }
+
+    Shutdown(Path store) {
+        this.store = store;
+    }
+
+    /**
+     * Sets what there is to end; to be called before anybody can ask for it.
+     *
+     * @param afterwards ends what clients are told the result by; may run more than once
+     */
+    void prepare(Work work, Runnable afterwards) {
+        this.work = work;
+        this.afterwards = afterwards;
+    }
+
+    /** Tells whether the daemon ends, or has ended. */
+    boolean isStopping() {
+        return begun.get();
+    }
+
+    /** Tells whether the daemon has ended. */
+    boolean isOver() {
+        return ended.isDone();
+    }
+
+    /** Returns what completes with the result. */
+    CompletableFuture<CleanUp> result() {
+        return ended;
+    }
+
+    /** Ends the daemon, and tells {@code report} the result while clients can still be answered. */
+    CleanUp stop(boolean keep, Consumer<CleanUp> report) {
+        if (begun.compareAndSet(false, true)) {
+            try {
+                CleanUp cleanUp = work.end(keep);
+                report.accept(cleanUp);
+                ended.complete(cleanUp);
+            } catch (IOException | RuntimeException | Error e) {
+                ended.completeExceptionally(e);
+            }
+        }
+        return await(TIMEOUT_SECONDS);
+    }
+
+    /** Waits until somebody has ended the daemon, and returns the result. */
+    CleanUp await(long timeoutSeconds) {
+        try {
+            CleanUp cleanUp = ended.get(timeoutSeconds, TimeUnit.SECONDS);
+            afterwards.run();
+            return cleanUp;
+        } catch (ExecutionException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "clean-up failed")
+                    .with("store", store)
+                    .with("reason", e.getCause())
+                    .cause(e)
+                    .remedy("remove the folder by hand");
+        } catch (TimeoutException e) {
+            throw Failure.of(ErrorCode.DEADLINE, "clean-up takes too long")
+                    .with("store", store)
+                    .with("seconds", timeoutSeconds)
+                    .cause(e)
+                    .remedy("remove the folder by hand");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for the daemon")
+                    .exception();
+        }
+    }
+}
