@@ -1,7 +1,9 @@
 package dev.larder.layout;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Names the files of a store.
@@ -98,6 +100,17 @@ public record StoreLayout(Path root) {
     /** Returns the socket that hands out regions without a file. */
     public Path regionSocket() {
         return root.resolve("regions.sock");
+    }
+
+    /** Returns everything that belongs to a store except the lock: whoever removes them owns the store until the lock goes, last. */
+    public List<Path> parts() {
+        return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), regions(), catalog()))
+                .toList();
+    }
+
+    /** Returns those parts that one daemon never takes over from another. */
+    public List<Path> partsOfOneRun() {
+        return List.of(incoming(), socket(), regionSocket(), counters(), token());
     }
 
     /** Returns the folder of one dataset's versions. */

@@ -9,6 +9,7 @@ import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -29,6 +30,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -92,6 +94,23 @@ class DaemonTest {
         assertThat(Path.of(row.path())).isEqualTo(store.resolve("data/d/1/a.npy"));
         assertThat(Files.getPosixFilePermissions(Path.of(row.path()))).hasSize(1);
         assertThat(row.source()).isEqualTo(folder.resolve("a.npy").toString());
+    }
+
+    @Test
+    void aStoreHoldsItsPartsAndTheLockAndNothingElse() throws IOException {
+        writeInts("a.npy", 1);
+        load("d", folder);
+        control.createRegion("region", "array", 4_096, true);
+        daemon.serveMetrics(0, Set.of());
+        StoreLayout layout = new StoreLayout(store);
+        List<String> expected = Stream.concat(layout.parts().stream(), Stream.of(layout.lock()))
+                .map(part -> String.valueOf(part.getFileName()))
+                .toList();
+
+        Awaitility.await()
+                .untilAsserted(
+                        () -> assertThat(ServedStore.entries(store)).containsExactlyInAnyOrderElementsOf(expected));
+        assertThat(layout.parts()).containsAll(layout.partsOfOneRun());
     }
 
     @Test

@@ -138,27 +138,12 @@ final class OrphanedStore {
             held += Rings.isAlive(posix, ring) ? sizes(ring).bytes() : 0;
         }
         held += Regions.heldBytes(posix, layout);
-        Sizes all = new Sizes(0, 0);
-        for (Path part : parts()) {
+        Sizes all = sizes(layout.lock());
+        for (Path part : layout.parts()) {
             all = all.plus(sizes(part));
         }
         return new StoreReport(
                 store, found.state(), found.detail(), all.files(), all.bytes(), held, leased, new ArrayList<>(holders));
-    }
-
-    /** Returns everything that belongs to a store; the lock goes last. */
-    private List<Path> parts() {
-        return List.of(
-                layout.incoming(),
-                layout.data(),
-                layout.rings(),
-                layout.regions(),
-                layout.socket(),
-                layout.regionSocket(),
-                layout.counters(),
-                layout.token(),
-                layout.catalog(),
-                layout.lock());
     }
 
     private List<Path> versions() throws IOException {
@@ -221,8 +206,7 @@ final class OrphanedStore {
         Files.write(Path.of("/proc/self/fd/" + lock), StoreLock.removalRecord(), anew);
         StoreReport found = measured(dead);
         Removal removal = new Removal();
-        List<Path> parts = parts();
-        removal.removeAll(parts.subList(0, parts.size() - 1));
+        removal.removeAll(layout.parts());
         removal.remove(layout.lock());
         Publication.deleteIfEmpty(store);
         boolean left = Files.exists(store, LinkOption.NOFOLLOW_LINKS);

@@ -556,15 +556,9 @@ public final class Store implements AutoCloseable {
         try {
             removal.removeAll(folders);
         } finally {
-            removal.removeAll(List.of(
-                    layout.data(),
-                    layout.rings(),
-                    layout.regions(),
-                    layout.socket(),
-                    layout.regionSocket(),
-                    layout.counters(),
-                    layout.token(),
-                    layout.catalog()));
+            List<Path> rest = new ArrayList<>(layout.parts());
+            rest.removeAll(folders); // what cannot be removed is not tried twice, or the lock would stay
+            removal.removeAll(rest);
             // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
             Files.deleteIfExists(layout.lock());
             lock.close();

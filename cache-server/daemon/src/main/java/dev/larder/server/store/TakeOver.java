@@ -17,8 +17,8 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** Takes a folder over as the store of this process. */
@@ -59,11 +59,9 @@ final class TakeOver {
         if (contents == LockRecord.Contents.INTACT) { // else not even the note may be whole
             new Intent(layout).finish();
         }
-        removal.remove(layout.incoming());
-        Files.deleteIfExists(layout.socket());
-        Files.deleteIfExists(layout.regionSocket());
-        Files.deleteIfExists(layout.counters());
-        Files.deleteIfExists(layout.token());
+        for (Path part : layout.partsOfOneRun()) {
+            removal.remove(part);
+        }
         Modes.makePassage(layout.incoming());
         Rings.makeFolder(layout);
         Modes.share(layout.rings());
@@ -101,20 +99,10 @@ final class TakeOver {
         if (Files.exists(layout.lock())) {
             return;
         }
-        Set<Path> ours = Set.of(
-                layout.lock(),
-                layout.incoming(),
-                layout.data(),
-                layout.rings(),
-                layout.regions(),
-                layout.socket(),
-                layout.regionSocket(),
-                layout.counters(),
-                layout.token(),
-                layout.catalog());
+        List<Path> parts = layout.parts();
         try (Stream<Path> entries = Files.list(layout.root())) {
-            Optional<Path> stranger =
-                    entries.filter(entry -> !ours.contains(entry)).findFirst();
+            Optional<Path> stranger = entries.filter(entry -> !parts.contains(entry) && !entry.equals(layout.lock()))
+                    .findFirst();
             if (stranger.isPresent()) {
                 throw Failure.of(ErrorCode.REFUSED, "folder is neither empty nor a store")
                         .with("store", layout.root())
