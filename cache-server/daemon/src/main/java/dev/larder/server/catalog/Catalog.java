@@ -24,7 +24,7 @@ public interface Catalog extends AutoCloseable {
         ChronicleCatalog.prepare();
     }
 
-    /** Adds an entry, or replaces the one of the same dataset and version. One that is too long is refused. */
+    /** Adds an entry, or replaces the one of the same dataset and version. */
     void put(CatalogEntry entry);
 
     /** Finds the entry of a version. */

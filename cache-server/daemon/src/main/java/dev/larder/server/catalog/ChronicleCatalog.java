@@ -6,7 +6,6 @@ import dev.larder.error.LarderException;
 import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -25,19 +24,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps entries in a Chronicle Map: it survives a clean stop in one file, and costs nothing to open. It is never trusted
- * after an unclean stop, because its own repair is slow and can lose entries.
+ * after an unclean stop, because its own repair is slow and can lose entries. A key is {@code dataset/version}, its value the time
+ * of last use, 8 bytes, big-endian.
  */
 final class ChronicleCatalog implements Catalog {
-    /** Entries have one of these at the median, and never more than {@link #MAX_VALUE_BYTES}. */
-    private static final int AVERAGE_VALUE_BYTES = 512;
+    /** A catalog full of the longest names still fits, as the map may grow to {@link #MAX_BLOAT} times its size. */
+    private static final int AVERAGE_KEY_BYTES = 128;
 
-    private static final int AVERAGE_KEY_BYTES = 32;
-    private static final int MAX_VALUE_BYTES = 256 * 1024;
     private static final int MAX_ENTRIES = 16_384;
     private static final int MAX_BLOAT = 4;
 
     /** What these make of the file, and a little more. */
-    private static final long FILE_BYTES = 10L << 20;
+    private static final long FILE_BYTES = 4L << 20;
 
     private static final int HEADER_LENGTH_OFFSET = 8;
     private static final int HEADER_TEXT_OFFSET = 12;
@@ -108,7 +106,6 @@ final class ChronicleCatalog implements Catalog {
 
     @Override
     public synchronized void put(CatalogEntry entry) {
-        byte[] value = encode(entry);
         String key = key(entry.dataset(), entry.version());
         run("put", () -> {
             if (map.longSize() >= MAX_ENTRIES && !map.containsKey(key)) {
@@ -116,7 +113,11 @@ final class ChronicleCatalog implements Catalog {
                         .with("entries", map.longSize())
                         .remedy("evict datasets");
             }
-            map.put(key, value);
+            map.put(
+                    key,
+                    ByteBuffer.allocate(Long.BYTES)
+                            .putLong(entry.lastUseEpochMs())
+                            .array());
             return true;
         });
     }
@@ -125,7 +126,8 @@ final class ChronicleCatalog implements Catalog {
     public Optional<CatalogEntry> find(String dataset, long version) {
         return run(
                 "find",
-                () -> Optional.ofNullable(map.get(key(dataset, version))).map(CatalogEntryCodec::decode));
+                () -> Optional.ofNullable(map.get(key(dataset, version)))
+                        .map(value -> new CatalogEntry(dataset, version, lastUse(value))));
     }
 
     @Override
@@ -137,7 +139,7 @@ final class ChronicleCatalog implements Catalog {
     public List<CatalogEntry> entries() {
         return run("entries", () -> {
             List<CatalogEntry> entries = new ArrayList<>();
-            map.values().forEach(value -> entries.add(CatalogEntryCodec.decode(value)));
+            map.forEach((key, value) -> entries.add(entry(key, value)));
             return entries;
         });
     }
@@ -197,7 +199,7 @@ final class ChronicleCatalog implements Catalog {
                 .name("larder-catalog")
                 .entries(entries)
                 .averageKeySize(AVERAGE_KEY_BYTES)
-                .averageValueSize(AVERAGE_VALUE_BYTES)
+                .averageValueSize(Long.BYTES)
                 .maxBloatFactor(MAX_BLOAT)
                 .actualSegments(1);
     }
@@ -206,26 +208,16 @@ final class ChronicleCatalog implements Catalog {
         return dataset + "/" + version;
     }
 
-    private byte[] encode(CatalogEntry entry) {
-        byte[] value;
-        try {
-            value = CatalogEntryCodec.encode(entry);
-        } catch (UncheckedIOException textTooLong) {
-            throw tooLong(entry, "text of " + textTooLong.getMessage());
-        }
-        if (value.length > MAX_VALUE_BYTES) {
-            throw tooLong(entry, value.length);
-        }
-        return value;
+    private static CatalogEntry entry(String key, byte[] value) {
+        int slash = key.lastIndexOf('/');
+        return new CatalogEntry(key.substring(0, slash), Long.parseLong(key.substring(slash + 1)), lastUse(value));
     }
 
-    private static LarderException tooLong(CatalogEntry entry, Object length) {
-        return Failure.of(ErrorCode.USAGE, "too many or too long sources for one dataset")
-                .with("dataset", entry.dataset())
-                .with("sources", entry.sources().size())
-                .with("bytes", length)
-                .with("limit", MAX_VALUE_BYTES)
-                .remedy("name a folder instead of its files, or make several datasets");
+    private static long lastUse(byte[] value) {
+        if (value.length != Long.BYTES) {
+            throw new IllegalStateException("an earlier release wrote this: bytes=" + value.length);
+        }
+        return ByteBuffer.wrap(value).getLong();
     }
 
     private <T> T run(String operation, Supplier<T> action) {

@@ -5,9 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.SourceRecord;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,15 +12,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.zip.CRC32C;
 
 /**
  * Makes the catalog follow the store. A catalog that fails is reported once and not used again: it can be rebuilt. One that only
  * refuses an entry goes on with all others.
  */
 final class CatalogSync {
-    private static final long MAX_ORIGIN_BYTES = 64 << 10;
-
     private final Catalog catalog;
     private final Consumer<Throwable> onError;
     private volatile boolean lost;
@@ -100,37 +94,6 @@ final class CatalogSync {
     }
 
     private static CatalogEntry entry(PublishedVersion version, long lastUseMs) {
-        String fingerprint = fingerprint(version.sources());
-        return new CatalogEntry(
-                version.dataset(),
-                version.version(),
-                version.digest(),
-                version.storedBytes(),
-                version.arrays().size(),
-                sources(version.origins(), fingerprint),
-                version.publishedEpochMs(),
-                lastUseMs);
-    }
-
-    /** Keeps the first origins, as many as an entry has room for; the manifest has all of them. */
-    private static List<CatalogEntry.Source> sources(List<String> origins, String fingerprint) {
-        List<CatalogEntry.Source> kept = new ArrayList<>();
-        long bytes = 0;
-        for (String origin : origins) {
-            bytes += origin.getBytes(StandardCharsets.UTF_8).length + fingerprint.length();
-            if (bytes > MAX_ORIGIN_BYTES) {
-                kept.add(new CatalogEntry.Source((origins.size() - kept.size()) + " more", fingerprint));
-                break;
-            }
-            kept.add(new CatalogEntry.Source(origin, fingerprint));
-        }
-        return kept;
-    }
-
-    /** Condenses what the source files looked like, so that a changed one shows. */
-    private static String fingerprint(List<SourceRecord> sources) {
-        CRC32C crc = new CRC32C();
-        sources.forEach(source -> crc.update(source.toString().getBytes(StandardCharsets.UTF_8)));
-        return String.format("%08x", crc.getValue());
+        return new CatalogEntry(version.dataset(), version.version(), lastUseMs);
     }
 }

@@ -12,9 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import net.openhft.chronicle.map.ChronicleMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(300)
 class ChronicleCatalogTest {
+    private static final int FULL = 16_384;
+
     @TempDir
     Path folder;
 
@@ -96,15 +98,33 @@ class ChronicleCatalogTest {
     }
 
     @Test
-    void anEntryAtTheLimitIsKeptAndOneBeyondItIsRefused() {
-        CatalogEntry.Source long1k = new CatalogEntry.Source("p".repeat(1000), "f".repeat(20));
-
+    void aCatalogFullOfTheLongestNamesFitsAndOneMoreIsRefused() {
         try (Catalog catalog = Catalog.open(file, false)) {
-            catalog.put(withSources(Collections.nCopies(255, long1k)));
-            assertThat(catalog.entries()).containsExactly(withSources(Collections.nCopies(255, long1k)));
+            for (int version = 0; version < FULL; version++) {
+                catalog.put(entry("d".repeat(255), version));
+            }
 
-            assertRefused(catalog, withSources(Collections.nCopies(260, long1k)));
-            assertRefused(catalog, withSources(List.of(new CatalogEntry.Source("p".repeat(70_000), ""))));
+            assertThat(catalog.entries()).hasSize(FULL);
+            assertThatThrownBy(() -> catalog.put(entry("big", 1)))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
+        }
+    }
+
+    @Test
+    void whatAnEarlierReleaseWroteIsReplaced() throws IOException {
+        try (ChronicleMap<String, byte[]> earlier = ChronicleMap.of(String.class, byte[].class)
+                .name("larder-catalog")
+                .entries(FULL)
+                .averageKeySize(32)
+                .averageValueSize(512)
+                .createPersistedTo(file.toFile())) {
+            earlier.put("mnist/1", new byte[100]);
+        }
+
+        try (Catalog catalog = Catalog.open(file, true)) {
+            assertThat(catalog.entries()).isEmpty();
+            catalog.put(entry("mnist", 1));
             assertThat(catalog.entries()).hasSize(1);
         }
     }
@@ -147,16 +167,5 @@ class ChronicleCatalogTest {
             assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start))
                     .isLessThan(5);
         }
-    }
-
-    private static CatalogEntry withSources(List<CatalogEntry.Source> sources) {
-        return new CatalogEntry("big", 1, "", 1, 1, sources, 1, 2);
-    }
-
-    private static void assertRefused(Catalog catalog, CatalogEntry entry) {
-        assertThatThrownBy(() -> catalog.put(entry))
-                .isInstanceOfSatisfying(
-                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.USAGE))
-                .hasMessageContaining("dataset=big");
     }
 }
