@@ -14,32 +14,26 @@ import dev.larder.protocol.PublishRequest;
 import dev.larder.protocol.RegionRequest;
 import dev.larder.protocol.ReleaseVersion;
 import dev.larder.protocol.Request;
-import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.HeapShortage;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Load;
 import dev.larder.server.ingest.Loads;
-import dev.larder.server.ingest.SourceComparison;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Regions;
-import dev.larder.server.store.Reservation;
-import dev.larder.server.store.Scratch;
 import dev.larder.server.store.Store;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
@@ -64,11 +58,9 @@ final class RequestService implements RequestHandler {
     private final ErrorLog errors;
     private final Shutdown shutdown;
     private final Listing listing;
+    private final Verifications verifications;
     private final long startNs = System.nanoTime();
     private final Map<Class<?>, BiConsumer<Request, Reply>> handlers = new HashMap<>();
-
-    /** Members of the group for whom a verification waits or runs. */
-    private final Set<Integer> verifying = ConcurrentHashMap.newKeySet();
 
     RequestService(
             Store store,
@@ -93,6 +85,7 @@ final class RequestService implements RequestHandler {
         this.errors = errors;
         this.shutdown = shutdown;
         this.listing = new Listing(store, residency, loads);
+        this.verifications = new Verifications(store, residency);
         on(LoadRequest.class, this::load);
         on(Request.Reload.class, this::reload);
         on(Request.Create.class, (request, reply) -> run(threads.room(), reply, () -> builds.await(request, reply)));
@@ -219,21 +212,11 @@ final class RequestService implements RequestHandler {
                             .filter(row -> row.state() != ArrayRow.State.RETIRED)
                             .toList());
             if (rows.isEmpty()) {
-                throw unknown(name);
+                throw residency.notResident(name);
             }
             reply.rows(rows);
             reply.done(Done.NOTHING);
         });
-    }
-
-    private RuntimeException unknown(String name) {
-        String dataset = Names.datasetIn(name);
-        String array = Names.arrayIn(name);
-        Optional<PublishedVersion> version = residency.find(dataset);
-        if (array != null && version.isPresent()) {
-            return version.get().noSuchArray(array);
-        }
-        return residency.noSuchDataset(dataset);
     }
 
     private void evict(Request.Evict request, Reply reply) {
@@ -284,47 +267,8 @@ final class RequestService implements RequestHandler {
     }
 
     private void verify(Request.Verify request, Reply reply) {
-        Peer peer = reply.peer();
-        if (!peer.isOwner() && !verifying.add(peer.uid())) { // others would have to wait for all that one asks for
-            throw Failure.of(ErrorCode.REFUSED, "a verification that this user asked for is still under way")
-                    .with("user", peer.user())
-                    .with("uid", peer.uid())
-                    .remedy("wait for it to end");
-        }
-        run(threads.verification(), reply, () -> {
-            try {
-                verifyNow(request.name(), request.againstSources(), reply);
-            } finally {
-                verifying.remove(peer.uid());
-            }
-        });
-    }
-
-    private void verifyNow(String name, boolean againstSources, Reply reply) {
-        Optional<PublishedVersion> version = residency.find(Names.datasetIn(name));
-        if (!name.isEmpty() && version.isEmpty()) {
-            throw unknown(name);
-        }
-        List<PublishedVersion> versions = name.isEmpty() ? residency.current() : List.of(version.orElseThrow());
-        String array = Objects.requireNonNullElse(Names.arrayIn(name), "");
-        Done done = new Verification(store, versions, array, reply::progress, reply::isConnected).run();
-        if (done.files() == 0 && !array.isEmpty()) {
-            throw unknown(name);
-        }
-        reply.done(againstSources ? compareWithSources(versions, array, reply) : done);
-    }
-
-    private Done compareWithSources(List<PublishedVersion> versions, String array, Reply reply) {
-        if (versions.size() == 1 && versions.get(0).origins().isEmpty()) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "dataset was computed, so it has no source")
-                    .with("dataset", versions.get(0).dataset())
-                    .remedy("verify it without --source");
-        }
-        int workers = Runtime.getRuntime().availableProcessors();
-        try (Reservation reservation = residency.reserveWithoutEvicting();
-                Scratch scratch = store.newScratch(reservation)) {
-            return new SourceComparison(array, workers, reply::progress, reply::isConnected, scratch).run(versions);
-        }
+        verifications.enter(reply.peer());
+        run(threads.verification(), reply, () -> verifications.run(request, reply));
     }
 
     private void status(Request.Status request, Reply reply) {

@@ -52,6 +52,31 @@ final class Admission {
         this.clockMs = clockMs;
     }
 
+    /** See {@link Residency#reserve(long, int, long, BooleanSupplier)}. */
+    Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier isWanted) {
+        Reservation reservation = store.newReservation((growing, moreBytes) -> grow(growing, moreBytes, isWanted));
+        try {
+            reservation.allowFor(datasets, arrays);
+            reservation.grow(neededBytes);
+            return reservation;
+        } catch (RuntimeException | Error e) {
+            reservation.close();
+            throw e;
+        }
+    }
+
+    /** See {@link Residency#reserveWithoutEvicting}. */
+    Reservation reserveWithoutEvicting() {
+        return store.newReservation((growing, moreBytes) -> {
+            if (!store.tryGrow(growing, moreBytes, residency::usedBytes)) {
+                throw Failure.of(ErrorCode.NO_SPACE, "not enough space")
+                        .with("needed", moreBytes)
+                        .with("free", store.freeBytes(residency::usedBytes))
+                        .remedy("evict datasets with larder evict, or raise --capacity");
+            }
+        });
+    }
+
     /** Sets more space aside, or refuses with all numbers and nothing changed; see {@link Reservation#grow}. */
     void grow(Reservation reservation, long moreBytes, BooleanSupplier isWanted) {
         for (int pauses = 0; !tryGrow(reservation, moreBytes, pauses); pauses++) {

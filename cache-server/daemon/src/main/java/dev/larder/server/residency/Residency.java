@@ -39,9 +39,6 @@ import org.slf4j.LoggerFactory;
  * The versions of a store: one is current for each dataset, others are retired and leave with their last lease. Thread-safe.
  */
 public final class Residency {
-    /** How exactly the time of last use is kept over a restart. */
-    private static final long TOUCH_MS = 5_000;
-
     private static final Logger LOG = LoggerFactory.getLogger(Residency.class);
 
     private final Store store;
@@ -65,6 +62,7 @@ public final class Residency {
     private final LongAdder evictions = new LongAdder();
     private final Admission admission;
     private final Repair repair;
+    private final UseMonitor uses;
     private final HeldBack heldBack;
 
     /**
@@ -79,6 +77,7 @@ public final class Residency {
         this.clockMs = clockMs;
         this.admission = new Admission(store, this, usage, clockMs);
         this.repair = new Repair(store, this);
+        this.uses = new UseMonitor(store, this, this.catalog, usage, repair, clockMs);
         this.heldBack = new HeldBack(store, this);
     }
 
@@ -377,28 +376,12 @@ public final class Residency {
 
     /** Sets space aside as {@link #reserve(long, BooleanSupplier)} does, and allows for the manifests of so many datasets and arrays. */
     public Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier isWanted) {
-        Reservation reservation =
-                store.newReservation((growing, moreBytes) -> admission.grow(growing, moreBytes, isWanted));
-        try {
-            reservation.allowFor(datasets, arrays);
-            reservation.grow(neededBytes);
-            return reservation;
-        } catch (RuntimeException | Error e) {
-            reservation.close();
-            throw e;
-        }
+        return admission.reserve(neededBytes, datasets, arrays, isWanted);
     }
 
     /** Starts a reservation of nothing that grows without evicting: who reads for a comparison must not lose what it compares. */
     public Reservation reserveWithoutEvicting() {
-        return store.newReservation((growing, moreBytes) -> {
-            if (!store.tryGrow(growing, moreBytes, this::usedBytes)) {
-                throw Failure.of(ErrorCode.NO_SPACE, "not enough space")
-                        .with("needed", moreBytes)
-                        .with("free", store.freeBytes(this::usedBytes))
-                        .remedy("evict datasets with larder evict, or raise --capacity");
-            }
-        });
+        return admission.reserveWithoutEvicting();
     }
 
     /** Keeps the current version of a dataset as long as was asked for, where that is longer than it would stay anyway. */
@@ -434,39 +417,7 @@ public final class Residency {
      * @param onVanished told of each version whose files are not all there any more
      */
     public void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
-        for (PublishedVersion version : current()) {
-            Store.LeaseState lease = store.lease(version);
-            if (lease == Store.LeaseState.HELD) {
-                noteUse(version);
-            } else if (lease == Store.LeaseState.FREE) {
-                expire(version);
-            }
-            if (everyFile || lease == Store.LeaseState.GONE) {
-                repair(version, onVanished);
-            } else {
-                repair.restoreCurrent(version);
-            }
-        }
-    }
-
-    private void noteUse(PublishedVersion version) {
-        long nowMs = clockMs.getAsLong();
-        if (nowMs / TOUCH_MS != usage.lastUseMs(version) / TOUCH_MS) {
-            catalog.touch(version, nowMs);
-        }
-        usage.note(version, nowMs);
-    }
-
-    private void expire(PublishedVersion version) {
-        long ttlMs = version.provenance().ttlMs();
-        boolean isOver = ttlMs > 0 && clockMs.getAsLong() - usage.lastUseMs(version) > ttlMs;
-        if (isOver && !store.isPinned(version) && letGo(version, false)) {
-            LOG.info(
-                    "nobody has used a dataset for its time to live: dataset={} version={} comesBack={}",
-                    version.dataset(),
-                    version.version(),
-                    version.isSourced());
-        }
+        uses.sample(everyFile, onVanished);
     }
 
     /**
@@ -566,6 +517,15 @@ public final class Residency {
         Set<String> known = new HashSet<>(current.keySet());
         known.addAll(registered.keySet());
         return known;
+    }
+
+    /** Returns the refusal of a dataset or an array that is not resident. */
+    public LarderException notResident(String name) {
+        String array = Names.arrayIn(name);
+        Optional<PublishedVersion> version = find(Names.datasetIn(name));
+        return array != null && version.isPresent()
+                ? version.get().noSuchArray(array)
+                : noSuchDataset(Names.datasetIn(name));
     }
 
     /** Returns the refusal of a dataset that is not resident: how it comes back, or else names like it. */

@@ -16,23 +16,18 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongBiFunction;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A store that this process owns: it holds the lock from {@link #open} until {@link #close} or {@link #removeAll}.
@@ -41,7 +36,6 @@ import org.slf4j.LoggerFactory;
  * version.
  */
 public final class Store implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Store.class);
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int SECRET_BYTES = 16;
 
@@ -528,43 +522,7 @@ public final class Store implements AutoCloseable {
      */
     public CleanUp removeAll(List<PublishedVersion> versions) throws IOException {
         giveUp();
-        if (!lock.isInPlace()) { // what lies there now, if anything, is another daemon's
-            lock.close();
-            return new CleanUp(0, 0, 0, List.of());
-        }
-        List<PublishedVersion> leased = new ArrayList<>();
-        Set<Long> pids = new TreeSet<>();
-        for (PublishedVersion version : versions) {
-            try {
-                if (isLeased(version)) {
-                    leased.add(version);
-                    pids.addAll(holders(version));
-                }
-            } catch (LarderException e) {
-                LOG.warn("cannot tell who reads a version: {}", e.getMessage());
-            }
-        }
-        long held = leased.stream().mapToLong(PublishedVersion::storedBytes).sum()
-                + rings.liveBytes()
-                + regions.heldBytes();
-        long holes = Rings.holeBytes(posix, layout);
-        regions.close();
-        Removal removal = new Removal();
-        List<Path> folders = new ArrayList<>(Rings.entries(layout));
-        folders.add(layout.incoming());
-        versions.stream().map(PublishedVersion::folder).forEach(folders::add);
-        try {
-            removal.removeAll(folders);
-        } finally {
-            List<Path> rest = new ArrayList<>(layout.parts());
-            rest.removeAll(folders); // what cannot be removed is not tried twice, or the lock would stay
-            removal.removeAll(rest);
-            // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
-            Files.deleteIfExists(layout.lock());
-            lock.close();
-        }
-        Publication.deleteIfEmpty(layout.root());
-        return new CleanUp(removal.files(), Math.max(0, removal.bytes() - holes), held, new ArrayList<>(pids));
+        return new StoreRemoval(posix, layout, lock, leases, rings, regions).run(versions);
     }
 
     /** Gives the store up after a start that failed: removes it where it holds nothing, else leaves it for the next try. */

@@ -1,0 +1,70 @@
+package dev.larder.server.residency;
+
+import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.Store;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Notes which versions are used, and lets go those that nobody has used for their time to live. For one thread at a time. */
+final class UseMonitor {
+    private static final Logger LOG = LoggerFactory.getLogger(UseMonitor.class);
+
+    /** How exactly the time of last use is kept over a restart. */
+    private static final long TOUCH_MS = 5_000;
+
+    private final Store store;
+    private final Residency residency;
+    private final CatalogSync catalog;
+    private final Usage usage;
+    private final Repair repair;
+    private final LongSupplier clockMs;
+
+    UseMonitor(
+            Store store, Residency residency, CatalogSync catalog, Usage usage, Repair repair, LongSupplier clockMs) {
+        this.store = store;
+        this.residency = residency;
+        this.catalog = catalog;
+        this.usage = usage;
+        this.repair = repair;
+        this.clockMs = clockMs;
+    }
+
+    /** Looks at the current versions once; see {@link Residency#sample}. */
+    void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
+        for (PublishedVersion version : residency.current()) {
+            Store.LeaseState lease = store.lease(version);
+            if (lease == Store.LeaseState.HELD) {
+                noteUse(version);
+            } else if (lease == Store.LeaseState.FREE) {
+                expire(version);
+            }
+            if (everyFile || lease == Store.LeaseState.GONE) {
+                repair.repair(version, onVanished);
+            } else {
+                repair.restoreCurrent(version);
+            }
+        }
+    }
+
+    private void noteUse(PublishedVersion version) {
+        long nowMs = clockMs.getAsLong();
+        if (nowMs / TOUCH_MS != usage.lastUseMs(version) / TOUCH_MS) {
+            catalog.touch(version, nowMs);
+        }
+        usage.note(version, nowMs);
+    }
+
+    private void expire(PublishedVersion version) {
+        long ttlMs = version.provenance().ttlMs();
+        boolean isOver = ttlMs > 0 && clockMs.getAsLong() - usage.lastUseMs(version) > ttlMs;
+        if (isOver && !store.isPinned(version) && residency.letGo(version, false)) {
+            LOG.info(
+                    "nobody has used a dataset for its time to live: dataset={} version={} comesBack={}",
+                    version.dataset(),
+                    version.version(),
+                    version.isSourced());
+        }
+    }
+}
