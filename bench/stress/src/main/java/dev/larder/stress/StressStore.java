@@ -116,7 +116,7 @@ final class StressStore {
     }
 
     boolean isLeased(PublishedVersion version) {
-        return store.isLeased(version);
+        return store.leases().isLeased(version.folder());
     }
 
     /** Tells whether every element is this number. */

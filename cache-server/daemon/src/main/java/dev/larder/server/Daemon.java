@@ -65,7 +65,10 @@ public final class Daemon implements AutoCloseable {
     private final Shutdown shutdown;
     private volatile @Nullable MetricsEndpoint metrics;
 
-    /** Only wires: no part gets hold of the daemon, and none but the residency begins before {@link #begin}. */
+    /**
+     * Wires the parts and adopts what the store holds. No part refers to the daemon, which is why lambdas use locals and not fields, and
+     * none works before {@link #begin}.
+     */
     private Daemon(DaemonConfig config, Store store) throws IOException {
         StoreLayout layout = store.layout();
         ErrorLog errors = new ErrorLog(Clock.systemUTC());

@@ -47,7 +47,7 @@ final class Listing {
         List<PublishedVersion> retired = includeRetired ? residency.retired() : List.of();
         List<PublishedVersion> versions = new ArrayList<>(current);
         versions.addAll(retired);
-        Map<Path, List<Long>> holders = store.holders(versions);
+        Map<Path, List<Long>> holders = store.leases().holdersOf(versions);
         List<ArrayRow> rows = new ArrayList<>();
         for (PublishedVersion version : current) {
             addRows(

@@ -274,7 +274,7 @@ final class RequestService implements RequestHandler {
     private void status(Request.Status request, Reply reply) {
         run(threads.work(), reply, () -> {
             List<PublishedVersion> all = residency.all();
-            Set<Long> clients = store.holders(all).values().stream()
+            Set<Long> clients = store.leases().holdersOf(all).values().stream()
                     .flatMap(List::stream)
                     .collect(Collectors.toCollection(HashSet::new));
             reply.status(new DaemonStatus(

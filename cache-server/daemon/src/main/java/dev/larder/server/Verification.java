@@ -74,7 +74,7 @@ final class Verification {
     Done run() {
         for (List<Target> ofVersion : targets) {
             if (!ofVersion.isEmpty() && isWanted.getAsBoolean()) {
-                store.useLeased(ofVersion.get(0).version, () -> verifyAll(ofVersion));
+                store.leases().runLeased(ofVersion.get(0).version.folder(), () -> verifyAll(ofVersion));
             }
         }
         if (!damaged.isEmpty()) {

@@ -17,7 +17,7 @@ record VersionUses(Store store, Residency residency) implements Supplier<List<Ve
     public List<VersionUse> get() {
         List<PublishedVersion> retired = residency.retired();
         List<PublishedVersion> all = residency.all();
-        Map<Path, List<Long>> holders = store.holders(all);
+        Map<Path, List<Long>> holders = store.leases().holdersOf(all);
         return all.stream()
                 .map(version -> {
                     List<Long> pids = holders.getOrDefault(version.folder(), List.of());
@@ -27,7 +27,7 @@ record VersionUses(Store store, Residency residency) implements Supplier<List<Ve
                             version.storedBytes(),
                             retired.stream().anyMatch(version::isSameAs),
                             store.isPinned(version),
-                            !pids.isEmpty() || store.isLeased(version),
+                            !pids.isEmpty() || store.leases().isLeased(version.folder()),
                             pids.stream().filter(pid -> pid != OWN_PID).toList());
                 })
                 .toList();

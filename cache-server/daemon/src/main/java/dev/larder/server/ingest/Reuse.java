@@ -116,14 +116,15 @@ final class Reuse {
     private boolean isWhole(PublishedVersion version) {
         AtomicBoolean whole = new AtomicBoolean(true);
         progress.begin(Phase.VERIFYING, version.dataBytes(), version.arrays().size());
-        boolean leased = store.useLeased(
-                version,
-                () -> Parallel.forEach(version.arrays(), workers, entry -> {
-                    if (whole.get() && !isWhole(version, entry)) {
-                        whole.set(false);
-                    }
-                    progress.addFile();
-                }));
+        boolean leased = store.leases()
+                .runLeased(
+                        version.folder(),
+                        () -> Parallel.forEach(version.arrays(), workers, entry -> {
+                            if (whole.get() && !isWhole(version, entry)) {
+                                whole.set(false);
+                            }
+                            progress.addFile();
+                        }));
         return leased && whole.get();
     }
 

@@ -115,7 +115,7 @@ final class Admission {
         Survey survey = new Survey();
         long nowMs = clockMs.getAsLong();
         for (PublishedVersion version : residency.current()) {
-            if (store.isLeased(version)) {
+            if (store.leases().isLeased(version.folder())) {
                 survey.leased.add(version);
             } else if (store.isPinned(version)) {
                 survey.pinned.add(version);
@@ -127,7 +127,9 @@ final class Admission {
                 survey.evictable.add(version);
             }
         }
-        residency.retired().stream().filter(store::isLeased).forEach(survey.leased::add);
+        residency.retired().stream()
+                .filter(version -> store.leases().isLeased(version.folder()))
+                .forEach(survey.leased::add);
         return survey;
     }
 

@@ -305,7 +305,7 @@ public final class Residency {
                 : Failure.of(ErrorCode.REFUSED, "dataset is in use")
                         .with("dataset", version.dataset())
                         .with("version", version.version())
-                        .with("pids", store.holders(version))
+                        .with("pids", store.leases().holders(version.folder()))
                         .remedy("evict it when its readers have ended");
     }
 
@@ -501,7 +501,9 @@ public final class Residency {
 
     /** Returns what the leased versions occupy, in bytes. */
     public long leasedBytes() {
-        return storedBytes(all().stream().filter(store::isLeased).toList());
+        return storedBytes(all().stream()
+                .filter(version -> store.leases().isLeased(version.folder()))
+                .toList());
     }
 
     /** Returns what the pinned versions occupy, in bytes. */

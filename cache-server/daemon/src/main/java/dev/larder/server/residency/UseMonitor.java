@@ -1,5 +1,6 @@
 package dev.larder.server.residency;
 
+import dev.larder.server.store.LeaseProbe;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
 import java.util.function.Consumer;
@@ -34,13 +35,13 @@ final class UseMonitor {
     /** Looks at the current versions once; see {@link Residency#sample}. */
     void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
         for (PublishedVersion version : residency.current()) {
-            Store.LeaseState lease = store.lease(version);
-            if (lease == Store.LeaseState.HELD) {
+            LeaseProbe.State lease = store.leases().state(version.folder());
+            if (lease == LeaseProbe.State.HELD) {
                 noteUse(version);
-            } else if (lease == Store.LeaseState.FREE) {
+            } else if (lease == LeaseProbe.State.FREE) {
                 expire(version);
             }
-            if (everyFile || lease == Store.LeaseState.GONE) {
+            if (everyFile || lease == LeaseProbe.State.GONE) {
                 repair.repair(version, onVanished);
             } else {
                 repair.restoreCurrent(version);

@@ -11,9 +11,22 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Finds out whether a version is leased, and by whom. Asks the locks themselves; keeps no list of its own. */
-final class LeaseProbe {
+/**
+ * Finds out whether a version is leased, and by whom; versions are named by their folders. Asks the locks themselves; keeps no list
+ * of its own. Thread-safe.
+ */
+public final class LeaseProbe {
     private final Posix posix;
+
+    /** What can be told of a version by its lease. */
+    public enum State {
+        /** Somebody reads it. */
+        HELD,
+        /** Nobody reads it. */
+        FREE,
+        /** Its lease file is gone. */
+        GONE
+    }
 
     LeaseProbe(Posix posix) {
         this.posix = posix;
@@ -43,19 +56,20 @@ final class LeaseProbe {
                         && change.apply(posix.status(descriptor).isLinked()));
     }
 
-    /** Tells whether anybody holds a lease. */
-    boolean isLeased(Path version) {
-        return state(version) == Store.LeaseState.HELD;
+    /** Tells whether anybody holds a lease, also where this pid namespace cannot tell who. */
+    public boolean isLeased(Path version) {
+        return state(version) == State.HELD;
     }
 
-    Store.LeaseState state(Path version) {
-        return withLease(version, () -> Store.LeaseState.GONE, descriptor -> {
+    /** Tells whether a version is held, or not even there. */
+    public State state(Path version) {
+        return withLease(version, () -> State.GONE, descriptor -> {
             synchronized (this) { // or two of our own questions would take each other for a reader
                 if (posix.tryLockExclusive(descriptor)) {
                     posix.unlock(descriptor);
-                    return Store.LeaseState.FREE;
+                    return State.FREE;
                 }
-                return Store.LeaseState.HELD;
+                return State.HELD;
             }
         });
     }
@@ -69,8 +83,8 @@ final class LeaseProbe {
         return posix.tryLockShared(descriptor);
     }
 
-    /** Runs {@code use} while this process leases the version itself; false where it is going or gone. */
-    boolean runLeased(Path version, Runnable use) {
+    /** Runs {@code use} while this process leases the version itself, as clients do; false, with nothing done, where it is going or gone. */
+    public boolean runLeased(Path version, Runnable use) {
         return withLease(version, () -> false, descriptor -> {
             if (!tryLockShared(descriptor) || !posix.status(descriptor).isLinked()) {
                 return false;
@@ -81,8 +95,14 @@ final class LeaseProbe {
     }
 
     /** Returns the processes that hold a lease, as far as this pid namespace shows them, in ascending order. */
-    List<Long> holders(Path version) {
+    public List<Long> holders(Path version) {
         return withLease(version, List::of, descriptor -> LockTable.read().readers(posix.status(descriptor)));
+    }
+
+    /** Returns the processes that hold each of these versions, by folder. */
+    public Map<Path, List<Long>> holdersOf(List<PublishedVersion> versions) {
+        return holders(
+                versions.stream().map(PublishedVersion::folder).distinct().toList());
     }
 
     /**

@@ -447,44 +447,9 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Returns the processes that hold a version, in ascending order. */
-    public List<Long> holders(PublishedVersion version) {
-        return leases.holders(version.folder());
-    }
-
-    /** Returns the processes that hold each of these versions. */
-    public Map<Path, List<Long>> holders(List<PublishedVersion> versions) {
-        return leases.holders(
-                versions.stream().map(PublishedVersion::folder).distinct().toList());
-    }
-
-    /**
-     * Reads a version as its clients do, so that it stays while {@code use} runs.
-     *
-     * @return false, with nothing done, where the version is going or gone
-     */
-    public boolean useLeased(PublishedVersion version, Runnable use) {
-        return leases.runLeased(version.folder(), use);
-    }
-
-    /** Tells whether a version is held, or not even there. */
-    public LeaseState lease(PublishedVersion version) {
-        return leases.state(version.folder());
-    }
-
-    /** What can be told of a version by its lease. */
-    public enum LeaseState {
-        /** Somebody reads it. */
-        HELD,
-        /** Nobody reads it. */
-        FREE,
-        /** Its lease file is gone. */
-        GONE
-    }
-
-    /** Tells whether anybody holds a version, also where this pid namespace cannot tell who. */
-    public boolean isLeased(PublishedVersion version) {
-        return leases.isLeased(version.folder());
+    /** Returns what tells who leases versions. */
+    public LeaseProbe leases() {
+        return leases;
     }
 
     /**
