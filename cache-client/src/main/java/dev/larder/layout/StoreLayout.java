@@ -102,7 +102,7 @@ public record StoreLayout(Path root) {
         return root.resolve("regions.sock");
     }
 
-    /** Returns everything that belongs to a store except the lock: whoever removes them owns the store until the lock goes, last. */
+    /** Returns everything that belongs to a store except the lock, which goes last: it keeps others out till then. */
     public List<Path> parts() {
         return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), regions(), catalog()))
                 .toList();

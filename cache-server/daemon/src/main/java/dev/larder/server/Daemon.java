@@ -66,8 +66,8 @@ public final class Daemon implements AutoCloseable {
     private volatile @Nullable MetricsEndpoint metrics;
 
     /**
-     * Wires the parts and adopts what the store holds. No part refers to the daemon, which is why lambdas use locals and not fields, and
-     * none works before {@link #begin}.
+     * Wires the parts and adopts what the store holds. None works before {@link #begin}, and none refers to the daemon:
+     * that is why lambdas use locals and not fields.
      */
     private Daemon(DaemonConfig config, Store store) throws IOException {
         StoreLayout layout = store.layout();
@@ -152,7 +152,7 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    /** Makes the counters' file anew where somebody has removed it, and notes where the catalog's is gone: the next start makes that. */
+    /** Makes the counters' file anew where somebody removed it, and notes where the catalog's is gone, for the next start. */
     private static void restoreFiles(StoreLayout layout, Counters counters, AtomicBoolean isCatalogLost) {
         counters.restoreIfRemoved(layout.counters());
         if (!Files.exists(layout.catalog())) {

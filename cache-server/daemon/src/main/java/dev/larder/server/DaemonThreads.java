@@ -58,7 +58,10 @@ record DaemonThreads(
         };
     }
 
-    /** Ends what runs by the clock. Waits a moment for a look that is under way: it would make anew what is being removed, and report it. */
+    /**
+     * Ends what runs by the clock. Waits a moment for a look at the store that is under way: it would make anew, and report,
+     * what is being removed.
+     */
     void endSchedules() {
         timer.shutdownNow();
         uploads.shutdownNow();

@@ -38,8 +38,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts whatever brings datasets into memory: loads, builds of clients, and what taking a store over leaves to do, which is to
- * compare checksums and to load again what was pinned and lost. Counts and reports how each ends. Thread-safe.
+ * Starts whatever brings datasets into memory: loads, builds of clients, and recovery. After a store was taken over,
+ * recovery compares checksums and loads again what was pinned and lost. Counts and reports how each ends. Thread-safe.
  */
 final class LoadService {
     private static final Logger LOG = LoggerFactory.getLogger(LoadService.class);
@@ -53,7 +53,7 @@ final class LoadService {
     private final List<Recheck> rechecks;
     private volatile Consumer<Ingest> onStarted = ingest -> {};
 
-    /** From now on, clients wait for what an earlier boot of the machine left and {@link #recover} has to compare. */
+    /** From now on, clients wait for what an earlier boot of the machine left, until {@link #recover} has compared it. */
     LoadService(
             Loads loads,
             Residency residency,
@@ -139,7 +139,7 @@ final class LoadService {
         });
     }
 
-    /** Starts to load what is not resident where its source is known; returns the load that is under way where there is one. */
+    /** Starts to load what is not resident where its source is known; returns the load that is under way, if any. */
     synchronized Optional<? extends Ingest> readThrough(String dataset) {
         Optional<Ingest> running = loads.find(dataset);
         Optional<Registration> known = running.isPresent() ? Optional.empty() : residency.registration(dataset);
@@ -192,7 +192,7 @@ final class LoadService {
                 .withRetention(again.retention()));
     }
 
-    /** Finishes in the background what taking a store over leaves to do. */
+    /** Starts the recovery, which goes on in the background. */
     void recover() {
         rechecks.forEach(this::follow);
         loads.start(rechecks);

@@ -69,7 +69,7 @@ final class Maintenance {
         afterChange();
     }
 
-    /** Repairs a version that is not whole, or gives it up because somebody removed its files; see {@link Residency#repair}. */
+    /** Repairs a version that is not whole, or gives it up; see {@link Residency#repair}. */
     void repairIfDamaged(String dataset) {
         Optional<PublishedVersion> version = residency.find(dataset);
         if (version.isPresent() && residency.repair(version.get(), this::reportVanished)) {

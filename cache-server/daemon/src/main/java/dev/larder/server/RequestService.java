@@ -43,8 +43,8 @@ import java.util.stream.Stream;
 /**
  * Gives the requests of clients their meaning. What takes time runs on worker threads, never on the control thread.
  *
- * <p>A table says which method answers which type of request. Java 17 has no switch over a sealed type, so the table is compared with
- * the types that {@link Request} permits whenever a daemon starts.
+ * <p>A table says which method answers which type of request. Java 17 has no switch over a sealed type: instead, every start
+ * of a daemon compares the table with the types that {@link Request} permits.
  */
 final class RequestService implements RequestHandler {
     private final Store store;

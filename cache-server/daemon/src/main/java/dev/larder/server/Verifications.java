@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Answers requests to verify datasets. Each member of the group has one at a time: others would have to wait for all that one asks for. */
+/** Answers requests to verify datasets: one at a time for each member of the group, or one member could hold up all others. */
 final class Verifications {
     private final Store store;
     private final Residency residency;

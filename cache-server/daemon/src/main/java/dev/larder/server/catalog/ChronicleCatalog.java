@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps entries in a Chronicle Map: it survives a clean stop in one file, and costs nothing to open. It is never trusted
- * after an unclean stop, because its own repair is slow and can lose entries. A key is {@code dataset/version}, its value the time
- * of last use, 8 bytes, big-endian.
+ * after an unclean stop, because its own repair is slow and can lose entries. A key is {@code dataset/version}, its value the
+ * time of last use: milliseconds since the epoch, 8 bytes, big-endian.
  */
 final class ChronicleCatalog implements Catalog {
     /** A catalog full of the longest names still fits, as the map may grow to {@link #MAX_BLOAT} times its size. */

@@ -6,8 +6,9 @@ import dev.larder.protocol.Request;
 @FunctionalInterface
 public interface RequestHandler {
     /**
-     * Answers a request, which is any but a {@link Request.Hello}. Called on the control thread, and returns at once: what takes time
-     * goes to other threads, which answer through the {@link Reply} whenever they are ready. An exception is sent as the answer.
+     * Answers a request of any type but {@link Request.Hello}. Called on the control thread, and returns at once: what takes
+     * time goes to other threads, which answer through the {@link Reply} when they are ready. An exception is sent as the
+     * answer.
      */
     void handle(Request request, Reply reply);
 }

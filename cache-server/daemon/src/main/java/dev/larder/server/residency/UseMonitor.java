@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notes which versions are used, and lets go those that nobody has used for their time to live. For one thread at a time. */
+/** Notes which versions are used, and evicts those that nobody has used for their time to live. For one thread at a time. */
 final class UseMonitor {
     private static final Logger LOG = LoggerFactory.getLogger(UseMonitor.class);
 

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Finds out whether a version is leased, and by whom; versions are named by their folders. Asks the locks themselves; keeps no list
- * of its own. Thread-safe.
+ * Finds out whether a version is leased, and by whom; versions are named by their folders. Asks the locks themselves; keeps
+ * no list of its own. Thread-safe.
  */
 public final class LeaseProbe {
     private final Posix posix;
@@ -83,7 +83,10 @@ public final class LeaseProbe {
         return posix.tryLockShared(descriptor);
     }
 
-    /** Runs {@code use} while this process leases the version itself, as clients do; false, with nothing done, where it is going or gone. */
+    /**
+     * Runs {@code use} while this process leases the version itself, as clients do; false, with nothing done, where the version
+     * is going or gone.
+     */
     public boolean runLeased(Path version, Runnable use) {
         return withLease(version, () -> false, descriptor -> {
             if (!tryLockShared(descriptor) || !posix.status(descriptor).isLinked()) {
