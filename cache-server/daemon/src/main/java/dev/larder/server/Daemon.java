@@ -21,6 +21,8 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.metrics.Sampler;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.scan.Source;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Store;
 import java.io.IOException;

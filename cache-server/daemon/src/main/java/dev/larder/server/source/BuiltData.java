@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param array what was computed
  */
-record BuiltData(ColumnArray array) implements ArrayData {
+public record BuiltData(ColumnArray array) implements ArrayData {
     @Override
     public List<FileRegion> regions() {
         return List.of();

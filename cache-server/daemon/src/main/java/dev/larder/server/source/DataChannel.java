@@ -9,7 +9,7 @@ import java.nio.channels.ReadableByteChannel;
  * Delivers exactly the data of a region. That nothing follows, and that a checksum of the packing is right, is proved
  * before the last byte is handed out: whoever got all bytes got good ones.
  */
-final class DataChannel implements ReadableByteChannel {
+public final class DataChannel implements ReadableByteChannel {
     private static final int STEP_BYTES = 64 << 10;
 
     private final FileRegion region;
@@ -20,7 +20,7 @@ final class DataChannel implements ReadableByteChannel {
     private boolean open = true;
 
     /** Takes over a stream that stands at the data; {@code what} begins what is said about it, and may be empty. */
-    DataChannel(FileRegion region, String what, InputStream in) {
+    public DataChannel(FileRegion region, String what, InputStream in) {
         this.region = region;
         this.what = what;
         this.in = in;

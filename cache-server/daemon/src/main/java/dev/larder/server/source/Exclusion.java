@@ -41,7 +41,7 @@ public final class Exclusion {
      *
      * @param level the path of the folder within the source, with a slash at its end; empty for the source itself
      */
-    boolean matches(String level, String name) {
+    public boolean matches(String level, String name) {
         if (matchers.isEmpty()) {
             return false;
         }

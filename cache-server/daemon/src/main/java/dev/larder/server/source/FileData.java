@@ -14,7 +14,7 @@ import java.util.zip.GZIPInputStream;
  * @param region where, in the file or in what it unpacks to
  * @param isGzip whether the file has to be unpacked
  */
-record FileData(FileRegion region, boolean isGzip) implements ArrayData {
+public record FileData(FileRegion region, boolean isGzip) implements ArrayData {
     private static final int UNPACK_BYTES = 64 << 10;
 
     @Override

@@ -12,7 +12,7 @@ import java.util.RandomAccess;
  * The files below one folder, or one file alone, in the order in which they were added. Takes some 60 bytes of the heap for each:
  * names lie together as bytes, and everything else is made when it is asked for. Immutable once it is filled.
  */
-final class FileTable extends AbstractList<SourceIdentity> implements RandomAccess {
+public final class FileTable extends AbstractList<SourceIdentity> implements RandomAccess {
     private static final int CHUNK_SHIFT = 20;
     private static final int CHUNK_BYTES = 1 << CHUNK_SHIFT;
     private static final int CHUNK_MASK = CHUNK_BYTES - 1;
@@ -29,13 +29,13 @@ final class FileTable extends AbstractList<SourceIdentity> implements RandomAcce
     private int count;
 
     /** Starts an empty one; {@code isAlone} where {@code root} is the file itself. */
-    FileTable(Path root, boolean isAlone) {
+    public FileTable(Path root, boolean isAlone) {
         this.root = root;
         this.isAlone = isAlone;
     }
 
     /** Adds a file by its path below the folder, or its own name where it is alone. */
-    void add(String name, long byteSize, long modified, long inode) {
+    public void add(String name, long byteSize, long modified, long inode) {
         if (count == byteSizes.length) {
             grow();
         }
@@ -66,7 +66,8 @@ final class FileTable extends AbstractList<SourceIdentity> implements RandomAcce
         return root;
     }
 
-    String name(int index) {
+    /** Returns the name of a file, from its folder on. */
+    public String name(int index) {
         byte[] name = new byte[(int) (places[index + 1] - places[index])];
         for (int i = 0; i < name.length; i++) {
             long at = places[index] + i;
@@ -75,11 +76,11 @@ final class FileTable extends AbstractList<SourceIdentity> implements RandomAcce
         return new String(name, StandardCharsets.UTF_8);
     }
 
-    Path path(int index) {
+    public Path path(int index) {
         return isAlone ? root : root.resolve(name(index));
     }
 
-    long byteSize(int index) {
+    public long byteSize(int index) {
         return byteSizes[index];
     }
 

@@ -13,13 +13,13 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The data of several arrays or files, one after the other. */
-final class JoinedData implements ArrayData {
+public final class JoinedData implements ArrayData {
     private final List<ArrayData> parts;
     private final List<FileRegion> regions;
     private final @Nullable RegionsOfFiles files;
 
     /** Joins parts in the order of their bytes. */
-    JoinedData(List<ArrayData> parts) {
+    public JoinedData(List<ArrayData> parts) {
         this(List.copyOf(parts), regions(parts), null);
     }
 
@@ -30,7 +30,7 @@ final class JoinedData implements ArrayData {
     }
 
     /** Joins whole files; keeps nothing but the table of them. */
-    static JoinedData of(FileTable files) {
+    public static JoinedData of(FileTable files) {
         RegionsOfFiles regions = new RegionsOfFiles(files);
         return new JoinedData(
                 new AbstractList<>() {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.zip.ZipException;
 
 /** Words every reason not to read a file: the file, the byte, why, and what to do. */
-final class Refusal {
+public final class Refusal {
     /** Up to so many bad files are all listed; of more only the first few are, for people to read. */
     private static final int MOST_LISTED = 60;
 
@@ -24,27 +24,27 @@ final class Refusal {
 
     private Refusal() {}
 
-    static LarderException of(Path file, long offset, String reason) {
+    public static LarderException of(Path file, long offset, String reason) {
         return start(file, offset, reason).remedy("repair, replace or remove the file");
     }
 
     /** Says what is wrong with a file as a whole, whatever is in it. */
-    static LarderException unfit(Path file, String reason, String remedy) {
+    public static LarderException unfit(Path file, String reason, String remedy) {
         return start(file, reason).remedy(remedy);
     }
 
     /** Says that somebody wrote to a file that was being loaded. */
-    static LarderException changed(Path file) {
+    public static LarderException changed(Path file) {
         return unfit(file, "it changed while it was read", "load again when nobody writes to it");
     }
 
     /** Turns a failure to read into words; being interrupted is not the file's fault. */
-    static LarderException unreadable(Path file, long offset, IOException cause) {
+    public static LarderException unreadable(Path file, long offset, IOException cause) {
         return unreadable(file, offset, "", cause);
     }
 
     /** Says the same about a part of a file: {@code what} begins the reason. */
-    static LarderException unreadable(Path file, long offset, String what, IOException cause) {
+    public static LarderException unreadable(Path file, long offset, String what, IOException cause) {
         if (cause instanceof AsynchronousCloseException) {
             return Failure.of(ErrorCode.INTERRUPTED, "interrupted while reading source")
                     .with("file", file)
@@ -59,7 +59,7 @@ final class Refusal {
     }
 
     /** Says what is wrong with a line of a text file. */
-    static LarderException atLine(Path file, long line, String reason, String remedy) {
+    public static LarderException atLine(Path file, long line, String reason, String remedy) {
         return Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
                 .with("file", file)
                 .with("line", line)
@@ -68,7 +68,7 @@ final class Refusal {
     }
 
     /** Makes one failure of all that was found, so that a user can repair everything at once. */
-    static LarderException all(String name, Path path, List<LarderException> refusals) {
+    public static LarderException all(String name, Path path, List<LarderException> refusals) {
         if (refusals.size() == 1) {
             return refusals.get(0);
         }
@@ -87,7 +87,7 @@ final class Refusal {
     }
 
     /** Returns what the first of a chain of failures says: libraries wrap it in words about themselves. */
-    static String deepest(Throwable failure) {
+    public static String deepest(Throwable failure) {
         Throwable first = failure;
         for (int depth = 0; first.getCause() != null && depth < 10; depth++) {
             first = first.getCause();

@@ -7,12 +7,12 @@ import java.nio.channels.FileChannel;
 import java.util.Objects;
 
 /** Reads a region of a file that others may read at the same time; closing it closes the file. */
-final class RegionStream extends InputStream {
+public final class RegionStream extends InputStream {
     private final FileChannel channel;
     private final long end;
     private long at;
 
-    RegionStream(FileChannel channel, long offset, long byteSize) {
+    public RegionStream(FileChannel channel, long offset, long byteSize) {
         this.channel = channel;
         this.at = offset;
         this.end = offset + byteSize;
@@ -48,7 +48,7 @@ final class RegionStream extends InputStream {
     }
 
     /** Returns how many bytes of the region have not been read. */
-    long remaining() {
+    public long remaining() {
         return end - at;
     }
 }

@@ -35,9 +35,9 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
     }
 
     /** What the file system says of a regular file or of a folder. */
-    record Status(boolean isFolder, long byteSize, long modifiedNanos, long inode) {
+    public record Status(boolean isFolder, long byteSize, long modifiedNanos, long inode) {
         /** Looks through links. Fails with a refusal where nothing is there, or neither of the two. */
-        static Status of(Path path) {
+        public static Status of(Path path) {
             Map<String, Object> attributes;
             try {
                 attributes = Files.readAttributes(path, ATTRIBUTES);

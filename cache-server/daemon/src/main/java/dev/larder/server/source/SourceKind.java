@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The kinds of files that can be read, recognised by the end of their names. */
-enum SourceKind {
+public enum SourceKind {
     NPY("\\.npy(\\.gz)?"),
     NPZ("\\.npz"),
     SAFETENSORS("\\.safetensors"),
@@ -14,7 +14,7 @@ enum SourceKind {
     RAW("\\.(bin|raw|dat)");
 
     /** What to name when a file is of no known kind. */
-    static final String ALL =
+    public static final String ALL =
             ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz;"
                     + " with --dtype .bin, .raw, .dat";
 
@@ -25,25 +25,13 @@ enum SourceKind {
     }
 
     /** Returns the kind of a file in a folder, or null; bytes without a type are of a kind only if the options name one. */
-    static @Nullable SourceKind of(String fileName, SourceOptions options) {
+    public static @Nullable SourceKind of(String fileName, SourceOptions options) {
         for (SourceKind kind : values()) {
             if (kind.pattern.matcher(fileName).matches()) {
                 return kind == RAW && options.dtype().isEmpty() ? null : kind;
             }
         }
         return null;
-    }
-
-    /** Returns what reads files of this kind. */
-    SourceFormat format() {
-        return switch (this) {
-            case NPY -> new NpyFormat();
-            case NPZ -> new NpzFormat();
-            case SAFETENSORS -> new SafetensorsFormat();
-            case IDX -> new IdxFormat();
-            case TABLE -> new TableFormat();
-            case RAW -> new RawFormat();
-        };
     }
 
     /** Returns whether a file of this kind has arrays with names of their own. */
@@ -54,7 +42,7 @@ enum SourceKind {
     }
 
     /** Returns whether the element type has to be, or can be, said by the user. */
-    boolean takesDtype() {
+    public boolean takesDtype() {
         return this == RAW || this == TABLE;
     }
 
@@ -69,7 +57,7 @@ enum SourceKind {
     }
 
     /** Returns how many dimensions the name of an IDX file promises. */
-    int promisedDimensions(String fileName) {
+    public int promisedDimensions(String fileName) {
         Matcher matcher = pattern.matcher(fileName);
         if (this != IDX || !matcher.matches()) {
             throw new IllegalArgumentException("kind=" + this + " fileName=" + fileName);

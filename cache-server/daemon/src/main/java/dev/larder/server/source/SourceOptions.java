@@ -36,7 +36,7 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
     }
 
     /** Leaves nothing out. */
-    SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
+    public SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape) {
         this(keys, as, dtype, shape, Exclusion.of(List.of()));
     }
 
@@ -47,7 +47,7 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
     }
 
     /** Returns the same, made into something else. */
-    SourceOptions withAs(LoadOptions.As wanted) {
+    public SourceOptions withAs(LoadOptions.As wanted) {
         return new SourceOptions(keys, wanted, dtype, shape, exclusion);
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Looks at thousands of files with as few system calls as it takes: open, status, one read, close. No pipe, device or socket can
  * hang it. Headers that occur again are parsed once. Thread-safe.
  */
-final class SourceProbe {
+public final class SourceProbe {
     /** Holds nearly every header of a {@code .npy} file, which are 128 bytes long if their type is simple. */
     private static final int BEGINNING_BYTES = 512;
 
@@ -42,11 +42,11 @@ final class SourceProbe {
     private final Set<NpyHeader> storable = ConcurrentHashMap.newKeySet();
 
     /** Starts with nothing known. */
-    SourceProbe(ScanSettings settings) {
+    public SourceProbe(ScanSettings settings) {
         this.settings = settings;
     }
 
-    ScanSettings settings() {
+    public ScanSettings settings() {
         return settings;
     }
 
@@ -57,10 +57,10 @@ final class SourceProbe {
      * @param beginning its first bytes, all of them if there are few
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Look(SourceIdentity identity, byte[] beginning) {}
+    public record Look(SourceIdentity identity, byte[] beginning) {}
 
     /** Looks at a file, through links. Fails with a refusal where it cannot be read or is no regular file. */
-    Look look(Path file) {
+    public Look look(Path file) {
         int descriptor;
         try {
             descriptor = IO.openWithoutWaiting(file);
@@ -105,7 +105,7 @@ final class SourceProbe {
     }
 
     /** Returns the header of a {@code .npy} file that was looked at. */
-    NpyHeader npyHeader(Path file, Look look) {
+    public NpyHeader npyHeader(Path file, Look look) {
         ByteBuffer encoded = headerOf(look.beginning);
         if (encoded == null) {
             return readWhole(file);
@@ -124,12 +124,12 @@ final class SourceProbe {
     }
 
     /** Tells whether a header is known to be one that the store can write. */
-    boolean isStorable(NpyHeader header) {
+    public boolean isStorable(NpyHeader header) {
         return storable.contains(header);
     }
 
     /** Remembers that the store can write a header. */
-    void noteStorable(NpyHeader header) {
+    public void noteStorable(NpyHeader header) {
         if (storable.size() < CACHED_HEADERS) {
             storable.add(header);
         }

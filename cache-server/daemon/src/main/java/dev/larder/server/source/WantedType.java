@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /** Reads the element type and shape that a user gives, as numpy would: {@code uint8}, {@code f4}, {@code >i2}. */
-final class WantedType {
+public final class WantedType {
     private static final Map<String, String> NAMES = Map.ofEntries(
             Map.entry("bool", "|b1"),
             Map.entry("int8", "|i1"),
@@ -48,7 +48,7 @@ final class WantedType {
     }
 
     /** Reads a type; little-endian where no order is given. */
-    static Dtype dtype(String text) {
+    public static Dtype dtype(String text) {
         String descr = NAMES.getOrDefault(text, text);
         if (WITHOUT_ORDER.matcher(descr).matches()) {
             boolean ordered = !descr.endsWith("1") || descr.length() > 2;
@@ -65,7 +65,7 @@ final class WantedType {
     }
 
     /** Reads a shape, in which one number may be -1; a single -1 where none is given. */
-    static long[] shape(String text) {
+    public static long[] shape(String text) {
         String numbers = text.isEmpty() ? "-1" : text.replaceAll("[()\\s]", "");
         if (!SHAPE.matcher(numbers).matches()) {
             throw badShape(text, "numbers of 0 and more, with commas between them");

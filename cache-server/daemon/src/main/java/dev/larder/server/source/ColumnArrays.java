@@ -1,0 +1,34 @@
+package dev.larder.server.source;
+
+import dev.larder.column.ColumnArray;
+import dev.larder.column.ColumnBuilder;
+import dev.larder.layout.ArrayName;
+import dev.larder.layout.ColumnPart;
+import dev.larder.layout.Names;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The arrays of a column that a load computes. */
+public final class ColumnArrays {
+    private ColumnArrays() {}
+
+    /** Returns the arrays of a column that was built; they own the memory of the builder from now on. */
+    public static List<SourceArray> of(
+            String dataset, String column, ColumnBuilder builder, List<SourceIdentity> files) {
+        List<SourceArray> arrays = new ArrayList<>();
+        for (ColumnArray array : builder.arrays(column)) {
+            arrays.add(new SourceArray(
+                    new ArrayName(dataset, array.name()), array.header(), new BuiltData(array), files, ColumnPart.valueOf(array.part())));
+        }
+        return arrays;
+    }
+
+    /** Refuses a name that no column can have. */
+    public static void requireName(Path file, String column) {
+        String objection = Names.arrayObjection(column);
+        if (objection != null) {
+            throw Refusal.of(file, 0, "its column cannot be called " + Names.printable(column) + ": " + objection);
+        }
+    }
+}

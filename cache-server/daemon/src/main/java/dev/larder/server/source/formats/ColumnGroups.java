@@ -1,0 +1,72 @@
+package dev.larder.server.source.formats;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Says which columns of a table become which arrays: adjacent ones whose names differ only in a number that counts up
+ * ({@code pixel0, pixel1, …}) are one matrix, every other one is an array of its own.
+ */
+final class ColumnGroups {
+    private static final Pattern NUMBERED =
+            Pattern.compile("(?<stem>.*?)[\\s._\\[(-]*(?<number>[0-9]{1,9})[\\])]?", Pattern.DOTALL);
+    private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=-]+");
+    private static final String UNNAMED = "column";
+    private static final String MATRIX = "values";
+
+    private ColumnGroups() {}
+
+    /**
+     * Some adjacent columns.
+     *
+     * @param name what their array is called
+     * @param isMatrix whether it has two dimensions
+     */
+    record Group(String name, int first, int count, boolean isMatrix) {}
+
+    /** Groups columns of numbers; each of {@code texts} stands alone. */
+    static List<Group> of(List<String> columns, BitSet texts) {
+        List<Group> groups = new ArrayList<>();
+        for (int first = 0; first < columns.size(); ) {
+            int count = texts.get(first) ? 1 : runLength(columns, first, texts);
+            String column = columns.get(first).strip();
+            String name = count > 1 ? name(stem(column), MATRIX) : name(column, UNNAMED + first);
+            groups.add(new Group(name, first, count, count > 1));
+            first += count;
+        }
+        return groups;
+    }
+
+    private static int runLength(List<String> columns, int first, BitSet texts) {
+        Matcher start = NUMBERED.matcher(columns.get(first).strip());
+        if (!start.matches()) {
+            return 1;
+        }
+        long number = Long.parseLong(start.group("number"));
+        int count = 1;
+        while (first + count < columns.size() && !texts.get(first + count)) {
+            Matcher next = NUMBERED.matcher(columns.get(first + count).strip());
+            if (!next.matches()
+                    || !next.group("stem").equals(start.group("stem"))
+                    || Long.parseLong(next.group("number")) != number + count) {
+                break;
+            }
+            count++;
+        }
+        return count;
+    }
+
+    private static String stem(String column) {
+        Matcher matcher = NUMBERED.matcher(column);
+        return matcher.matches() ? matcher.group("stem") : column;
+    }
+
+    /** Puts _ in place of what no name may have. */
+    private static String name(String column, String ifEmpty) {
+        String name = NOT_ALLOWED.matcher(column).replaceAll("_").replaceAll("^_+|_+$", "");
+        return name.isEmpty() || name.equals(".") || name.equals("..") ? ifEmpty : name;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.larder.server.source.formats;
+
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.DataChannel;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Refusal;
+import java.io.IOException;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Data that lies packed in an archive.
+ *
+ * @param file the archive
+ * @param member what of it
+ * @param dataOffset where in the unpacked member the data starts
+ */
+record DeflatedData(Path file, ZipMember member, long dataOffset) implements ArrayData {
+    private static final int UNPACK_BYTES = 64 << 10;
+
+    @Override
+    public List<FileRegion> regions() {
+        return List.of();
+    }
+
+    @Override
+    public ReadableByteChannel open() {
+        try {
+            DeflatedStream in = DeflatedStream.open(file, member, UNPACK_BYTES);
+            try {
+                in.skipNBytes(dataOffset);
+                FileRegion region = new FileRegion(file, dataOffset, member.byteSize() - dataOffset);
+                return new DataChannel(region, "member " + member.name() + ": ", in);
+            } catch (IOException | RuntimeException e) {
+                in.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
+        }
+    }
+}

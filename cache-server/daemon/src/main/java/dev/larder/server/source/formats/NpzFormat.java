@@ -1,0 +1,78 @@
+package dev.larder.server.source.formats;
+
+import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
+import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.FileData;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.RegionStream;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceProbe;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The format of {@code numpy.savez} and {@code numpy.savez_compressed}: a ZIP archive of {@code .npy} files. */
+final class NpzFormat implements SourceFormat {
+    private static final String SUFFIX = ".npy";
+    private static final int UNPACK_BYTES = 512;
+
+    @Override
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        long fileBytes = look.identity().byteSize();
+        List<Member> members = new ArrayList<>();
+        try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
+            for (ZipMember member : ZipDirectory.read(file.path(), channel, fileBytes)) {
+                members.add(member(file.path(), channel, member));
+            }
+        }
+        return members;
+    }
+
+    private static Member member(Path file, FileChannel channel, ZipMember member) throws IOException {
+        if (!member.name().endsWith(SUFFIX)) {
+            throw refusal(file, member, "it is no .npy file, and only those can stand in a .npz file");
+        }
+        NpyHeader header = header(file, channel, member);
+        long present = member.byteSize() - header.dataOffset();
+        if (present < header.byteSize()) {
+            throw refusal(file, member, "it ends after " + present + " of " + header.byteSize() + " bytes of data");
+        } else if (present > header.byteSize()) {
+            String more = present - header.byteSize() + " bytes follow";
+            throw refusal(file, member, more + " the " + header.byteSize() + " bytes of data");
+        }
+        String name = member.name().substring(0, member.name().length() - SUFFIX.length());
+        return new Member(name, header, data(file, member, header));
+    }
+
+    private static ArrayData data(Path file, ZipMember member, NpyHeader header) {
+        long dataOffset = header.dataOffset();
+        return member.isDeflated()
+                ? new DeflatedData(file, member, dataOffset)
+                : new FileData(new FileRegion(file, member.offset() + dataOffset, header.byteSize()), false);
+    }
+
+    private static NpyHeader header(Path file, FileChannel channel, ZipMember member) throws IOException {
+        String what = file + "!" + Names.printable(member.name());
+        if (!member.isDeflated()) {
+            InputStream in = new RegionStream(channel, member.offset(), member.byteSize());
+            return NpyHeader.read(Channels.newChannel(in), what);
+        }
+        try (InputStream in = DeflatedStream.open(file, member, UNPACK_BYTES)) {
+            return NpyHeader.read(Channels.newChannel(in), what);
+        }
+    }
+
+    private static LarderException refusal(Path file, ZipMember member, String reason) {
+        return Refusal.of(file, member.headerOffset(), "member " + Names.printable(member.name()) + ": " + reason);
+    }
+}

@@ -1,0 +1,64 @@
+package dev.larder.server.source.formats;
+
+import dev.larder.error.LarderException;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.server.source.FileData;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceProbe;
+import dev.larder.server.source.WantedType;
+import java.util.Arrays;
+import java.util.List;
+
+/** Bytes without a header: the options say what they are. */
+final class RawFormat implements SourceFormat {
+    @Override
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+        long fileBytes = look.identity().byteSize();
+        if (options.dtype().isEmpty()) {
+            throw Refusal.of(file.path(), 0, "it does not say what its bytes are: give --dtype and --shape");
+        }
+        Dtype dtype = WantedType.dtype(options.dtype());
+        long[] shape = shape(file, fileBytes, dtype, WantedType.shape(options.shape()));
+        NpyHeader header = header(file, dtype, shape);
+        file.requireExact(0, header.byteSize(), fileBytes);
+        FileRegion region = new FileRegion(file.path(), 0, fileBytes);
+        return List.of(new Member("", header, new FileData(region, false)));
+    }
+
+    /** Puts the number in place of -1 that the length of the file leaves for it. */
+    private static long[] shape(SourceFile file, long fileBytes, Dtype dtype, long[] wanted) {
+        int open = -1;
+        long[] rest = wanted.clone();
+        for (int i = 0; i < wanted.length; i++) {
+            if (wanted[i] < 0) {
+                open = i;
+                rest[i] = 1;
+            }
+        }
+        if (open >= 0) {
+            long step = header(file, dtype, rest).byteSize();
+            if (step == 0 || fileBytes % step != 0) {
+                throw Refusal.of(
+                        file.path(),
+                        0,
+                        "its " + fileBytes + " bytes are no multiple of the " + step + " bytes of "
+                                + Arrays.toString(rest) + " elements of " + dtype);
+            }
+            rest[open] = fileBytes / step;
+        }
+        return rest;
+    }
+
+    private static NpyHeader header(SourceFile file, Dtype dtype, long[] shape) {
+        try {
+            return NpyHeader.of(dtype, Order.C, shape);
+        } catch (LarderException e) {
+            throw Refusal.of(file.path(), 0, "no array can have the shape " + Arrays.toString(shape));
+        }
+    }
+}

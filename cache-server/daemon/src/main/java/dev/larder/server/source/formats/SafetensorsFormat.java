@@ -1,0 +1,121 @@
+package dev.larder.server.source.formats;
+
+import com.google.gson.JsonParseException;
+import dev.larder.layout.Names;
+import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.FileData;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceProbe;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Safetensors: named arrays back to back behind a header of JSON.
+ *
+ * <pre>
+ *   0               8                     8 + n
+ *   +---------------+---------------------+----------------------
+ *   | n, u64 little | {"name": {...}, ..} | data without a gap
+ *   +---------------+---------------------+----------------------
+ * </pre>
+ */
+final class SafetensorsFormat implements SourceFormat {
+    /** Room for some 100,000 tensors. */
+    static final int MAX_HEADER_BYTES = 16 << 20;
+
+    /** What is read from a header takes several times its length. */
+    private static final int HEAP_PARTS = 16;
+
+    @Override
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        long fileBytes = look.identity().byteSize();
+        byte[] json;
+        try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
+            json = header(file.path(), channel, fileBytes);
+        }
+        List<SafetensorsHeader.Tensor> tensors = parse(file.path(), json);
+        long dataOffset = (long) Long.BYTES + json.length;
+        requireWithoutGap(file.path(), tensors, fileBytes - dataOffset);
+        List<Member> members = new ArrayList<>();
+        for (SafetensorsHeader.Tensor tensor : tensors) {
+            FileRegion region = new FileRegion(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
+            members.add(new Member(tensor.name(), tensor.header(), new FileData(region, false)));
+        }
+        return members;
+    }
+
+    private static byte[] header(Path file, FileChannel channel, long fileBytes) throws IOException {
+        long length = read(channel, 0, Long.BYTES).getLong();
+        if (length < 2 || length > fileBytes - Long.BYTES) {
+            throw Refusal.of(
+                    file, 0, "its header would have " + Long.toUnsignedString(length) + " bytes of " + fileBytes);
+        }
+        long limit = Math.min(MAX_HEADER_BYTES, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+        if (length > limit) {
+            throw Refusal.of(
+                    file,
+                    0,
+                    "its header has " + length + " bytes, more than the limit of " + limit + ", which is "
+                            + (limit == MAX_HEADER_BYTES ? "fixed" : "1/16 of the heap (LARDER_DAEMON_HEAP)"));
+        }
+        return read(channel, Long.BYTES, (int) length).array();
+    }
+
+    private static ByteBuffer read(FileChannel channel, long offset, int length) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        while (buffer.hasRemaining()) {
+            if (channel.read(buffer, offset + buffer.position()) < 0) {
+                throw new EOFException();
+            }
+        }
+        return buffer.flip();
+    }
+
+    private static List<SafetensorsHeader.Tensor> parse(Path file, byte[] json) {
+        try {
+            return new SafetensorsHeader(file).parse(json);
+        } catch (IOException | JsonParseException | IllegalStateException | NumberFormatException e) {
+            throw Refusal.of(file, Long.BYTES, "its header is no proper JSON (" + e.getMessage() + ")");
+        }
+    }
+
+    private static void requireWithoutGap(Path file, List<SafetensorsHeader.Tensor> tensors, long dataBytes) {
+        long at = 0;
+        List<SafetensorsHeader.Tensor> sorted = tensors.stream()
+                .sorted(Comparator.comparingLong(SafetensorsHeader.Tensor::begin)
+                        .thenComparingLong(SafetensorsHeader.Tensor::end))
+                .toList();
+        for (SafetensorsHeader.Tensor tensor : sorted) {
+            String what = "tensor " + Names.printable(tensor.name()) + ": ";
+            NpyHeader header = tensor.header();
+            if (tensor.begin() < 0 || tensor.end() < tensor.begin() || tensor.end() > dataBytes) {
+                throw Refusal.of(file, Long.BYTES, what + "its data would not lie within the file");
+            } else if (tensor.end() - tensor.begin() != header.byteSize()) {
+                throw Refusal.of(
+                        file,
+                        Long.BYTES,
+                        what + "its data has " + (tensor.end() - tensor.begin()) + " bytes, its shape "
+                                + header.byteSize());
+            } else if (tensor.begin() != at) {
+                String how = tensor.begin() < at ? "it overlaps the one before it" : "a hole lies before it";
+                throw Refusal.of(file, Long.BYTES, what + how);
+            }
+            at = tensor.end();
+        }
+        if (at != dataBytes) {
+            throw Refusal.of(file, 0, dataBytes - at + " bytes follow the last tensor");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.larder.server.source.formats;
+
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.FileRegion;
+import java.nio.channels.ReadableByteChannel;
+import java.util.List;
+
+/**
+ * Some columns of a table.
+ *
+ * @param content where the numbers are
+ * @param group which columns
+ * @param format what they become
+ */
+record TableData(TableContent content, ColumnGroups.Group group, NumberFormat format) implements ArrayData {
+    @Override
+    public List<FileRegion> regions() {
+        return List.of();
+    }
+
+    @Override
+    public ReadableByteChannel open() {
+        return new TableChannel(content.path(), content.table(), group, format);
+    }
+
+    @Override
+    public void release() {
+        content.release();
+    }
+}

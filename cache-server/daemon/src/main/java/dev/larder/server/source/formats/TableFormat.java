@@ -1,0 +1,172 @@
+package dev.larder.server.source.formats;
+
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import dev.larder.column.ColumnArray;
+import dev.larder.column.StringsBuilder;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.server.source.BuiltData;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceProbe;
+import dev.larder.server.source.WantedType;
+import dev.larder.server.source.text.LineReader;
+import dev.larder.server.source.text.StringsSink;
+import dev.larder.server.source.text.TextFile;
+import dev.larder.server.source.text.TextKind;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tables as text, with commas or tabs between the fields and a line of names first. Their groups of columns are arrays of int64,
+ * or of float64 where a number is missing or no integer; with a type given, all columns are one matrix of it. A column whose
+ * first value is no number is a column of texts.
+ */
+final class TableFormat implements SourceFormat {
+    private static final int UNPACK_BYTES = 64 << 10;
+
+    @Override
+    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+            throws IOException {
+        NumberFormat wanted = options.dtype().isEmpty() ? null : wanted(file, options);
+        TableReader reader =
+                new TableReader(file.path(), wanted, probe.settings().beforeSpill());
+        NumberTable table = read(file, reader);
+        TableContent content =
+                new TableContent(file, wanted, table, probe.settings().beforeSpill());
+        List<Member> members = new ArrayList<>();
+        if (wanted != null) {
+            members.add(member(content, new ColumnGroups.Group("", 0, table.columns(), true), wanted));
+        } else {
+            List<ColumnGroups.Group> groups = ColumnGroups.of(reader.header(), reader.texts());
+            for (ColumnGroups.Group group : groups) {
+                if (!reader.texts().get(group.first())) {
+                    members.add(member(content, group, new NumberFormat(dtype(table, group))));
+                }
+            }
+            members.addAll(texts(file, reader, groups, content, probe.settings()));
+        }
+        return members;
+    }
+
+    /** Reads a table that has columns of texts once more, for those alone. */
+    private static List<Member> texts(
+            SourceFile file,
+            TableReader reader,
+            List<ColumnGroups.Group> groups,
+            TableContent content,
+            ScanSettings settings) {
+        List<ColumnGroups.Group> wanted = groups.stream()
+                .filter(group -> reader.texts().get(group.first()))
+                .toList();
+        if (wanted.isEmpty()) {
+            return List.of();
+        }
+        List<String> columns =
+                wanted.stream().map(group -> reader.header().get(group.first())).toList();
+        StringsSink sink = new StringsSink(columns, settings.memory());
+        try {
+            TextKind kind = TextKind.require(TextKind.of(file.fileName()), file.path());
+            new TextFile(file.path(), kind, settings.isCancelled()).read(sink);
+            List<Member> members = new ArrayList<>();
+            for (int i = 0; i < wanted.size(); i++) {
+                StringsBuilder texts = sink.column(columns.get(i), content.rows());
+                if (texts == null) {
+                    throw Refusal.changed(file.path());
+                }
+                for (ColumnArray array : texts.arrays(wanted.get(i).name())) {
+                    members.add(new Member(
+                            array.name(), array.header(), new BuiltData(array), ColumnPart.valueOf(array.part())));
+                }
+            }
+            return members;
+        } catch (RuntimeException | Error e) {
+            sink.close();
+            content.release();
+            throw e;
+        }
+    }
+
+    /** Reads all of a file; the caller closes the table. */
+    static NumberTable read(SourceFile file, @Nullable NumberFormat wanted, LongConsumer beforeSpill)
+            throws IOException {
+        return read(file, new TableReader(file.path(), wanted, beforeSpill));
+    }
+
+    private static NumberTable read(SourceFile file, TableReader reader) throws IOException {
+        boolean finished = false;
+        try (InputStream in = Files.newInputStream(file.path());
+                InputStream unpacked = file.isGzip() ? new GZIPInputStream(in, UNPACK_BYTES) : in;
+                CsvReader<Boolean> csv = CsvReader.builder()
+                        .fieldSeparator(file.fileName().contains(".tsv") ? '\t' : ',')
+                        .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
+                        .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                        .allowUnclosedQuote(false)
+                        .detectBomHeader(true)
+                        .maxBufferSize(LineReader.MAX_LENGTH)
+                        .build(reader, unpacked, StandardCharsets.UTF_8)) {
+            csv.forEach(row -> {});
+            NumberTable table = reader.table();
+            finished = true;
+            return table;
+        } catch (CsvParseException | UncheckedIOException e) {
+            throw explained(file, e);
+        } finally {
+            if (!finished) {
+                reader.abandon();
+            }
+        }
+    }
+
+    /** Returns what a failure while reading comes from: the library wraps what our reader and the disk say. */
+    private static LarderException explained(SourceFile file, RuntimeException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof LarderException ours) {
+                return ours;
+            } else if (cause instanceof IOException io) {
+                return Refusal.unreadable(file.path(), 0, io);
+            }
+        }
+        return Refusal.of(file.path(), 0, "it is no proper table (" + Refusal.deepest(failure) + ")");
+    }
+
+    private static NumberFormat wanted(SourceFile file, SourceOptions options) {
+        Dtype dtype = WantedType.dtype(options.dtype());
+        if (!NumberFormat.isNumeric(dtype)) {
+            throw Refusal.of(file.path(), 0, "a table of numbers cannot become elements of " + dtype);
+        }
+        return new NumberFormat(dtype);
+    }
+
+    private static Dtype dtype(NumberTable table, ColumnGroups.Group group) {
+        for (int c = group.first(); c < group.first() + group.count(); c++) {
+            if (!table.isWhole(c)) {
+                return Dtype.parse("<f8");
+            }
+        }
+        return Dtype.parse("<i8");
+    }
+
+    private static Member member(TableContent content, ColumnGroups.Group group, NumberFormat format) {
+        long rows = content.rows();
+        NpyHeader header = group.isMatrix()
+                ? NpyHeader.of(format.dtype(), Order.C, rows, group.count())
+                : NpyHeader.of(format.dtype(), Order.C, rows);
+        return new Member(group.name(), header, new TableData(content, group, format));
+    }
+}

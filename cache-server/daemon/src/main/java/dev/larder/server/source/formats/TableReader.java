@@ -1,0 +1,217 @@
+package dev.larder.server.source.formats;
+
+import de.siegmar.fastcsv.reader.CsvCallbackHandler;
+import de.siegmar.fastcsv.reader.RecordType;
+import dev.larder.error.LarderException;
+import dev.larder.layout.Names;
+import dev.larder.server.source.Refusal;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** Takes the fields of a table as they are read, and keeps their numbers. Used by one thread. */
+final class TableReader extends CsvCallbackHandler<Boolean> {
+    static final int MAX_COLUMNS = 65_536;
+
+    private static final String TEXTS = "repair the line, or load all columns as texts with --as strings";
+
+    private static final int MAX_NAME_CHARS = 1_000;
+
+    private final Path file;
+    private final LongConsumer beforeSpill;
+    private final @Nullable NumberFormat wanted;
+    private final NumberText number = new NumberText();
+    private final List<String> first = new ArrayList<>();
+    private final BitSet texts = new BitSet();
+    private boolean firstIsNumbers = true;
+    private @Nullable NumberTable table;
+    private long line;
+    private int fields;
+    private boolean started;
+    private RecordType type = RecordType.DATA;
+
+    /** Reads numbers of a type that is wanted for all, or whatever comes. */
+    TableReader(Path file, @Nullable NumberFormat wanted, LongConsumer beforeSpill) {
+        this.file = file;
+        this.beforeSpill = beforeSpill;
+        this.wanted = wanted;
+    }
+
+    /** Returns the fields of the first line; empty if there was none. */
+    List<String> header() {
+        return firstIsNumbers ? List.of() : first;
+    }
+
+    /** Returns which columns are of texts; the table has zeros there. */
+    BitSet texts() {
+        return texts;
+    }
+
+    /** Ends the table; the caller closes it. */
+    NumberTable table() throws IOException {
+        if (table == null) {
+            throw Refusal.of(file, 0, "it is empty");
+        }
+        table.end();
+        return table;
+    }
+
+    /** Frees what has been kept, where reading came to a bad end. */
+    void abandon() {
+        if (table != null) {
+            table.close();
+        }
+    }
+
+    @Override
+    protected RecordType getRecordType() {
+        return type;
+    }
+
+    @Override
+    protected int getFieldCount() {
+        return fields;
+    }
+
+    @Override
+    protected void beginRecord(long startingLineNumber) {
+        line = startingLineNumber;
+        fields = 0;
+        type = RecordType.DATA;
+    }
+
+    @Override
+    protected void addField(char[] buffer, int offset, int length, boolean quoted) {
+        if (fields >= MAX_COLUMNS) {
+            throw refusal("there are more than " + MAX_COLUMNS + " columns", "split the file");
+        }
+        NumberTable numbers = table;
+        if (numbers == null) {
+            if (length > MAX_NAME_CHARS) {
+                throw refusal("a column's name is longer than " + MAX_NAME_CHARS + " characters", "shorten it");
+            }
+            first.add(new String(buffer, offset, length));
+            NumberText.Kind kind = number.read(buffer, offset, length);
+            firstIsNumbers &= kind != NumberText.Kind.NONE && kind != NumberText.Kind.MISSING;
+        } else if (fields >= numbers.columns()) {
+            throw refusal("it has more fields than the " + numbers.columns() + " of the first line", "repair the line");
+        } else {
+            add(numbers, number.read(buffer, offset, length), buffer, offset, length);
+        }
+        fields++;
+    }
+
+    private void add(NumberTable numbers, NumberText.Kind kind, char[] buffer, int offset, int length) {
+        if (kind == NumberText.Kind.NONE && wanted == null && numbers.rows() == 0) {
+            texts.set(fields); // the first value says what a column holds
+        }
+        if (texts.get(fields)) {
+            numbers.add(fields, 0);
+        } else if (kind == NumberText.Kind.NONE) {
+            throw refusal(
+                    shown(buffer, offset, length) + " is no number"
+                            + (wanted == null ? ", as the first of its column is" : ""),
+                    TEXTS);
+        } else if (wanted != null && !wanted.fits(kind, number)) {
+            throw refusal(
+                    shown(buffer, offset, length) + " is no element of " + wanted.dtype(), "ask for another --dtype");
+        } else {
+            addNumber(numbers, kind);
+        }
+    }
+
+    private void addNumber(NumberTable numbers, NumberText.Kind kind) {
+        boolean isInteger = kind == NumberText.Kind.INTEGER || (kind == NumberText.Kind.UNSIGNED && wanted != null);
+        if (wanted != null && !wanted.isReal()) {
+            numbers.add(fields, isInteger ? number.integer() : (long) number.real());
+        } else if (kind == NumberText.Kind.INTEGER && wanted == null && numbers.isWhole(fields)) {
+            numbers.add(fields, number.integer());
+        } else {
+            numbers.add(fields, number.real());
+        }
+    }
+
+    private String shown(char[] buffer, int offset, int length) {
+        String name = firstIsNumbers || fields >= first.size() ? "" : " (" + Names.printable(first.get(fields)) + ")";
+        return "field " + (fields + 1) + name + ": '"
+                + Names.printable(new String(buffer, offset, Math.min(length, 100))) + "'";
+    }
+
+    @Override
+    protected void setComment(char[] buffer, int offset, int length) {
+        type = RecordType.COMMENT;
+    }
+
+    @Override
+    protected void setEmpty() {
+        type = RecordType.EMPTY;
+    }
+
+    @Override
+    protected Boolean buildRecord() {
+        if (type != RecordType.DATA) {
+            return false;
+        }
+        if (!started) {
+            started = true;
+            start();
+            return true;
+        }
+        NumberTable numbers = table;
+        if (numbers == null || fields != numbers.columns()) {
+            throw refusal("it has " + fields + " fields, the first line " + first.size(), "repair the line");
+        }
+        try {
+            numbers.endRow();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return true;
+    }
+
+    /** Looks at the first line: names, or numbers already where one type for all was asked for. */
+    private void start() {
+        NumberTable numbers = new NumberTable(file, first.size(), beforeSpill);
+        table = numbers;
+        if (!firstIsNumbers) {
+            return;
+        }
+        if (wanted == null || counts()) {
+            throw refusal(
+                    "the first line has numbers where the names of columns should be",
+                    "put a line of names above, or say --dtype to load it as one matrix");
+        }
+        for (fields = 0; fields < first.size(); fields++) {
+            char[] text = first.get(fields).toCharArray();
+            add(numbers, number.read(text, 0, text.length), text, 0, text.length);
+        }
+        try {
+            numbers.endRow();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Tells whether the first line is 0, 1, 2, … or 1, 2, 3, …, which may be numbers as well as names. */
+    private boolean counts() {
+        if (first.size() < 2) {
+            return false;
+        }
+        for (int i = 0; i < first.size(); i++) {
+            String text = first.get(i).strip();
+            if (!text.equals(String.valueOf(i)) && !text.equals(String.valueOf(i + 1))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private LarderException refusal(String reason, String remedy) {
+        return Refusal.atLine(file, line, reason, remedy);
+    }
+}

@@ -1,0 +1,5 @@
+/** The formats that arrays come in, found by {@link dev.larder.server.source.formats.Formats}. */
+@NullMarked
+package dev.larder.server.source.formats;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,94 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayName;
+import dev.larder.layout.Names;
+import dev.larder.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import dev.larder.protocol.ArrayRow;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceProbe;
+import dev.larder.server.source.formats.Formats;
+import dev.larder.server.source.formats.Member;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Finds out what arrays a file has. */
+record FileScan(SourceFile file) {
+    /** Reads and checks everything but the data itself. */
+    List<SourceArray> arrays(String dataset, SourceOptions options, SourceProbe probe) {
+        if (!file.hasMembers()) {
+            requireName(file.arrayName());
+        }
+        SourceProbe.Look look = probe.look(file.path());
+        List<SourceIdentity> files = List.of(look.identity());
+        List<SourceArray> arrays = new ArrayList<>();
+        for (Member member : members(probe, look, options)) {
+            String name = nameOf(member);
+            requireName(name);
+            requireStorable(member.header(), probe);
+            requireListable(dataset + "/" + name, member.header());
+            arrays.add(new SourceArray(
+                    new ArrayName(dataset, name), member.header(), member.data(), files, member.part()));
+        }
+        return arrays;
+    }
+
+    private List<Member> members(SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+        try {
+            return Formats.of(file.kind()).members(file, probe, look, options);
+        } catch (IOException e) {
+            throw Refusal.unreadable(file.path(), 0, e);
+        }
+    }
+
+    private String nameOf(Member member) {
+        if (!file.hasMembers()) {
+            return file.arrayName();
+        }
+        return file.arrayName().isEmpty() ? member.name() : file.arrayName() + "/" + member.name();
+    }
+
+    private void requireName(String name) {
+        String objection = Names.arrayObjection(name);
+        if (objection != null) {
+            throw Refusal.unfit(
+                    file.path(),
+                    "its array cannot be called " + Names.printable(name) + ": " + objection,
+                    "rename the file, leave it out with --exclude, or load the folder --as bytes, where a file may have any"
+                            + " name");
+        }
+    }
+
+    /** A header may be readable by us and yet too long for numpy where the store would put it. */
+    private void requireStorable(NpyHeader header, SourceProbe probe) {
+        if (probe.isStorable(header)) {
+            return;
+        }
+        try {
+            header.encode(StoreLayout.DATA_ALIGNMENT);
+            probe.noteStorable(header);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            throw Refusal.of(file.path(), 0, e.getMessage() == null ? "it cannot be stored" : e.getMessage());
+        }
+    }
+
+    private void requireListable(String name, NpyHeader header) {
+        String objection = ArrayRow.objection(name, header.dtype());
+        if (objection != null) {
+            throw Refusal.unfit(
+                    file.path(),
+                    "its array cannot be listed: " + objection,
+                    "shorten names of files, folders or fields");
+        }
+    }
+}

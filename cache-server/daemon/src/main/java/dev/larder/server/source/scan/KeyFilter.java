@@ -1,0 +1,80 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps the files {@code SCENE_KEY} of the keys asked for, and knows which scenes lack one. */
+final class KeyFilter {
+    private static final int LISTED = 10;
+
+    /** Each key with the {@code _} before it. */
+    private final List<String> longestFirst;
+
+    KeyFilter(List<String> keys) {
+        this.longestFirst = keys.stream()
+                .map(key -> "_" + key)
+                .sorted(Comparator.comparingInt(String::length).reversed())
+                .toList();
+    }
+
+    /** Tells whether an array is of one of the keys; all are if there are no keys. */
+    boolean isWanted(String arrayName) {
+        return longestFirst.isEmpty() || suffixOf(arrayName) != null;
+    }
+
+    /** Returns the longest key that a name ends in; null if there is none. */
+    @Nullable
+    String keyOf(String arrayName) {
+        String suffix = suffixOf(arrayName);
+        return suffix == null ? null : suffix.substring(1);
+    }
+
+    private @Nullable String suffixOf(String arrayName) {
+        for (String suffix : longestFirst) {
+            if (arrayName.endsWith(suffix)) {
+                return suffix;
+            }
+        }
+        return null;
+    }
+
+    /** Returns the failure that lists what is missing; null if every scene has every key. */
+    @Nullable
+    LarderException incomplete(Path path, Collection<String> arrayNames) {
+        Map<String, Set<String>> scenes = new TreeMap<>();
+        for (String name : arrayNames) {
+            String suffix = suffixOf(name);
+            if (suffix != null) {
+                String scene = name.substring(0, name.length() - suffix.length());
+                scenes.computeIfAbsent(scene, s -> new HashSet<>()).add(suffix);
+            }
+        }
+        List<String> missing = new ArrayList<>();
+        scenes.forEach((scene, suffixes) -> longestFirst.stream()
+                .filter(suffix -> !suffixes.contains(suffix))
+                .sorted()
+                .forEach(suffix -> missing.add(scene + suffix)));
+        return missing.isEmpty() ? null : failure(path, scenes.size(), missing);
+    }
+
+    private static LarderException failure(Path path, int scenes, List<String> missing) {
+        boolean more = missing.size() > LISTED;
+        return Failure.of(ErrorCode.BAD_INPUT, "source is incomplete")
+                .with("path", path)
+                .with("scenes", scenes)
+                .with("missingFiles", missing.size())
+                .with(more ? "firstMissing" : "missing", missing.subList(0, Math.min(LISTED, missing.size())))
+                .remedy("add the missing files, or ask for fewer keys");
+    }
+}

@@ -1,0 +1,133 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.column.ColumnMemory;
+import dev.larder.column.RowShapes;
+import dev.larder.column.TextIndexBuilder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ArrayName;
+import dev.larder.layout.ColumnPart;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes files of arrays the rows of columns: each key one column, the scenes an index. Without keys all files are one column.
+ * The files are found and checked as plain arrays first; their data is copied from where it lies.
+ */
+final class RaggedScan {
+    private static final String INDEX = "scene";
+    private static final String ONLY_COLUMN = "data";
+
+    private RaggedScan() {}
+
+    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+        if (options.keys().contains(INDEX)) {
+            throw Failure.of(ErrorCode.USAGE, "a key has the name of the index")
+                    .with("key", INDEX)
+                    .remedy("rename the files: the column " + INDEX + " leads from scenes to rows");
+        }
+        Source plain = Source.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
+        Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
+        List<LarderException> refusals = new Refusals();
+        String advice = options.keys().isEmpty() ? "; where files of several keys lie together, name the --keys" : "";
+        columns.values().forEach(rows -> requireAlike(rows, advice, refusals));
+        List<SourceArray> arrays = new ArrayList<>();
+        Set<String> scenes = new LinkedHashSet<>();
+        if (refusals.isEmpty()) {
+            columns.forEach((column, rows) -> {
+                arrays.addAll(column(dataset, column, List.copyOf(rows.values()), settings.memory()));
+                scenes.addAll(rows.keySet());
+            });
+            arrays.addAll(index(dataset, scenes, plain.arrays().get(0).files().subList(0, 1), settings.memory()));
+        }
+        return ColumnScan.source(
+                new Source(dataset, path, arrays, plain.skippedFiles(), plain.hiddenFiles()), refusals);
+    }
+
+    /** Returns for each column the arrays of its rows, sorted by scene. */
+    private static Map<String, Map<String, SourceArray>> columns(List<SourceArray> arrays, KeyFilter keys) {
+        Map<String, Map<String, SourceArray>> columns = new TreeMap<>();
+        for (SourceArray array : arrays) {
+            String name = array.name().array();
+            @Nullable String key = keys.keyOf(name);
+            String column = key == null ? ONLY_COLUMN : key;
+            String scene = key == null ? name : name.substring(0, name.length() - key.length() - 1);
+            columns.computeIfAbsent(column, c -> new TreeMap<>()).put(scene, array);
+        }
+        return columns;
+    }
+
+    private static void requireAlike(Map<String, SourceArray> rows, String advice, List<LarderException> refusals) {
+        SourceArray first = rows.values().iterator().next();
+        for (SourceArray row : rows.values()) {
+            NpyHeader header = row.header();
+            if (!header.dtype().equals(first.dtype())) {
+                refusals.add(Refusal.of(
+                        row.file(),
+                        0,
+                        "its dtype is " + header.dtype() + ", but that of " + first.file() + " is " + first.dtype()
+                                + advice));
+            } else if (header.rank() != first.header().rank()) {
+                refusals.add(Refusal.of(
+                        row.file(),
+                        0,
+                        "it has " + header.rank() + " dimensions, but " + first.file() + " has "
+                                + first.header().rank() + advice));
+            } else if (header.order() == Order.F && header.rank() > 1) {
+                refusals.add(Refusal.of(
+                        row.file(),
+                        0,
+                        "it is in Fortran order, and rows of a ragged column are in C order: save it with"
+                                + " numpy.save(path, numpy.ascontiguousarray(array))"));
+            }
+        }
+    }
+
+    private static List<SourceArray> column(
+            String dataset, String column, List<SourceArray> rows, ColumnMemory memory) {
+        RowShapes shapes = new RowShapes(rows.get(0).header().rank(), memory);
+        List<ArrayData> data = new ArrayList<>(rows.size());
+        List<SourceIdentity> files = new ArrayList<>(rows.size());
+        for (SourceArray row : rows) {
+            shapes.add(row.shape());
+            data.add(row.data());
+            files.addAll(row.files());
+        }
+        List<SourceArray> arrays = new ArrayList<>();
+        arrays.add(new SourceArray(
+                new ArrayName(dataset, ColumnPart.RAGGED_VALUES.arrayName(column)),
+                NpyHeader.of(rows.get(0).dtype(), Order.C, shapes.elements()),
+                new JoinedData(data),
+                files,
+                ColumnPart.RAGGED_VALUES));
+        arrays.addAll(ColumnArrays.of(dataset, column, shapes, files.subList(0, 1)));
+        return arrays;
+    }
+
+    private static List<SourceArray> index(
+            String dataset, Set<String> scenes, List<SourceIdentity> first, ColumnMemory memory) {
+        TextIndexBuilder index = new TextIndexBuilder(memory);
+        for (String scene : scenes) {
+            index.add(scene, index.size());
+        }
+        return ColumnArrays.of(dataset, INDEX, index, first);
+    }
+}

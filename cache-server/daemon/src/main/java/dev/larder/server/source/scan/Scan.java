@@ -1,0 +1,136 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceProbe;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Checks the files of a source, with several threads where there are many. What it gives is in the order of the files. */
+final class Scan {
+    private static final int BATCH = 64;
+    private static final int MOST_KEPT = 1_000;
+
+    private final String dataset;
+    private final List<SourceFile> files;
+    private final SourceOptions options;
+    private final ScanSettings settings;
+    private final SourceProbe probe;
+    private final @Nullable List<SourceArray>[] arrays;
+    private final @Nullable LarderException[] refusals;
+    private final AtomicInteger refused = new AtomicInteger();
+    private volatile @Nullable LarderException anyRefusal;
+    private final AtomicInteger nextBatch = new AtomicInteger();
+    private final AtomicBoolean ended = new AtomicBoolean();
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of lists
+    private Scan(String dataset, List<SourceFile> files, SourceOptions options, ScanSettings settings) {
+        this.dataset = dataset;
+        this.files = files;
+        this.options = options;
+        this.settings = settings;
+        this.probe = new SourceProbe(settings);
+        this.arrays = new List[files.size()];
+        this.refusals = new LarderException[files.size()];
+    }
+
+    /** Checks all files; fails with {@link FolderFound} where one of them is a folder. */
+    static Scan of(String dataset, List<SourceFile> files, SourceOptions options, ScanSettings settings) {
+        Scan scan = new Scan(dataset, files, options, settings);
+        int threads = Math.min(settings.workers(), (files.size() + BATCH - 1) / BATCH);
+        if (threads > 1) {
+            scan.runWith(threads);
+        } else {
+            scan.run();
+        }
+        return scan;
+    }
+
+    List<SourceArray> arrays() {
+        return Arrays.stream(arrays)
+                .filter(Objects::nonNull)
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    List<LarderException> refusals() {
+        return Arrays.stream(refusals).filter(Objects::nonNull).toList();
+    }
+
+    private void runWith(int threads) {
+        ExecutorService pool = Executors.newFixedThreadPool(threads, task -> {
+            Thread thread = new Thread(task, "larder-scan");
+            thread.setDaemon(true);
+            return thread;
+        });
+        try {
+            List<Future<?>> runs = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                runs.add(pool.submit(this::run));
+            }
+            runs.forEach(Scan::await);
+        } finally {
+            ended.set(true);
+            pool.shutdownNow();
+        }
+    }
+
+    private static void await(Future<?> run) {
+        try {
+            run.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("interrupted while scanning");
+        }
+    }
+
+    private void run() {
+        try {
+            for (int from = nextBatch.getAndAdd(BATCH); from < files.size(); from = nextBatch.getAndAdd(BATCH)) {
+                if (ended.get() || settings.isCancelled().getAsBoolean()) {
+                    throw new CancellationException("cancelled while scanning");
+                }
+                check(from, Math.min(from + BATCH, files.size()));
+            }
+        } catch (RuntimeException | Error e) {
+            ended.set(true);
+            throw e;
+        }
+    }
+
+    private void check(int from, int to) {
+        for (int i = from; i < to; i++) {
+            try {
+                arrays[i] = new FileScan(files.get(i)).arrays(dataset, options, probe);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.BAD_INPUT) {
+                    throw e;
+                }
+                if (anyRefusal == null) {
+                    anyRefusal = e;
+                }
+                refusals[i] = refused.getAndIncrement() < MOST_KEPT ? e : anyRefusal; // of a million nobody reads more
+            }
+        }
+        settings.onChecked().accept(to - from);
+    }
+}

@@ -1,0 +1,203 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ByteSums;
+import dev.larder.layout.Names;
+import dev.larder.layout.StoreLayout;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.LoadRequest;
+import dev.larder.server.source.FolderFound;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.SourceKind;
+import dev.larder.server.source.SourceOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What one {@code NAME=PATH} stands for: the arrays of a folder or of a single file, all checked, none read.
+ *
+ * @param name the dataset
+ * @param path where its files lie
+ * @param arrays sorted by name; never empty
+ * @param skippedFiles how many files of the folder are of no known kind
+ * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
+ */
+public record Source(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
+    /** Keeps its own copy. */
+    public Source {
+        arrays = List.copyOf(arrays);
+    }
+
+    /** Scans every source of a load; what is bad in any of them is listed at once. */
+    public static List<Source> scanAll(
+            List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
+        List<Source> scanned = new ArrayList<>();
+        List<LarderException> refusals = new ArrayList<>();
+        try {
+            for (LoadRequest.Source source : requested) {
+                scan(source, options, settings, scanned, refusals);
+            }
+            if (!refusals.isEmpty()) {
+                LoadRequest.Source first = requested.get(0);
+                throw Refusal.all(first.name(), first.file(), refusals);
+            }
+            return scanned;
+        } catch (RuntimeException | Error e) {
+            scanned.forEach(source -> source.arrays().forEach(SourceArray::release));
+            throw e;
+        }
+    }
+
+    private static void scan(
+            LoadRequest.Source source,
+            SourceOptions options,
+            ScanSettings settings,
+            List<Source> scanned,
+            List<LarderException> refusals) {
+        try {
+            scanned.add(scan(source.name(), source.file(), options, settings));
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            refusals.add(e);
+        }
+    }
+
+    /**
+     * Finds and checks what a load will read. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
+     * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
+     */
+    public static Source scan(String name, Path path, SourceOptions options, ScanSettings settings) {
+        Names.requireDataset(name);
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return ColumnScan.of(name, path, options, settings);
+        }
+        try {
+            return scan(name, path, options, settings, true);
+        } catch (FolderFound called) { // like a file
+            return scan(name, path, options, settings, false);
+        }
+    }
+
+    /**
+     * Refuses what the names of files alone tell that a load would refuse: where none is of a known kind, or where packed ones are to
+     * stay in place. Nothing is opened, so that more may turn up when it is loaded.
+     */
+    public static void requireLikely(String name, Path path, SourceOptions options, boolean inPlace) {
+        Names.requireDataset(name);
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return; // files of any kind
+        }
+        KeyFilter filter = new KeyFilter(options.keys());
+        SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, false, false);
+        List<LarderException> refusals = new ArrayList<>(walk.refusals());
+        if (inPlace) {
+            walk.files().stream()
+                    .filter(file -> file.isGzip() || file.kind() == SourceKind.TABLE)
+                    .map(file ->
+                            Refusal.of(file.path(), 0, "it cannot be mapped in place: its data has to be unpacked"))
+                    .forEach(refusals::add);
+        }
+        if (!refusals.isEmpty()) {
+            throw Refusal.all(name, path, refusals);
+        } else if (walk.files().isEmpty()) {
+            throw nothing(path, options, walk);
+        }
+    }
+
+    /** Scans with the calling thread alone. */
+    static Source scan(String name, Path path, SourceOptions options) {
+        return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));
+    }
+
+    private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
+        KeyFilter filter = new KeyFilter(options.keys());
+        SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
+        List<SourceFile> files = walk.files();
+        Scan checked = Scan.of(name, files, options, settings);
+        List<SourceArray> arrays = new ArrayList<>(checked.arrays());
+        arrays.removeIf(array -> !filter.isWanted(array.name().array()));
+        arrays.sort(Comparator.comparing(array -> array.name().array()));
+        List<LarderException> refusals = new ArrayList<>(walk.refusals());
+        refusals.addAll(checked.refusals());
+        refuseClashes(arrays, refusals);
+        LarderException incomplete = filter.incomplete(path, names(files, arrays));
+        if (incomplete != null) {
+            refusals.add(incomplete);
+        }
+        if (!refusals.isEmpty()) {
+            checked.arrays().forEach(SourceArray::release);
+            throw Refusal.all(name, path, refusals);
+        }
+        if (arrays.isEmpty()) {
+            throw nothing(path, options, walk);
+        }
+        return new Source(name, path, arrays, walk.skipped(), walk.hidden());
+    }
+
+    /** Returns what the arrays of all files are called, of bad ones too; those of members only their files tell. */
+    private static Set<String> names(List<SourceFile> files, List<SourceArray> arrays) {
+        Set<String> names = new HashSet<>();
+        files.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
+        arrays.forEach(array -> names.add(array.name().array()));
+        return names;
+    }
+
+    /** Returns how many bytes the data of all arrays takes. */
+    public long byteSize() {
+        return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
+    }
+
+    private static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
+        Map<String, SourceArray> taken = new HashMap<>();
+        for (SourceArray array : arrays) {
+            SourceArray other =
+                    taken.putIfAbsent(StoreLayout.arrayFile(array.name().array()), array);
+            if (other != null) {
+                refusals.add(clash(array, other, "has the same name"));
+            }
+        }
+        for (SourceArray array : arrays) {
+            String folder = array.name().array();
+            for (int slash = folder.lastIndexOf('/'); slash > 0; slash = folder.lastIndexOf('/')) {
+                folder = folder.substring(0, slash);
+                SourceArray other = taken.get(folder);
+                if (other != null) {
+                    refusals.add(clash(array, other, "would be stored where this one needs a folder"));
+                }
+            }
+        }
+    }
+
+    private static LarderException clash(SourceArray array, SourceArray other, String how) {
+        boolean within = array.file().equals(other.file());
+        String what = within
+                ? "array " + other.name().array() + " of the same file"
+                : other.file().toString();
+        return Refusal.of(array.file(), 0, "array " + array.name().array() + " clashes: " + what + " " + how);
+    }
+
+    private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {
+        Failure failure = Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
+                .with("path", path)
+                .with("knownFiles", walk.known())
+                .with("skippedFiles", walk.skipped())
+                .with("hiddenFiles", walk.hidden());
+        return options.keys().isEmpty()
+                ? failure.remedy("files of these kinds are read: " + SourceKind.ALL
+                        + (walk.skipped() == 0 ? "" : "; files of any kind with --as bytes"))
+                : failure.with("keys", options.keys()).remedy("no file's stem ends in _ and one of the keys");
+    }
+}

@@ -1,0 +1,100 @@
+package dev.larder.server.source.text;
+
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.CsvRecord;
+import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
+import dev.larder.error.LarderException;
+import dev.larder.server.source.Refusal;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+
+/** Reads CSV or TSV whose first line names the columns. Empty lines are allowed at the end only. */
+final class DelimitedText {
+    private final Path file;
+    private final char separator;
+    private long blankLine;
+
+    DelimitedText(Path file, char separator) {
+        this.file = file;
+        this.separator = separator;
+    }
+
+    void read(Reader reader, CellSink sink) throws IOException {
+        long line = 1;
+        try (CsvReader<CsvRecord> records = CsvReader.builder()
+                .fieldSeparator(separator)
+                .skipEmptyLines(false)
+                .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
+                .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
+                .detectBomHeader(false)
+                .maxBufferSize(LineReader.MAX_LENGTH)
+                .ofCsvRecord(reader)) {
+            Iterator<CsvRecord> rest = records.iterator();
+            List<String> columns = rest.hasNext() ? columns(rest.next()) : List.of();
+            if (columns.isEmpty()) {
+                throw LineReader.refusal(file, 1, "the line with the names of the columns is missing");
+            }
+            columns.forEach(sink::column);
+            while (rest.hasNext()) {
+                CsvRecord row = rest.next();
+                line = row.getStartingLineNumber();
+                read(row, columns, sink);
+            }
+        } catch (BadCell e) {
+            throw LineReader.refusal(file, line, e.reason());
+        } catch (CsvParseException e) {
+            if (e.getCause() instanceof IOException cause) {
+                throw cause;
+            }
+            throw LineReader.refusal(file, line, Refusal.deepest(e));
+        } catch (UncheckedIOException e) {
+            throw e.getCause() == null ? new IOException(e) : e.getCause();
+        }
+    }
+
+    private List<String> columns(CsvRecord header) {
+        List<String> columns = header.getFields().stream()
+                .map(field -> field.startsWith("\uFEFF") ? field.substring(1) : field)
+                .toList();
+        for (String column : columns) {
+            if (column.isEmpty()) {
+                throw LineReader.refusal(file, 1, "a column has no name");
+            }
+        }
+        if (new HashSet<>(columns).size() < columns.size()) {
+            throw LineReader.refusal(file, 1, "two columns have one name: " + columns);
+        }
+        return columns;
+    }
+
+    private void read(CsvRecord row, List<String> columns, CellSink sink) {
+        if (blankLine > 0) {
+            throw LineReader.refusal(file, blankLine, "it is empty");
+        } else if (columns.size() > 1
+                && row.getFieldCount() == 1
+                && row.getField(0).isEmpty()) {
+            blankLine = row.getStartingLineNumber();
+            return;
+        } else if (row.getFieldCount() != columns.size()) {
+            throw tornRow(row, columns.size());
+        }
+        for (int i = 0; i < columns.size(); i++) {
+            String text = row.getField(i);
+            sink.cell(columns.get(i), text, Integers.isCanonical(text));
+        }
+        sink.endRow();
+    }
+
+    private LarderException tornRow(CsvRecord row, int columns) {
+        return LineReader.refusal(
+                file,
+                row.getStartingLineNumber(),
+                "it has " + row.getFieldCount() + " fields, and the first line has " + columns);
+    }
+}

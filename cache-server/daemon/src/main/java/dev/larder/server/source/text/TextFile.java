@@ -1,0 +1,73 @@
+package dev.larder.server.source.text;
+
+import dev.larder.server.source.Refusal;
+import java.io.FilterReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * A text file that columns are made of.
+ *
+ * @param path where it lies
+ * @param kind what its name says it is
+ * @param isCancelled asked while it is read
+ */
+public record TextFile(Path path, TextKind kind, BooleanSupplier isCancelled) {
+    private static final int UNPACK_BYTES = 64 << 10;
+    private static final String LINE = "line";
+
+    /** Reads all of it into a sink. */
+    public void read(CellSink sink) {
+        try (InputStream in = Files.newInputStream(path);
+                InputStream unpacked = TextKind.isGzip(path.toString()) ? new GZIPInputStream(in, UNPACK_BYTES) : in;
+                Reader reader = new Cancellable(
+                        new InputStreamReader(unpacked, StandardCharsets.UTF_8.newDecoder()), isCancelled)) {
+            switch (kind) {
+                case TSV -> new DelimitedText(path, '\t').read(reader, sink);
+                case CSV -> new DelimitedText(path, ',').read(reader, sink);
+                case JSON_LINES, NDJSON -> new JsonLines(path).read(reader, sink);
+                case LINES -> readLines(reader, sink);
+            }
+        } catch (CharacterCodingException e) {
+            throw Refusal.of(path, 0, "it is no text in UTF-8");
+        } catch (IOException e) {
+            throw Refusal.unreadable(path, 0, e);
+        }
+    }
+
+    private void readLines(Reader reader, CellSink sink) throws IOException {
+        sink.column(LINE);
+        LineReader lines = new LineReader(path, reader);
+        for (String line = lines.next(); line != null; line = lines.next()) {
+            sink.cell(LINE, line, Integers.isCanonical(line));
+            sink.endRow();
+        }
+    }
+
+    /** Stops reading when the load has been cancelled. */
+    private static final class Cancellable extends FilterReader {
+        private final BooleanSupplier isCancelled;
+
+        Cancellable(Reader in, BooleanSupplier isCancelled) {
+            super(in);
+            this.isCancelled = isCancelled;
+        }
+
+        @Override
+        public int read(char[] target, int offset, int length) throws IOException {
+            if (isCancelled.getAsBoolean()) {
+                throw new CancellationException("cancelled while scanning");
+            }
+            return super.read(target, offset, length);
+        }
+    }
+}

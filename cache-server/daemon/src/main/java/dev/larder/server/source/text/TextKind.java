@@ -1,0 +1,59 @@
+package dev.larder.server.source.text;
+
+import dev.larder.server.source.Refusal;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The kinds of text files that columns are made of, recognised by the end of their names; each may be gzipped. */
+public enum TextKind {
+    TSV(".tsv"),
+    CSV(".csv"),
+    JSON_LINES(".jsonl"),
+    NDJSON(".ndjson"),
+    LINES(".txt");
+
+    /** What to name when a file is of no known kind. */
+    public static final String ALL = ".tsv, .csv, .jsonl, .ndjson, .txt, each also with .gz";
+
+    private static final String GZIP = ".gz";
+
+    private final String suffix;
+
+    TextKind(String suffix) {
+        this.suffix = suffix;
+    }
+
+    /** Returns the kind of a file; null where its name is of none. */
+    public static @Nullable TextKind of(String fileName) {
+        String plain = withoutGzip(fileName).toLowerCase(Locale.ROOT);
+        for (TextKind kind : values()) {
+            if (plain.endsWith(kind.suffix)) {
+                return kind;
+            }
+        }
+        return null;
+    }
+
+    /** Refuses a file of no kind. */
+    public static TextKind require(@Nullable TextKind kind, Path file) {
+        if (kind == null) {
+            throw Refusal.of(file, 0, "its name is of no known kind of text file (" + ALL + ")");
+        }
+        return kind;
+    }
+
+    /** Returns the name without the suffix of its kind. */
+    public static String stem(String fileName) {
+        String plain = withoutGzip(fileName);
+        return plain.substring(0, plain.lastIndexOf('.'));
+    }
+
+    private static String withoutGzip(String fileName) {
+        return isGzip(fileName) ? fileName.substring(0, fileName.length() - GZIP.length()) : fileName;
+    }
+
+    static boolean isGzip(String fileName) {
+        return fileName.toLowerCase(Locale.ROOT).endsWith(GZIP);
+    }
+}

@@ -1,0 +1,131 @@
+package dev.larder.server.source.scan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.npy.Numpy;
+import dev.larder.npy.Order;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Archives that other programs wrote, member by member. */
+class ArchiveSourceTest {
+    private static final String MAKE = """
+            import sys, io, zipfile
+            import numpy as np
+            kind, path = sys.argv[1:]
+            rng = np.random.RandomState(1)
+            arrays = {
+                "plain": rng.rand(300, 7).astype("<f4"),
+                "größe": np.asfortranarray(rng.randint(0, 9, (5, 4)).astype(">i2")),
+                "sub/日本": np.array(["a", "日本"]),
+                "scalar": np.float64(2.5),
+                "empty": np.zeros((0, 3), "|u1"),
+                "record": np.zeros(3, [("a", "<f4"), ("b", "|S3")]),
+            }
+            {"savez": np.savez, "savez_compressed": np.savez_compressed}[kind](path, **arrays)
+            for name, a in arrays.items():
+                a = np.asarray(a)
+                print(name, np.lib.format.dtype_to_descr(a.dtype), list(a.shape), a.tobytes("A").hex(), sep="\\t")
+            """;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"savez", "savez_compressed"})
+    void everyMemberOfWhatNumpyWritesIsAnArray(String how) throws Exception {
+        Path file = folder.resolve("x.npz");
+        String expected = Numpy.run(MAKE, how, file.toString());
+
+        List<SourceArray> arrays =
+                Source.scan("set", file, SourceOptions.none()).arrays();
+
+        TreeMap<String, String> lines = new TreeMap<>();
+        for (SourceArray array : arrays) {
+            lines.put(array.name().array(), line(array));
+        }
+        assertThat(lines.values())
+                .containsExactlyElementsOf(expected.lines().sorted().toList());
+        assertThat(arrays).anySatisfy(array -> assertThat(array.order()).isEqualTo(Order.F));
+        assertThat(arrays)
+                .allSatisfy(array -> assertThat(array.data().regions()).hasSize(how.equals("savez") ? 1 : 0));
+    }
+
+    private static String line(SourceArray array) throws Exception {
+        String shape = java.util.Arrays.toString(array.shape());
+        return String.join(
+                "\t",
+                array.name().array(),
+                array.dtype().descr(),
+                shape,
+                HexFormat.of().formatHex(SourceFiles.data(array)));
+    }
+
+    @Test
+    void anArchiveInAFolderGivesItsNameToItsMembers() throws Exception {
+        Numpy.run(MAKE, "savez", folder.resolve("x.npz").toString());
+        SourceFiles.npy(folder.resolve("y.npy"), "<f4", 2);
+
+        assertThat(Source.scan("set", folder, SourceOptions.none()).arrays())
+                .extracting(array -> array.name().array())
+                .contains("y", "x/plain", "x/sub/日本");
+    }
+
+    @Test
+    void keysChooseAmongMembers() throws Exception {
+        Numpy.run(
+                "import numpy as np, sys; np.savez(sys.argv[1], a_rgb=1, b_rgb=2, a_depth=3)",
+                folder.resolve("x.npz").toString());
+
+        assertThat(Source.scan("set", folder.resolve("x.npz"), new SourceOptions(List.of("rgb")))
+                        .arrays())
+                .extracting(array -> array.name().array())
+                .containsExactly("a_rgb", "b_rgb");
+    }
+
+    @Test
+    void aGzippedNpyFileIsItsArray() throws Exception {
+        Path plain = SourceFiles.npy(folder.resolve("x.npy"), ">f8", 50, 3);
+        Path packed = SourceFiles.write(
+                folder.resolve("packed/x.npy.gz"), SourceFiles.gzip(java.nio.file.Files.readAllBytes(plain)));
+
+        SourceArray array =
+                Source.scan("set", packed, SourceOptions.none()).arrays().get(0);
+
+        assertThat(array.name()).hasToString("set/x");
+        assertThat(array.dtype()).hasToString(">f8");
+        assertThat(SourceFiles.data(array)).isEqualTo(SourceFiles.counting(1200));
+        assertThat(array.data().regions()).isEmpty();
+    }
+
+    @Test
+    void everyTensorOfASafetensorsFileIsAnArray() throws Exception {
+        String header = "{\"__metadata__\":{\"format\":\"pt\"},"
+                + "\"w.0.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[4,28]},"
+                + "\"b\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[0,4]},"
+                + "\"none\":{\"dtype\":\"I64\",\"shape\":[0],\"data_offsets\":[28,28]},"
+                + "\"q\":{\"dtype\":\"F8_E4M3\",\"shape\":[],\"data_offsets\":[28,29]}}   ";
+        Path file = SourceFiles.write(folder.resolve("m.safetensors"), SourceFiles.safetensors(header, 29));
+
+        List<SourceArray> arrays =
+                Source.scan("set", file, SourceOptions.none()).arrays();
+
+        assertThat(arrays)
+                .extracting(array -> array.name().array() + " " + array.dtype() + " " + array.byteSize())
+                .containsExactly("b <u2 4", "none <i8 0", "q |u1 1", "w.0.weight <f4 24");
+        assertThat(SourceFiles.data(arrays.get(3)))
+                .isEqualTo(java.util.Arrays.copyOfRange(SourceFiles.counting(29), 4, 28));
+        assertThat(arrays.get(3).data().regions())
+                .containsExactly(new FileRegion(file, 8 + header.getBytes(StandardCharsets.UTF_8).length + 4, 24));
+    }
+}

@@ -1,0 +1,322 @@
+package dev.larder.server.source.scan;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.layout.ColumnPart;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.protocol.LoadOptions.As;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.text.LineReader;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ColumnScanTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void eachKeyBecomesARaggedColumnAndTheScenesAnIndex() throws IOException {
+        for (String scene : List.of("b_01", "a_02")) {
+            SourceFiles.npy(folder.resolve(scene + "_depth.npy"), "<f4", scene.startsWith("a") ? 1 : 3, 2);
+            SourceFiles.npy(folder.resolve(scene + "_n.npy"), "<i2");
+        }
+        Source source = scan(As.RAGGED, folder, "depth", "n");
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array())
+                .containsExactly(
+                        "depth/offsets",
+                        "depth/shapes",
+                        "depth/values",
+                        "n/offsets",
+                        "n/shapes",
+                        "n/values",
+                        "scene/positions",
+                        "scene/records",
+                        "scene/slots");
+        assertThat(longs(source, "depth/offsets")).containsExactly(0, 2, 8);
+        assertThat(longs(source, "depth/shapes")).containsExactly(1, 2, 3, 2);
+        assertThat(longs(source, "n/offsets")).containsExactly(0, 1, 2);
+        assertThat(array(source, "n/shapes").shape()).containsExactly(2, 0);
+        assertThat(longs(source, "scene/positions")).containsExactly(0, 16);
+        release(source);
+    }
+
+    @Test
+    void raggedValuesAreRegionsOfTheFiles() throws IOException {
+        SourceFiles.npy(folder.resolve("x.npy"), "|u1", 3);
+        SourceFiles.npy(folder.resolve("y.npy"), "|u1", 0);
+        SourceFiles.npy(folder.resolve("z.npy"), "|u1", 2);
+        Source source = scan(As.RAGGED, folder);
+
+        SourceArray values = array(source, "data/values");
+        assertThat(values.part()).isEqualTo(ColumnPart.RAGGED_VALUES);
+        assertThat(values.data().regions()).extracting(FileRegion::byteSize).containsExactly(3L, 2L);
+        assertThat(values.files()).hasSize(3);
+        assertThat(SourceFiles.data(values)).containsExactly(0, 1, 2, 0, 1);
+        release(source);
+    }
+
+    @Test
+    void rowsOfAnotherDtypeRankOrOrderAreAllListed() {
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 2, 2);
+        SourceFiles.npy(folder.resolve("b.npy"), "<f8", 2, 2);
+        SourceFiles.npy(folder.resolve("c.npy"), "<f4", 4);
+        SourceFiles.write(folder.resolve("d.npy"), fortran());
+
+        assertThatThrownBy(() -> scan(As.RAGGED, folder))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("badFiles=3")
+                .hasMessageContaining("b.npy offset=0 reason=its dtype is <f8")
+                .hasMessageContaining("c.npy offset=0 reason=it has 1 dimensions")
+                .hasMessageContaining("d.npy offset=0 reason=it is in Fortran order")
+                .hasMessageContaining("numpy.ascontiguousarray");
+    }
+
+    private static byte[] fortran() {
+        ByteBuffer head = NpyHeader.of(Dtype.parse("<f4"), Order.F, 2, 2).encode(64);
+        byte[] content = new byte[head.remaining() + 16];
+        head.get(content, 0, head.remaining());
+        return content;
+    }
+
+    @Test
+    void aKeyMayNotHaveTheNameOfTheIndex() {
+        assertThatThrownBy(() -> scan(As.RAGGED, folder, "scene"))
+                .hasMessageContaining("a key has the name of the index");
+    }
+
+    @Test
+    void aFolderOfAnyFilesBecomesABytesColumnInTheOrderOfNames() throws IOException {
+        write("b/two.bin", "xyz");
+        write("a.txt", "hello");
+        write("b/empty", "");
+        write(".hidden", "no");
+        write(".folder/too", "no");
+        Source source = scan(As.BYTES, folder);
+
+        assertThat(SourceFiles.data(array(source, "files/values"))).isEqualTo("helloxyz".getBytes(UTF_8));
+        assertThat(longs(source, "files/offsets")).containsExactly(0, 5, 5, 8);
+        assertThat(SourceFiles.data(array(source, "files/names/bytes")))
+                .isEqualTo("a.txtb/emptyb/two.bin".getBytes(UTF_8));
+        assertThat(longs(source, "file/positions")).hasSize(3);
+        assertThat(source.hiddenFiles()).isEqualTo(2);
+        release(source);
+    }
+
+    @Test
+    void aFolderWithoutFilesIsRefused() {
+        assertThatThrownBy(() -> scan(As.BYTES, folder)).hasMessageContaining("source has nothing to load");
+        assertThatThrownBy(() -> scan(As.STRINGS, folder)).hasMessageContaining(".tsv, .csv, .jsonl");
+    }
+
+    @Test
+    void aPipeAmongTheFilesIsRefusedAndHangsNothing() throws Exception {
+        write("a.txt", "hello");
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+
+        assertThatThrownBy(() -> scan(As.BYTES, folder)).hasMessageContaining("it is no regular file");
+    }
+
+    @Test
+    void eachColumnOfATableBecomesTexts() throws IOException {
+        Path file = write("t.tsv", "\uFEFFscene\tpath\r\ns1\t\"/a\tb\"\r\ns2\tgröße\r\n\r\n");
+        Source source = scan(As.STRINGS, file);
+
+        assertThat(text(source, "scene/bytes")).isEqualTo("s1s2");
+        assertThat(text(source, "path/bytes")).isEqualTo("/a\tbgröße");
+        assertThat(longs(source, "path/offsets")).containsExactly(0, 4, 11);
+        release(source);
+    }
+
+    @Test
+    void keysChooseColumns() throws IOException {
+        Path file = write("t.csv", "a,b,c\n1,2,3\n");
+        Source source = scan(As.STRINGS, file, "b");
+
+        assertThat(source.arrays()).extracting(array -> array.name().array()).containsExactly("b/bytes", "b/offsets");
+        assertThatThrownBy(() -> scan(As.STRINGS, file, "d")).hasMessageContaining("it has no column d");
+        release(source);
+    }
+
+    @Test
+    void jsonLinesGiveTextsWithNumbersAsWrittenAndNothingAsEmpty() throws IOException {
+        Path file = write("t.jsonl", "{\"a\": \"x\", \"n\": 1.50}\n{\"n\": null, \"b\": true}\n{\"a\": \"\\u00fc\"}\n");
+        Source source = scan(As.STRINGS, file);
+
+        assertThat(text(source, "a/bytes")).isEqualTo("xü");
+        assertThat(longs(source, "a/offsets")).containsExactly(0, 1, 1, 3);
+        assertThat(text(source, "n/bytes")).isEqualTo("1.50");
+        assertThat(longs(source, "b/offsets")).containsExactly(0, 0, 4, 4);
+        release(source);
+    }
+
+    @Test
+    void linesOfTextAreOneColumn() throws IOException {
+        Path file = write("t.txt", "one\n\ntwo");
+        Source source = scan(As.STRINGS, file);
+
+        assertThat(text(source, "line/bytes")).isEqualTo("onetwo");
+        assertThat(longs(source, "line/offsets")).containsExactly(0, 3, 3, 6);
+        release(source);
+    }
+
+    @Test
+    void gzippedFilesAndFoldersOfFilesWork() throws IOException {
+        SourceFiles.write(folder.resolve("in/t.csv.gz"), SourceFiles.gzip("a\nx\n".getBytes(UTF_8)));
+        write("u.txt", "y\n");
+        write("readme.md", "skipped");
+        Source source = scan(As.STRINGS, folder);
+
+        assertThat(text(source, "in/t/a/bytes")).isEqualTo("x");
+        assertThat(text(source, "u/line/bytes")).isEqualTo("y");
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        release(source);
+    }
+
+    @Test
+    void theFirstColumnBecomesAnIndexOfTexts() throws IOException {
+        Source source = scan(As.INDEX, write("t.tsv", "scene\tid\ns1\t7\ns2\t8\n"));
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array())
+                .containsExactly("scene/positions", "scene/records", "scene/slots");
+        release(source);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1 2 -3, true", "1 2 x, false", "1 02, false", "1 +2, false", "9223372036854775808, false", "-0, false"
+    })
+    void keysAreIntegersIfAllOfThemAreWrittenAsSuch(String keys, boolean integers) throws IOException {
+        Source source = scan(As.INDEX, write("t.csv", "id\n" + keys.replace(' ', '\n') + "\n"), "id");
+
+        assertThat(source.arrays())
+                .extracting(SourceArray::part)
+                .contains(integers ? ColumnPart.INDEX_ENTRIES : ColumnPart.INDEX_RECORDS);
+        release(source);
+    }
+
+    @Test
+    void integersOfJsonAreIntegersAndTextsAreTexts() throws IOException {
+        Path file = write("t.jsonl", "{\"id\": 7, \"name\": \"7\"}\n{\"id\": 8, \"name\": \"8\"}\n");
+        Source source = scan(As.INDEX, file, "id", "name");
+
+        assertThat(longs(source, "id/entries")).containsExactly(7, 0, 8, 1);
+        assertThat(array(source, "name/records").part()).isEqualTo(ColumnPart.INDEX_RECORDS);
+        release(source);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "t.tsv   | a;b/1/2                 | line=2 reason=it has 1 fields, and the first line has 2",
+                "t.tsv   | a;b/1;2;3               | line=2 reason=it has 3 fields",
+                "t.tsv   | a;b/1;2//3;4            | line=3 reason=it is empty",
+                "t.csv   | a,a/1,2                 | line=1 reason=two columns have one name",
+                "t.csv   | a,/1,2                  | line=1 reason=a column has no name",
+                "t.csv   | a b/1                   | cannot be called a b",
+                "t.csv   | ''                      | the names of the columns",
+                "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is no JSON object",
+                "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is no JSON object",
+                "t.jsonl | {\"a\":1} {\"a\":2}      | line=1 reason",
+                "t.jsonl | {\"a\":[1]}              | line=1 reason=the value of a is a list or an object",
+                "t.jsonl | {\"a\":1,\"a\":2}        | line=1 reason=it has two values of a",
+                "t.jsonl | {\"a\":1}//{\"a\":2}     | line=2 reason=it is empty",
+                "t.jsonl | {}                      | it has no columns",
+                "t.dat   | x                       | its name is of no known kind of text file"
+            })
+    void badTextFilesAreRefusedWithTheLine(String name, String content, String message) throws IOException {
+        Path file = write(name, content.replace('/', '\n').replace(';', '\t'));
+
+        assertThatThrownBy(() -> scan(As.STRINGS, file))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining(file.toString())
+                .hasMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "t.csv   | id/7/8/7                | key stands twice in an index: column=id key=7",
+                "t.csv   | id/a/b/a                | key stands twice in an index: column=id key=a",
+                "t.jsonl | {\"a\":1}/{\"b\":1}     | line=2 reason=it has no value of a"
+            })
+    void badKeysAreRefusedByName(String name, String content, String message) throws IOException {
+        Path file = write(name, content.replace('/', '\n'));
+
+        assertThatThrownBy(() -> scan(As.INDEX, file))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining(file.toString())
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void textThatIsNotUtf8IsRefused() {
+        Path file = SourceFiles.write(folder.resolve("t.csv"), "a\ngröße\n".getBytes(ISO_8859_1));
+
+        assertThatThrownBy(() -> scan(As.STRINGS, file)).hasMessageContaining("it is no text in UTF-8");
+    }
+
+    @Test
+    void aLineWithoutAnEndIsRefusedBeforeItFillsTheHeap() throws IOException {
+        Path file = folder.resolve("t.jsonl");
+        Files.write(file, new byte[LineReader.MAX_LENGTH + 1]);
+
+        assertThatThrownBy(() -> scan(As.STRINGS, file)).hasMessageContaining("line=1 reason=the line is longer than");
+    }
+
+    private static Source scan(As as, Path path, String... keys) {
+        return Source.scan("d", path, new SourceOptions(List.of(keys), as, "", ""));
+    }
+
+    private Path write(String name, String content) throws IOException {
+        return SourceFiles.write(folder.resolve(name), content.getBytes(UTF_8));
+    }
+
+    private static SourceArray array(Source source, String name) {
+        return source.arrays().stream()
+                .filter(array -> array.name().array().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static String text(Source source, String name) throws IOException {
+        return new String(SourceFiles.data(array(source, name)), UTF_8);
+    }
+
+    private static long[] longs(Source source, String name) throws IOException {
+        ByteBuffer data = ByteBuffer.wrap(SourceFiles.data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
+        return LongStream.generate(data::getLong)
+                .limit(data.remaining() / Long.BYTES)
+                .toArray();
+    }
+
+    private static void release(Source source) {
+        source.arrays().forEach(SourceArray::release);
+    }
+}

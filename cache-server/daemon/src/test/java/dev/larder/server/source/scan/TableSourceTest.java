@@ -1,0 +1,196 @@
+package dev.larder.server.source.scan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.npy.Numpy;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tables of numbers, and bytes whose type the user says. */
+class TableSourceTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everyColumnIsAnArrayAndNumberedOnesAreAMatrix() throws Exception {
+        Path file = write("t.csv", "label,price (EUR),pixel0,pixel1,pixel2\n7,1.5,1,2,3\n-8,,4,5,6\n9,2,7,8,9\n");
+
+        assertThat(shown(file, SourceOptions.none()))
+                .containsExactly(
+                        "label <i8 [3] [7, -8, 9]",
+                        "pixel <i8 [3, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9]",
+                        "price_EUR <f8 [3] [1.5, NaN, 2.0]");
+    }
+
+    @Test
+    void anIntegerColumnBecomesDoublesWhereTheFirstFractionComes() throws Exception {
+        Path file = write("t.tsv", "a\tb\n1\t9007199254740993\n2\t-5\n2.5\t9223372036854775807\n");
+
+        assertThat(shown(file, SourceOptions.none()))
+                .containsExactly("a <f8 [3] [1.0, 2.0, 2.5]", "b <i8 [3] [9007199254740993, -5, 9223372036854775807]");
+    }
+
+    @Test
+    void textsOfNumbersAreReadInAllTheirForms() throws Exception {
+        Path file = write(
+                "t.csv",
+                "\ufeffa\r\n\"1e-3\"\r\n+2.\r\n .5 \r\n-inf\r\nNaN\r\n1e400\r\n0.1\r\n123456789012345678901\r\n");
+
+        assertThat(shown(file, SourceOptions.none()))
+                .containsExactly("a <f8 [8] [0.001, 2.0, 0.5, -Infinity, NaN, Infinity, 0.1, 1.2345678901234568E20]");
+    }
+
+    @Test
+    void aTypeMakesAllColumnsOneMatrix() throws Exception {
+        Path named = write("t.csv", "a,b\n1,2\n3,4.0\n");
+        Path bare = write("digits.csv.gz", "5,6\n7,255\n");
+
+        assertThat(shown(named, typed("float32", ""))).containsExactly("t <f4 [2, 2] [1.0, 2.0, 3.0, 4.0]");
+        assertThat(shown(bare, typed("u1", ""))).containsExactly("digits |u1 [2, 2] [5, 6, 7, 255]");
+    }
+
+    @Test
+    void halfNumbersAreRoundedAsNumpyRoundsThem() throws Exception {
+        List<String> values = new ArrayList<>(List.of("65519.9", "65520", "-0.0", "6e-8", "2.98e-8", "2047.5", "0.1"));
+        Random random = new Random(3);
+        for (int i = 0; i < 500; i++) {
+            values.add(String.valueOf((random.nextDouble() - 0.5) * Math.pow(2, random.nextInt(44) - 26)));
+        }
+        Path file = write("t.csv", "x\n" + String.join("\n", values) + "\n");
+        String script = "import numpy as np, sys; np.seterr(all='ignore');"
+                + " print(np.array([float(v) for v in open(sys.argv[1]).read().split()[1:]]).astype('<f2').tobytes().hex())";
+
+        SourceArray array = Source.scan("set", file, typed("f2", "")).arrays().get(0);
+
+        assertThat(java.util.HexFormat.of().formatHex(SourceFiles.data(array)))
+                .isEqualTo(Numpy.run(script, file.toString()).trim());
+    }
+
+    @Test
+    void aTableOfSeveralBlocksIsReadAsJavaReadsIt() throws Exception {
+        int rows = 300_000;
+        double[] expected = new double[rows];
+        StringBuilder text = new StringBuilder("i,x0,x1\n");
+        Random random = new Random(5);
+        for (int row = 0; row < rows; row++) {
+            String number = random.nextInt(4) == 0 ? "" + row : "" + random.nextGaussian();
+            expected[row] = Double.parseDouble(number);
+            text.append(row).append(',').append(number).append(',').append(-row).append('\n');
+        }
+        Source source = Source.scan("set", write("t.csv", text.toString()), SourceOptions.none());
+
+        ByteBuffer x = numbers(source.arrays().get(1));
+        ByteBuffer i = numbers(source.arrays().get(0));
+
+        for (int row = 0; row < rows; row++) {
+            assertThat(i.getLong(row * 8)).isEqualTo(row);
+            assertThat(x.getDouble(row * 16)).isEqualTo(expected[row]);
+            assertThat(x.getDouble(row * 16 + 8)).isEqualTo(-row);
+        }
+        source.arrays().forEach(SourceArray::release);
+        assertThatThrownBy(() -> SourceFiles.data(source.arrays().get(0))).hasMessageContaining("t.csv");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"uint8 | 2,3 | [2, 3]", "u1 | | [6]", ">i2 | -1,3 | [1, 3]", "int16 | (3,) | [3]", "V6|-1|[1]"})
+    void rawBytesAreWhatTheUserSays(String dtype, String shape, String expected) throws Exception {
+        Path file = SourceFiles.write(folder.resolve("x.f32"), SourceFiles.counting(6));
+
+        SourceArray array = Source.scan("set", file, typed(dtype, shape == null ? "" : shape))
+                .arrays()
+                .get(0);
+
+        assertThat(array.name()).hasToString("set/x");
+        assertThat(Arrays.toString(array.shape())).isEqualTo(expected);
+        assertThat(SourceFiles.data(array)).isEqualTo(SourceFiles.counting(6));
+    }
+
+    @Test
+    void rawFilesOfAFolderAreReadOnlyIfATypeIsGiven() {
+        SourceFiles.write(folder.resolve("a.bin"), SourceFiles.counting(6));
+        SourceFiles.npy(folder.resolve("b.npy"), "<f4", 2);
+
+        assertThat(Source.scan("set", folder, SourceOptions.none()).skippedFiles())
+                .isEqualTo(1);
+        assertThat(Source.scan("set", folder, typed("u1", "-1,2")).arrays())
+                .extracting(array -> array.name().array() + Arrays.toString(array.shape()))
+                .containsExactly("a[3, 2]", "b[2]");
+    }
+
+    private static SourceOptions typed(String dtype, String shape) {
+        return SourceOptions.of(LoadOptions.none().withElements(dtype, shape));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"t.csv", "t.csv.gz"})
+    void columnsOfTextsStandBesideColumnsOfNumbers(String name) throws Exception {
+        Path file = write(name, "id,full name,x0,x1,tag2\n1,\"Ann, B\",0.5,1,a\n2,12,,2,\n");
+
+        Source source = Source.scan("set", file, SourceOptions.none());
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array() + " " + array.dtype() + " " + array.part())
+                .containsExactly(
+                        "full_name/bytes |u1 STRINGS_BYTES",
+                        "full_name/offsets <i8 STRINGS_OFFSETS",
+                        "id <i8 NONE",
+                        "tag2/bytes |u1 STRINGS_BYTES",
+                        "tag2/offsets <i8 STRINGS_OFFSETS",
+                        "x <f8 NONE");
+        assertThat(new String(SourceFiles.data(source.arrays().get(0)), StandardCharsets.UTF_8))
+                .isEqualTo("Ann, B12");
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @Test
+    void aTextInAColumnOfNumbersIsRefusedWithItsLine() {
+        assertThatThrownBy(() -> Source.scan("set", write("t.csv", "a,b\n1,x\ny,z\n"), SourceOptions.none()))
+                .hasMessageContaining("line=3 reason=field 1 (a): 'y' is no number, as the first of its column is;")
+                .hasMessageContaining("--as strings");
+    }
+
+    private Path write(String name, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return SourceFiles.write(folder.resolve(name), name.endsWith(".gz") ? SourceFiles.gzip(bytes) : bytes);
+    }
+
+    private static ByteBuffer numbers(SourceArray array) throws Exception {
+        return ByteBuffer.wrap(SourceFiles.data(array)).order(array.dtype().byteOrder());
+    }
+
+    private static List<String> shown(Path file, SourceOptions options) throws Exception {
+        assertThat(Files.exists(file)).isTrue();
+        List<String> shown = new ArrayList<>();
+        for (SourceArray array : Source.scan("set", file, options).arrays()) {
+            List<Object> values = new ArrayList<>();
+            for (ByteBuffer numbers = numbers(array); numbers.hasRemaining(); ) {
+                values.add(
+                        switch (array.dtype().descr()) {
+                            case "<i8" -> numbers.getLong();
+                            case "<f8" -> numbers.getDouble();
+                            case "<f4" -> numbers.getFloat();
+                            default -> (Object) (numbers.get() & 0xff);
+                        });
+            }
+            shown.add(array.name().array() + " " + array.dtype() + " " + Arrays.toString(array.shape()) + " " + values);
+        }
+        return shown;
+    }
+}

@@ -1,0 +1,147 @@
+package dev.larder.server.source.scan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.protocol.LoadOptions;
+import dev.larder.protocol.LoadOptions.As;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Walks over folders: what they leave out, and where they do not go. */
+@Timeout(60)
+class WalkTest {
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @EnumSource(As.class)
+    void theWholeFileSystemIsRefusedAtOnce(As as) {
+        assertThatThrownBy(() -> scan(as, Path.of("/tmp/..")))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("source is the whole file system: path=/tmp/..; name the folder");
+    }
+
+    @ParameterizedTest
+    @EnumSource(As.class)
+    void aLinkToTheWholeFileSystemIsRefusedToo(As as) throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("all"), Path.of("/"));
+
+        assertThatThrownBy(() -> scan(as, link)).hasMessageContaining("source is the whole file system");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/proc", "/sys", "/proc/self/fd"})
+    void fileSystemsOfTheKernelAreRefused(String path) {
+        assertThatThrownBy(() -> scan(As.BYTES, Path.of(path))).hasMessageContaining("which has no data");
+        assertThatThrownBy(() -> scan(As.ARRAYS, Path.of(path))).hasMessageContaining("which has no data");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = As.class,
+            names = {"ARRAYS", "BYTES"})
+    void foldersThatLinksMultiplyAreRefused(As as) throws IOException {
+        Path below = Files.createDirectory(folder.resolve("level-20"));
+        for (int level = 19; level >= 0; level--) { // a million paths to the same file
+            Path above = Files.createDirectory(folder.resolve("level-" + level));
+            Files.createSymbolicLink(above.resolve("a"), below);
+            Files.createSymbolicLink(above.resolve("b"), below);
+            below = above;
+        }
+        SourceFiles.npy(folder.resolve("level-20/x.npy"), "<f4", 1);
+        Path top = below;
+
+        assertThatThrownBy(() -> scan(as, top)).hasMessageContaining("links lead to this folder more than 64 times");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = As.class,
+            names = {"ARRAYS", "BYTES"})
+    void whatIsExcludedIsNotLookedAt(As as) throws IOException {
+        Files.createDirectories(folder.resolve("raw/deep"));
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 1);
+        SourceFiles.npy(folder.resolve("raw/deep/b.npy"), "<f4", 1);
+        Files.createSymbolicLink(folder.resolve("nowhere.npy"), Path.of("gone"));
+
+        Source source = Source.scan("d", folder, options(as, "raw", "now*.npy"));
+
+        assertThat(source.arrays().get(0).files())
+                .extracting(file -> file.file().getFileName().toString())
+                .containsExactly("a.npy");
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @Test
+    void badNamesAreAllListedWithWhatHelps() throws IOException {
+        for (String name : List.of("a b.npy", "c d.npy", "good.npy")) {
+            SourceFiles.npy(folder.resolve(name), "<f4", 1);
+        }
+
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
+                .hasMessageContaining("badFiles=2")
+                .hasMessageContaining("a b.npy reason=its array cannot be called a b: U+0020 may not stand in it;"
+                        + " rename the file, leave it out with --exclude, or load the folder --as bytes")
+                .hasMessageContaining("c d.npy reason=");
+        assertThat(Source.scan("d", folder, options(As.ARRAYS, "* *")).arrays()).hasSize(1);
+        assertThat(scan(As.BYTES, folder).arrays().get(0).name().dataset()).isEqualTo("d");
+    }
+
+    @Test
+    void aPatternThatIsNoneIsRefused() {
+        assertThatThrownBy(() -> options(As.ARRAYS, "[a")).hasMessageContaining("bad pattern: exclude=[a");
+    }
+
+    @Test
+    void filesOfManyFoldersAreInTheOrderOfTheirWholePaths() throws IOException {
+        for (String name : List.of("a/x", "a-b", "a.c/y", "a0", "B", "a/é")) {
+            Path file = folder.resolve(name);
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, name);
+        }
+        IntStream.range(0, 300).forEach(i -> write("many/" + i));
+
+        Source source = scan(As.BYTES, folder);
+
+        List<String> names = source.arrays().stream()
+                .filter(array -> array.files().size() > 1)
+                .flatMap(array -> array.files().stream())
+                .map(file -> folder.toAbsolutePath().relativize(file.file()).toString())
+                .toList();
+        assertThat(names).hasSize(306).isSorted();
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    private void write(String name) {
+        try {
+            Files.createDirectories(folder.resolve(name).getParent());
+            Files.writeString(folder.resolve(name), name);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static SourceOptions options(As as, String... exclude) {
+        return SourceOptions.of(LoadOptions.none().withAs(as).withExclude(List.of(exclude)));
+    }
+
+    private static Source scan(As as, Path path) {
+        return Source.scan("d", path, options(as));
+    }
+}
