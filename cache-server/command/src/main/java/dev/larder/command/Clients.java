@@ -31,7 +31,7 @@ final class Clients implements Callable<Integer> {
     public Integer call() {
         List<ClientRow> rows = ClientRow.of(new StoreLayout(larder.store()));
         if (json) {
-            larder.out().println(Json.clients(rows));
+            larder.out().println(Json.document(rows.stream().map(Json::fields).toList()));
         } else {
             ClientRow.table(rows).forEach(larder.out()::println);
         }

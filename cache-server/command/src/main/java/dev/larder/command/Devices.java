@@ -1,6 +1,7 @@
 package dev.larder.command;
 
 import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.Table;
 import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
@@ -98,26 +99,21 @@ final class Devices implements Callable<Integer> {
     }
 
     private static String json(List<DeviceInfo> devices, Optional<DeviceInfo> taken) {
-        return Json.document(json -> {
-            json.beginArray();
-            for (DeviceInfo device : devices) {
-                json.beginObject();
-                json.name("index").value(device.index());
-                json.name("backend").value(device.backend());
-                json.name("name").value(device.name());
-                json.name("kind").value(device.kind());
-                json.name("platform").value(device.platform());
-                json.name("driver").value(device.driver());
-                json.name("memoryBytes").value(device.memoryBytes());
-                json.name("maxAllocationBytes").value(device.maxAllocationBytes());
-                json.name("computeUnits").value(device.computeUnits());
-                json.name("unifiedMemory").value(device.unifiedMemory());
-                json.name("doubles").value(device.doubles());
-                json.name("exactFloats").value(device.exactFloats());
-                json.name("auto").value(taken.filter(device::equals).isPresent());
-                json.endObject();
-            }
-            json.endArray();
-        });
+        return Json.document(devices.stream()
+                .map(device -> new JsonFields()
+                        .with("index", device.index())
+                        .with("backend", device.backend())
+                        .with("name", device.name())
+                        .with("kind", device.kind())
+                        .with("platform", device.platform())
+                        .with("driver", device.driver())
+                        .with("memoryBytes", device.memoryBytes())
+                        .with("maxAllocationBytes", device.maxAllocationBytes())
+                        .with("computeUnits", device.computeUnits())
+                        .with("unifiedMemory", device.unifiedMemory())
+                        .with("doubles", device.doubles())
+                        .with("exactFloats", device.exactFloats())
+                        .with("auto", taken.filter(device::equals).isPresent()))
+                .toList());
     }
 }

@@ -6,6 +6,7 @@ import dev.larder.command.doctor.LiveProbes;
 import dev.larder.command.doctor.Machine;
 import dev.larder.command.doctor.Severity;
 import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.Units;
 import dev.larder.layout.StoreLocation;
 import java.io.IOException;
@@ -77,21 +78,12 @@ final class Doctor implements Callable<Integer> {
     }
 
     private static String json(List<Finding> findings) {
-        return Json.document(json -> {
-            json.beginArray();
-            for (Finding finding : findings) {
-                json.beginObject()
-                        .name("check")
-                        .value(finding.check())
-                        .name("severity")
-                        .value(word(finding.severity()))
-                        .name("found")
-                        .value(finding.found())
-                        .name("remedy")
-                        .value(finding.remedy())
-                        .endObject();
-            }
-            json.endArray();
-        });
+        return Json.document(findings.stream()
+                .map(finding -> new JsonFields()
+                        .with("check", finding.check())
+                        .with("severity", word(finding.severity()))
+                        .with("found", finding.found())
+                        .with("remedy", finding.remedy()))
+                .toList());
     }
 }

@@ -1,6 +1,6 @@
 package dev.larder.command;
 
-import dev.larder.command.output.GcJson;
+import dev.larder.command.output.Json;
 import dev.larder.command.output.Outcome;
 import dev.larder.error.LarderException;
 import dev.larder.layout.StoreLocation;
@@ -77,7 +77,7 @@ final class Gc implements Callable<Integer> {
 
     private void print(List<StoreReport> reports) {
         if (json) {
-            larder.out().println(GcJson.reports(reports));
+            larder.out().println(Json.stores(reports));
         } else {
             reports.forEach(report -> larder.out().println(line(report)));
             larder.out().println(total(reports));

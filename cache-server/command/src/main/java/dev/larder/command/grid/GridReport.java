@@ -2,12 +2,11 @@ package dev.larder.command.grid;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.stream.JsonWriter;
 import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.Table;
 import dev.larder.command.output.Units;
 import dev.larder.launch.grid.GridJob;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -132,49 +131,30 @@ public record GridReport(Path folder, List<Line> lines) {
 
     /** Returns one object. */
     public String json() {
-        return Json.document(json -> {
-            json.beginObject().name("folder").value(folder.toString());
-            for (JobState state : JobState.values()) {
-                json.name(state.text()).value(count(state));
-            }
-            json.name("jobs").beginArray();
-            for (Line line : lines) {
-                write(json, line);
-            }
-            json.endArray().endObject();
-        });
+        JsonFields json = new JsonFields().with("folder", folder.toString());
+        for (JobState state : JobState.values()) {
+            json.with(state.text(), count(state));
+        }
+        return Json.document(
+                json.with("jobs", lines.stream().map(GridReport::fields).toList()));
     }
 
-    private static void write(JsonWriter json, Line line) throws IOException {
+    private static JsonFields fields(Line line) {
         JobRecord record = line.record();
-        json.beginObject()
-                .name("job")
-                .value(line.job().number())
-                .name("parameters")
-                .beginObject();
-        for (Map.Entry<String, String> parameter : line.job().parameters().entrySet()) {
-            json.name(parameter.getKey()).value(parameter.getValue());
-        }
-        json.endObject().name("command").beginArray();
-        for (String word : line.job().words()) {
-            json.value(word);
-        }
-        json.endArray()
-                .name("state")
-                .value(record.state().text())
-                .name("device")
-                .value(record.slot())
-                .name("attempts")
-                .value(record.attempts())
-                .name("seconds")
-                .value(record.ran().toMillis() / 1000.0);
-        if (record.exitCode() < 0) {
-            json.name("exitCode").nullValue();
-        } else {
-            json.name("exitCode").value(record.exitCode());
-        }
-        json.name("cause").value(record.cause()).name("log").value(line.log().toString());
-        json.name(RESULT).jsonValue(record.result().toString()).endObject();
+        JsonFields parameters = new JsonFields();
+        line.job().parameters().forEach(parameters::with);
+        return new JsonFields()
+                .with("job", line.job().number())
+                .with("parameters", parameters)
+                .with("command", line.job().words())
+                .with("state", record.state().text())
+                .with("device", record.slot())
+                .with("attempts", record.attempts())
+                .with("seconds", record.ran().toMillis() / 1000.0)
+                .with("exitCode", record.exitCode() < 0 ? null : record.exitCode())
+                .with("cause", record.cause())
+                .with("log", line.log().toString())
+                .with(RESULT, new Json.Raw(record.result().toString()));
     }
 
     private List<String> parameters() {

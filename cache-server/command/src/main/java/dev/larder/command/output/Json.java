@@ -1,215 +1,184 @@
 package dev.larder.command.output;
 
 import com.google.gson.stream.JsonWriter;
+import dev.larder.layout.ColumnKind;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.DaemonStatus;
 import dev.larder.protocol.ErrorRow;
 import dev.larder.protocol.RegionRow;
+import dev.larder.server.store.StoreReport;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Writes the JSON that other programs rely on: its keys are part of the contract. */
 public final class Json {
     private Json() {}
 
+    /** What is JSON already, and stays as it is. */
+    public record Raw(String json) {}
+
     /** Returns a bare list. */
     public static String arrays(List<ArrayRow> rows) {
-        return document(json -> {
-            json.beginArray();
-            for (ArrayRow row : rows) {
-                write(json, row);
-            }
-            json.endArray();
-        });
+        return document(rows.stream().map(Json::fields).toList());
     }
 
     /** Returns one object. */
     public static String array(ArrayRow row) {
-        return document(json -> write(json, row));
+        return document(fields(row));
     }
 
     /** Returns one object. */
     public static String status(DaemonStatus status) {
-        return document(json -> json.beginObject()
-                .name("store")
-                .value(status.store())
-                .name("pid")
-                .value(status.pid())
-                .name("version")
-                .value(status.version())
-                .name("capacityBytes")
-                .value(status.capacityBytes())
-                .name("usedBytes")
-                .value(status.usedBytes())
-                .name("leasedBytes")
-                .value(status.leasedBytes())
-                .name("pinnedBytes")
-                .value(status.pinnedBytes())
-                .name("retiredBytes")
-                .value(status.retiredBytes())
-                .name("arrays")
-                .value(status.arrays())
-                .name("clients")
-                .value(status.clients())
-                .name("hugePages")
-                .value(status.hugePages())
-                .name("uptimeSeconds")
-                .value(status.uptime().toSeconds())
-                .endObject());
+        return document(new JsonFields()
+                .with("store", status.store())
+                .with("pid", status.pid())
+                .with("version", status.version())
+                .with("capacityBytes", status.capacityBytes())
+                .with("usedBytes", status.usedBytes())
+                .with("leasedBytes", status.leasedBytes())
+                .with("pinnedBytes", status.pinnedBytes())
+                .with("retiredBytes", status.retiredBytes())
+                .with("arrays", status.arrays())
+                .with("clients", status.clients())
+                .with("hugePages", status.hugePages())
+                .with("uptimeSeconds", status.uptime().toSeconds()));
     }
 
-    /** Returns a bare list. */
-    public static String clients(List<ClientRow> rows) {
-        return document(json -> writeClients(json, rows));
-    }
-
-    /** Writes a bare list. */
-    public static void writeClients(JsonWriter json, List<ClientRow> rows) throws IOException {
-        json.beginArray();
-        for (ClientRow row : rows) {
-            json.beginObject()
-                    .name("pid")
-                    .value(row.pid())
-                    .name("uid")
-                    .value(row.uid())
-                    .name("user")
-                    .value(row.user())
-                    .name("command")
-                    .value(row.command())
-                    .name("datasets")
-                    .beginArray();
-            for (String dataset : row.datasets()) {
-                json.value(dataset);
-            }
-            json.endArray().name("bytes").value(row.bytes()).endObject();
-        }
-        json.endArray();
+    /** Returns the fields of a client. */
+    public static JsonFields fields(ClientRow row) {
+        return new JsonFields()
+                .with("pid", row.pid())
+                .with("uid", row.uid())
+                .with("user", row.user())
+                .with("command", row.command())
+                .with("datasets", row.datasets())
+                .with("bytes", row.bytes());
     }
 
     /** Returns a bare list; stack traces only where they are wanted. */
     public static String errors(List<ErrorRow> rows, boolean withTraces) {
-        return document(json -> {
-            json.beginArray();
-            for (ErrorRow row : rows) {
-                json.beginObject()
-                        .name("count")
-                        .value(row.count())
-                        .name("first")
-                        .value(row.first().toString())
-                        .name("last")
-                        .value(row.last().toString())
-                        .name("message")
-                        .value(row.message());
-                if (withTraces) {
-                    json.name("trace").value(row.trace());
-                }
-                json.endObject();
-            }
-            json.endArray();
-        });
+        return document(rows.stream()
+                .map(row -> {
+                    JsonFields fields = new JsonFields()
+                            .with("count", row.count())
+                            .with("first", row.first())
+                            .with("last", row.last())
+                            .with("message", row.message());
+                    return withTraces ? fields.with("trace", row.trace()) : fields;
+                })
+                .toList());
     }
 
     /** Returns a bare list; the path of a region without a file is empty. */
     public static String regions(List<RegionRow> rows) {
-        return document(json -> {
+        return document(rows.stream()
+                .map(row -> new JsonFields()
+                        .with("name", row.name())
+                        .with("kind", row.kind())
+                        .with("bytes", row.byteSize())
+                        .with("creatorPid", row.creatorPid())
+                        .with("created", row.created())
+                        .with("path", row.path().map(Path::toString).orElse("")))
+                .toList());
+    }
+
+    /** Returns a bare list of what {@code gc} has found. */
+    public static String stores(List<StoreReport> reports) {
+        return document(reports.stream()
+                .map(report -> new JsonFields()
+                        .with("store", report.store().toString())
+                        .with("state", state(report))
+                        .with("detail", report.detail())
+                        .with("files", report.files())
+                        .with("bytes", report.bytes())
+                        .with("heldUntilExit", report.heldUntilExitBytes())
+                        .with("leased", report.leased())
+                        .with("pids", report.holders()))
+                .toList());
+    }
+
+    /** Returns {@code live}, {@code dead}, {@code kept}, {@code removed}, {@code foreign} or {@code noStore}. */
+    private static String state(StoreReport report) {
+        return report.state() == StoreReport.State.NO_STORE
+                ? "noStore"
+                : report.state().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static JsonFields fields(ArrayRow row) {
+        ColumnKind column = row.part().kind();
+        return new JsonFields()
+                .with("name", row.name())
+                .with("dtype", dtype(row.dtype()))
+                .with("shape", row.shape())
+                .with("order", row.order())
+                .with("bytes", row.bytes())
+                .with("version", row.version())
+                .with("digest", row.digest())
+                .with("state", row.state().text())
+                .with("pinned", row.pinned())
+                .with("leases", row.leases())
+                .with("path", row.path())
+                .with("offset", row.offset())
+                .with("crc32c", row.crc32c())
+                .with("source", row.source())
+                .with("column", column == null ? null : row.part().columnName(row.name()))
+                .with("columnKind", column == null ? null : column.word());
+    }
+
+    /** A plain type is text; a structured one comes as JSON already; a dataset that is not there has none. */
+    private static @Nullable Object dtype(String dtype) {
+        return dtype.isEmpty() ? null : dtype.startsWith("[") ? new Raw(dtype) : dtype;
+    }
+
+    /** Returns a value, indented. */
+    public static String document(Object value) {
+        return text(value, "  ");
+    }
+
+    /** Returns a value in one line. */
+    public static String line(Object value) {
+        return text(value, "");
+    }
+
+    private static String text(Object value, String indent) {
+        StringWriter text = new StringWriter();
+        try (JsonWriter json = new JsonWriter(text)) {
+            json.setIndent(indent);
+            write(json, value);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return text.toString();
+    }
+
+    private static void write(JsonWriter json, @Nullable Object value) throws IOException {
+        if (value instanceof JsonFields object) {
+            json.beginObject();
+            for (Map.Entry<String, @Nullable Object> field : object.map().entrySet()) {
+                write(json.name(field.getKey()), field.getValue());
+            }
+            json.endObject();
+        } else if (value instanceof Collection<?> list) {
             json.beginArray();
-            for (RegionRow row : rows) {
-                json.beginObject()
-                        .name("name")
-                        .value(row.name())
-                        .name("kind")
-                        .value(row.kind())
-                        .name("bytes")
-                        .value(row.byteSize())
-                        .name("creatorPid")
-                        .value(row.creatorPid())
-                        .name("created")
-                        .value(row.created().toString())
-                        .name("path")
-                        .value(row.path().map(Path::toString).orElse(""))
-                        .endObject();
+            for (Object element : list) {
+                write(json, element);
             }
             json.endArray();
-        });
-    }
-
-    private static void write(JsonWriter json, ArrayRow row) throws IOException {
-        json.beginObject().name("name").value(row.name());
-        writeDtype(json.name("dtype"), row.dtype());
-        json.name("shape").beginArray();
-        for (long extent : row.shape()) {
-            json.value(extent);
-        }
-        json.endArray()
-                .name("order")
-                .value(String.valueOf(row.order()))
-                .name("bytes")
-                .value(row.bytes())
-                .name("version")
-                .value(row.version())
-                .name("digest")
-                .value(row.digest())
-                .name("state")
-                .value(row.state().text())
-                .name("pinned")
-                .value(row.pinned())
-                .name("leases")
-                .value(row.leases())
-                .name("path")
-                .value(row.path())
-                .name("offset")
-                .value(row.offset())
-                .name("crc32c")
-                .value(row.crc32c())
-                .name("source")
-                .value(row.source())
-                .name("column")
-                .value(row.part().kind() == null ? null : row.part().columnName(row.name()))
-                .name("columnKind")
-                .value(row.part().kind() == null ? null : row.part().kind().word())
-                .endObject();
-    }
-
-    /** Writes a plain type as text; a structured one comes as JSON already. */
-    private static void writeDtype(JsonWriter json, String dtype) throws IOException {
-        if (dtype.isEmpty()) {
-            json.nullValue(); // of a dataset that is not there
-        } else if (dtype.startsWith("[")) {
-            json.jsonValue(dtype);
+        } else if (value instanceof Raw raw) {
+            json.jsonValue(raw.json());
+        } else if (value instanceof Number number) {
+            json.value(number);
+        } else if (value instanceof Boolean truth) {
+            json.value(truth);
         } else {
-            json.value(dtype);
+            json.value(value == null ? null : value.toString());
         }
-    }
-
-    /** Returns what the body writes, indented. */
-    public static String document(Body body) {
-        StringWriter text = new StringWriter();
-        try (JsonWriter json = new JsonWriter(text)) {
-            json.setIndent("  ");
-            body.write(json);
-            return text.toString();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Returns one object in one line. */
-    public static String line(Body body) {
-        StringWriter text = new StringWriter();
-        try (JsonWriter json = new JsonWriter(text)) {
-            body.write(json);
-            return text.toString();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Writes the one value of a document. */
-    @FunctionalInterface
-    public interface Body {
-        void write(JsonWriter json) throws IOException;
     }
 }

@@ -3,10 +3,8 @@ package dev.larder.command.serve;
 import ch.qos.logback.classic.pattern.ThrowableProxyConverter;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.encoder.EncoderBase;
-import com.google.gson.stream.JsonWriter;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
+import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Locale;
@@ -33,24 +31,14 @@ final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
 
     @Override
     public byte[] encode(ILoggingEvent event) {
-        StringWriter line = new StringWriter();
-        try (JsonWriter json = new JsonWriter(line)) {
-            json.beginObject()
-                    .name("time")
-                    .value(Instant.ofEpochMilli(event.getTimeStamp()).toString())
-                    .name("level")
-                    .value(event.getLevel().toString().toLowerCase(Locale.ROOT))
-                    .name("logger")
-                    .value(event.getLoggerName())
-                    .name("message")
-                    .value(event.getFormattedMessage());
-            if (event.getThrowableProxy() != null) {
-                json.name("error").value(traces.convert(event).strip());
-            }
-            json.endObject();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        JsonFields fields = new JsonFields()
+                .with("time", Instant.ofEpochMilli(event.getTimeStamp()))
+                .with("level", event.getLevel().toString().toLowerCase(Locale.ROOT))
+                .with("logger", event.getLoggerName())
+                .with("message", event.getFormattedMessage());
+        if (event.getThrowableProxy() != null) {
+            fields.with("error", traces.convert(event).strip());
         }
-        return (line + "\n").getBytes(StandardCharsets.UTF_8);
+        return (Json.line(fields) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 }

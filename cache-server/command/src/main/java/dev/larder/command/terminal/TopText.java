@@ -2,6 +2,7 @@ package dev.larder.command.terminal;
 
 import dev.larder.command.output.ClientRow;
 import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.ProcessFacts;
 import dev.larder.command.output.Units;
 import dev.larder.server.metrics.Counter;
@@ -78,44 +79,31 @@ public final class TopText {
 
     /** Returns one JSON object in one line. */
     public static String json(TopSample now, @Nullable TopSample before) {
-        return Json.line(json -> {
-            json.beginObject()
-                    .name("time")
-                    .value(now.time().toString())
-                    .name("store")
-                    .value(now.store().toString())
-                    .name("daemon")
-                    .value(now.life().name().toLowerCase(Locale.ROOT))
-                    .name("pid")
-                    .value(now.counters().pid())
-                    .name("uptimeSeconds")
-                    .value(now.uptime().toSeconds())
-                    .name("leasedBytes")
-                    .value(now.leasedBytes());
-            ProcessFacts process = now.process();
-            if (process != null) {
-                json.name("cpuPercent")
-                        .value(Math.round(now.cpuPercent(before) * 10) / 10.0)
-                        .name("memoryBytes")
-                        .value(process.residentBytes())
-                        .name("threads")
-                        .value(process.threads());
+        JsonFields json = new JsonFields()
+                .with("time", now.time())
+                .with("store", now.store().toString())
+                .with("daemon", now.life().name().toLowerCase(Locale.ROOT))
+                .with("pid", now.counters().pid())
+                .with("uptimeSeconds", now.uptime().toSeconds())
+                .with("leasedBytes", now.leasedBytes());
+        ProcessFacts process = now.process();
+        if (process != null) {
+            json.with("cpuPercent", Math.round(now.cpuPercent(before) * 10) / 10.0)
+                    .with("memoryBytes", process.residentBytes())
+                    .with("threads", process.threads());
+        }
+        JsonFields counters = new JsonFields();
+        JsonFields perSecond = new JsonFields();
+        for (Counter counter : Counter.values()) {
+            counters.with(key(counter), now.count(counter));
+            double rate = now.perSecond(counter, before);
+            if (rate != 0) {
+                perSecond.with(key(counter), Math.round(rate * 10) / 10.0);
             }
-            json.name("counters").beginObject();
-            for (Counter counter : Counter.values()) {
-                json.name(key(counter)).value(now.count(counter));
-            }
-            json.endObject().name("perSecond").beginObject();
-            for (Counter counter : Counter.values()) {
-                double perSecond = now.perSecond(counter, before);
-                if (perSecond != 0) {
-                    json.name(key(counter)).value(Math.round(perSecond * 10) / 10.0);
-                }
-            }
-            json.endObject().name("clients");
-            Json.writeClients(json, now.clients());
-            json.endObject();
-        });
+        }
+        return Json.line(json.with("counters", counters)
+                .with("perSecond", perSecond)
+                .with("clients", now.clients().stream().map(Json::fields).toList()));
     }
 
     /** Returns {@code askHits} for {@code ask hits}. */

@@ -9,8 +9,14 @@ import dev.larder.layout.ColumnPart;
 import dev.larder.protocol.ArrayRow;
 import dev.larder.protocol.ArrayRow.State;
 import dev.larder.protocol.DaemonStatus;
+import dev.larder.protocol.ErrorRow;
+import dev.larder.protocol.RegionRow;
+import dev.larder.server.store.StoreReport;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class JsonTest {
@@ -135,5 +141,92 @@ class JsonTest {
                         "uptimeSeconds");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
         assertThat(json.get("uptimeSeconds").getAsLong()).isEqualTo(61);
+    }
+
+    @Test
+    void clientsAreWrittenAsTheyAlwaysWere() {
+        ClientRow client = new ClientRow(1, 2, "u", "java -jar \u2028 <x>", "p", List.of("a"), 7);
+        ClientRow idle = new ClientRow(3, 0, "", "", "", List.of(), 0);
+
+        assertThat(Json.document(List.of(Json.fields(client), Json.fields(idle))))
+                .isEqualTo("""
+                        [
+                          {
+                            "pid": 1,
+                            "uid": 2,
+                            "user": "u",
+                            "command": "java -jar \\u2028 <x>",
+                            "datasets": [
+                              "a"
+                            ],
+                            "bytes": 7
+                          },
+                          {
+                            "pid": 3,
+                            "uid": 0,
+                            "user": "",
+                            "command": "",
+                            "datasets": [],
+                            "bytes": 0
+                          }
+                        ]""");
+    }
+
+    @Test
+    void errorsAreWrittenAsTheyAlwaysWere() {
+        List<ErrorRow> errors = List.of(new ErrorRow(3, Instant.EPOCH, Instant.ofEpochMilli(1234), "m\n", "t\tr"));
+
+        assertThat(Json.errors(errors, true)).isEqualTo("""
+                        [
+                          {
+                            "count": 3,
+                            "first": "1970-01-01T00:00:00Z",
+                            "last": "1970-01-01T00:00:01.234Z",
+                            "message": "m\\n",
+                            "trace": "t\\tr"
+                          }
+                        ]""");
+        assertThat(Json.errors(errors, false)).doesNotContain("trace");
+    }
+
+    @Test
+    void regionsAreWrittenAsTheyAlwaysWere() {
+        RegionRow region = new RegionRow("q", "memfd", 1, 2, Optional.empty(), 4, Instant.EPOCH);
+
+        assertThat(Json.regions(List.of(region))).isEqualTo("""
+                        [
+                          {
+                            "name": "q",
+                            "kind": "memfd",
+                            "bytes": 2,
+                            "creatorPid": 4,
+                            "created": "1970-01-01T00:00:00Z",
+                            "path": ""
+                          }
+                        ]""");
+    }
+
+    @Test
+    void storesAreWrittenAsTheyAlwaysWere() {
+        StoreReport report =
+                new StoreReport(Path.of("/s"), StoreReport.State.NO_STORE, "d", 1, 2, 3, List.of("x/1"), List.of(4L));
+
+        assertThat(Json.stores(List.of(report))).isEqualTo("""
+                        [
+                          {
+                            "store": "/s",
+                            "state": "noStore",
+                            "detail": "d",
+                            "files": 1,
+                            "bytes": 2,
+                            "heldUntilExit": 3,
+                            "leased": [
+                              "x/1"
+                            ],
+                            "pids": [
+                              4
+                            ]
+                          }
+                        ]""");
     }
 }
