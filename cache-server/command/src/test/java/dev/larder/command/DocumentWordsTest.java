@@ -76,13 +76,13 @@ class DocumentWordsTest {
     }
 
     @Test
-    void theWholePomOfTheReadmeNamesTheCompilerPluginAndTheReleaseOfTheBuild() throws IOException {
+    void theWholePomOfTheGuideNamesTheCompilerPluginAndTheReleaseOfTheBuild() throws IOException {
         Pattern compiler =
                 Pattern.compile("<artifactId>maven-compiler-plugin</artifactId>\\s*<version>[0-9.]+</version>");
         Pattern release = Pattern.compile("<maven.compiler.release>\\d+</maven.compiler.release>");
         String build = Files.readString(ROOT.resolve("pom.xml"));
-        String pom = blocks().filter(block ->
-                        block.document().equals("README.md") && block.language().equals("xml"))
+        String pom = blocks().filter(block -> block.document().equals("ops/docs/CLIENT.md")
+                        && block.language().equals("xml"))
                 .map(block -> String.join("\n", block.text()))
                 .findFirst()
                 .orElseThrow();
