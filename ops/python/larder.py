@@ -266,7 +266,7 @@ class Dataset(collections.abc.Mapping):
 
     def _open(self):
         if self._version is None:
-            raise ValueError("the dataset is closed; open it anew with larder.dataset")
+            raise ValueError("the dataset is closed; open it again with larder.dataset")
         return self._version
 
     def _offsets(self, name, kind):
@@ -282,7 +282,7 @@ class Dataset(collections.abc.Mapping):
                                     dataset=self.name, column=name, kind=found, wanted=kind))
         array = self[f"{name}/{part}"]
         if array.ndim != ndim or (dtype is not None and array.dtype != np.dtype(dtype)):
-            raise LarderError(_message("a column is damaged", "load the dataset anew", dataset=self.name,
+            raise LarderError(_message("a column is damaged", f"larder reload {self.name}", dataset=self.name,
                                        array=f"{name}/{part}", dtype=array.dtype.str, shape=array.shape))
         return array
 
@@ -476,8 +476,8 @@ def _status(path):
     try:
         return os.stat(path)
     except FileNotFoundError:
-        raise LarderError(_message("a file that is mapped in place is missing", "bring it back, or load the dataset from "
-                                   "elsewhere", file=path)) from None
+        raise LarderError(_message("a file that is mapped in place is missing", "restore the file, or load the dataset "
+                                   "from another path", file=path)) from None
 
 
 def _map(version, file):
@@ -493,7 +493,7 @@ def _map(version, file):
             os.close(descriptor)
     except FileNotFoundError:
         raise NoStore(_message("a file of the dataset was removed while it was open", "load and open the dataset again; "
-                               "arrays taken before can be read on", file=path)) from None
+                               "arrays that are mapped stay readable", file=path)) from None
     segment.version, segment.file, segment.path = version, file, path
     segment.address = np.frombuffer(segment, np.uint8, 1).__array_interface__["data"][0]
     return segment
@@ -554,8 +554,8 @@ class _Version:
         source = self._sources.get(file)
         if source and ((status.st_size, status.st_ino) != (source["bytes"], source["inode"])
                        or source["modified"] not in (-1, status.st_mtime_ns)):
-            raise LarderError(_message("a file that is mapped in place has changed", f"larder reload {self.name} makes what it "
-                                       "holds now the next version", dataset=self.name, file=file, bytes=status.st_size,
+            raise LarderError(_message("a file that is mapped in place has changed", "load the file as it is now: "
+                                       f"larder reload {self.name}", dataset=self.name, file=file, bytes=status.st_size,
                                        loadedBytes=source["bytes"]))
 
     def segment(self, file):
@@ -617,14 +617,14 @@ def _newest(store, name):
             _run(["wait", name], store)  # it was evicted, or never loaded: the daemon knows from where
             asked += 1
         elif asked == _MOST_LOADS:
-            raise Refused(_message("a dataset is evicted as soon as it is loaded", "make room: larder status tells what takes "
-                                   "it; or pin the dataset with larder pin", dataset=name, loaded=asked, store=store))
+            raise Refused(_message("a dataset is evicted as soon as it is loaded", "make room (larder status shows what uses "
+                                   f"it), or pin it: larder pin {name}", dataset=name, loaded=asked, store=store))
         elif missed == _MOST_LOOKS:
             raise NotFound(_message("no such dataset", _near(name, datasets(store)) + "; load it with larder.load or "
                                     "wait for it with larder.wait", dataset=name, store=store))
         else:
             missed += 1  # it may have been published, or evicted, between the two looks
-    raise Refused(_message("cannot lease the newest version", "try again; if it lasts, load the dataset anew",
+    raise Refused(_message("cannot lease the newest version", f"try again; if that does not help: larder reload {name}",
                            dataset=name, version=number, store=store))
 
 
@@ -710,7 +710,7 @@ def _trusted(store):
     try:
         found = os.lstat(store)
     except FileNotFoundError:
-        raise NoStore(_message("no store", "start a daemon with larder serve, or name its store with store= or "
+        raise NoStore(_message("no store", "start one: larder serve, or name another store with store= or "
                                "LARDER_STORE", store=store)) from None
     owner = _user(found.st_uid)
     if found.st_uid != os.getuid() and owner != _service_user() and not _invited(store, found):
@@ -999,7 +999,7 @@ class Batches:
 
     def __next__(self):
         if self._ring is None:
-            raise ValueError("the batches are closed; attach anew with larder.batches")
+            raise ValueError("the batches are closed; attach again with larder.batches")
         ring = self._ring
         for held in ring.held():
             if not ring.is_intact(held) and held in ring.held():  # else another thread dropped it, and its slot is free
@@ -1046,14 +1046,14 @@ class Batches:
                 if ring.is_producer_dead() and ring.state() == state:
                     if ring.published() > self._next:
                         return True
-                    raise Refused(_message("the producer died", "start it again, and attach again; see its own log for "
+                    raise Refused(_message("the producer died", "restart the producer and attach again; its log says "
                                            "why it died", ring=self.name, batch=self._next))
                 full_since = (full_since or now) if ring.is_full(self._next) else None
                 is_late = now - started >= self._timeout
                 if full_since and (is_late or now - full_since >= _LONGEST_FULL):
                     self._require_free_slot()
                 if is_late:
-                    raise TimedOut(_message("the producer publishes nothing", "see what it does; it is alive",
+                    raise TimedOut(_message("the producer publishes nothing", "the producer is alive: check what it is doing",
                                             ring=self.name, batch=self._next, timeout=self._timeout))
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -1064,7 +1064,7 @@ class Batches:
         gc.collect()  # batches in reference cycles
         if ring.is_full(self._next):
             raise LarderError(_message("all slots of the ring are held", "drop batches before you take the next, or attach with "
-                                       "copy=True, or have the producer offer more slots", ring=self.name, batch=self._next,
+                                       "copy=True, or give the producer more slots", ring=self.name, batch=self._next,
                                        slots=ring.slots, held=",".join(map(str, sorted(ring.held())))))
 
     def _take(self):
@@ -1092,13 +1092,13 @@ class Batches:
     def _require_intact(self, sequence):
         if not self._ring.is_intact(sequence):
             self._require_seated()
-            raise Refused(_message("a batch was overwritten while it was read", "see whether something else writes to the "
-                                   "store", ring=self.name, batch=sequence))
+            raise Refused(_message("a batch was overwritten while it was read", "check whether something else writes to "
+                                   "the store", ring=self.name, batch=sequence))
 
     def _require_seated(self):
         if self._ring.is_dropped():
-            raise Refused(_message("the producer has dropped this consumer as too slow", "attach again, and have the producer "
-                                   "offer more slots or patience", ring=self.name, batch=self._next,
+            raise Refused(_message("the producer has dropped this consumer as too slow", "attach again, and give the producer "
+                                   "more slots or patience", ring=self.name, batch=self._next,
                                    published=self._ring.published()))
 
 
@@ -1135,9 +1135,9 @@ def _sit(folder, name, timeout, next_epoch):
 def _lacking(folder, name, full):
     """Says why there is no seat in a ring: the error that it will be, what is wrong, and what to do."""
     if full:
-        return TimedOut, "no seat of the ring is free", "end other consumers, or have the producer offer more"
+        return TimedOut, "no seat of the ring is free", "end other consumers, or raise the producer's seats"
     if os.path.isdir(folder):
-        return TimedOut, "the producer has not published a first batch", "see what it does"
+        return TimedOut, "the producer has not published a first batch", "check what the producer is doing"
     rings = os.path.dirname(folder)
     try:
         others = sorted(os.listdir(rings))
@@ -1173,7 +1173,7 @@ class _Ring:
     def __init__(self, folder, lock, mapping):
         magic, version, count, slots, seats, slot_bytes, offset, total = _HEADER.unpack_from(mapping)
         if (magic, version) != (_RING_MAGIC, _FORMAT_VERSION):
-            raise LarderError(_message("not a ring of this release", "use one release of Larder for producer and consumers",
+            raise LarderError(_message("not a ring of this release", "use the same Larder release for producer and consumers",
                                        folder=folder, format=version))
         if total != len(mapping) or offset + slots * slot_bytes != total or slot_bytes % 8 or slots < 2:
             raise LarderError(f"header of a ring is damaged: folder={folder}")

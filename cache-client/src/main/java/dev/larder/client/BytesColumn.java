@@ -27,7 +27,11 @@ public final class BytesColumn {
         Columns.require(dataset, column, extents.values(), "|u1", 1);
         StringsColumn names =
                 dataset.has(column + NAMES, ColumnPart.STRINGS_BYTES) ? dataset.strings(column + NAMES) : null;
-        Columns.require(names == null || names.rows() == extents.rows(), dataset, column, "not as many names as rows");
+        Columns.require(
+                names == null || names.rows() == extents.rows(),
+                dataset,
+                column,
+                "the numbers of names and rows differ");
         return new BytesColumn(column, extents, names);
     }
 

@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnKind;
 import dev.larder.layout.ColumnPart;
@@ -95,7 +96,7 @@ final class Columns {
                 .with("version", dataset.version())
                 .with("column", column)
                 .with("problem", problem)
-                .remedy("load the dataset anew");
+                .remedy(Remedy.reload(dataset.name()));
     }
 
     private void requireKind(String name, ColumnKind wanted) {

@@ -78,7 +78,7 @@ public final class Dataset implements AutoCloseable {
                 throw Failure.of(ErrorCode.CHECKSUM, "not an index")
                         .with("file", file)
                         .with("bytes", byteSize)
-                        .remedy("load the dataset anew");
+                        .remedy(lease.reload());
             }
             return byteSize;
         } finally {

@@ -18,7 +18,7 @@ final class IntegerKeys {
         this.size = entries.rows();
         this.base = entries.base();
         if (entries.shape()[1] * Long.BYTES != KeyTableDescriptor.ENTRY_LENGTH) {
-            throw slots.damaged("entries are no pairs");
+            throw slots.damaged("entries are not pairs");
         }
     }
 

@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.internal.ArrayFile;
 import dev.larder.internal.DatasetUpload;
 import dev.larder.layout.Names;
@@ -95,9 +96,9 @@ public final class Larder implements AutoCloseable {
         if (!Files.isDirectory(layout.data())) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no store to connect to")
                     .with("store", store)
-                    .remedy(
-                            "start a daemon with larder serve, or name its store: Larder.connect(Path) in Java, --store DIR"
-                                    + " on the command line, or " + StoreLocation.STORE_VARIABLE);
+                    .remedy(Remedy.START_DAEMON
+                            + ", or name another store: Larder.connect(Path) in Java, --store DIR on the command line, or $"
+                            + StoreLocation.STORE_VARIABLE);
         }
         return new Larder(Posix.system(), layout);
     }
@@ -131,11 +132,12 @@ public final class Larder implements AutoCloseable {
         Dataset dataset = tryOpen(name);
         for (int attempt = 0; dataset == null; attempt++) {
             if (attempt == OPEN_ATTEMPTS) {
-                throw Failure.of(ErrorCode.NOT_FOUND, "dataset went away while it was opened")
+                throw Failure.of(ErrorCode.NOT_FOUND, "dataset was removed while it was being opened")
                         .with("dataset", name)
                         .with("store", store.root())
                         .with("attempts", attempt)
-                        .remedy("load it again; pin it where the store is too small for what is read at a time");
+                        .remedy(
+                                "load it again, and pin it if the store is too small for all that is read: larder load --pin");
             }
             // It may be evicted between the daemon's answer and our lease: then it has to be asked for once more.
             DaemonWait.awaitDataset(store, name, deadline.remaining());
@@ -183,7 +185,7 @@ public final class Larder implements AutoCloseable {
                     .with(what, wanted)
                     .with("versions", versions(name))
                     .with("store", store.root())
-                    .remedy("a version that was replaced goes with its last reader: open the newest");
+                    .remedy("open the newest version: a replaced one is removed when its last reader closes it");
         }
         return found;
     }

@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.FileStatus;
 import dev.larder.posix.Posix;
@@ -65,9 +66,9 @@ final class Lease {
         try {
             FileStatus found = posix.status(descriptor);
             if (!found.isRegular()) {
-                throw Failure.of(ErrorCode.REFUSED, "what should be a lease is something else")
+                throw Failure.of(ErrorCode.REFUSED, "the lease is not a regular file")
                         .with("version", version)
-                        .remedy("load the dataset anew, and see who may write to the store");
+                        .remedy(Remedy.reload(version) + "; check who can write to the store");
             }
             leased = posix.tryLockShared(descriptor) && posix.status(descriptor).isLinked();
         } finally {
@@ -83,10 +84,14 @@ final class Lease {
         if (!posix.status(descriptor).isLinked()) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the store was removed while its dataset was leased")
                     .with("version", version)
-                    .remedy(
-                            "start a daemon with larder serve, and load and open the dataset again; arrays that were read"
-                                    + " before can be read on");
+                    .remedy(Remedy.START_DAEMON
+                            + ", and load and open the dataset again; arrays that are mapped stay readable");
         }
+    }
+
+    /** Returns the remedy for damaged files of the version. */
+    String reload() {
+        return Remedy.reload(version);
     }
 
     /** Lets programs that this process becomes hold the lease. */

@@ -31,7 +31,7 @@ public final class RaggedColumn {
         RowExtents extents = RowExtents.of(dataset, column, ColumnPart.RAGGED_VALUES, ColumnPart.RAGGED_OFFSETS);
         ArrayView shapes = Columns.part(dataset, column, ColumnPart.RAGGED_SHAPES);
         Columns.require(dataset, column, shapes, "<i8", 2);
-        Columns.require(shapes.rows() == extents.rows(), dataset, column, "not as many shapes as rows");
+        Columns.require(shapes.rows() == extents.rows(), dataset, column, "the numbers of shapes and rows differ");
         return new RaggedColumn(dataset, column, extents, shapes);
     }
 

@@ -14,7 +14,7 @@ final class RuntimeCheck {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw Failure.of(ErrorCode.UNEXPECTED, "this machine is big-endian")
                     .with("arch", System.getProperty("os.arch"))
-                    .remedy("Larder runs on little-endian machines");
+                    .remedy("use a little-endian machine, such as amd64 or aarch64");
         }
         try {
             UnsafeBuffer probe = new UnsafeBuffer(new byte[Long.BYTES]);

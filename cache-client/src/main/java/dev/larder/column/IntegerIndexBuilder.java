@@ -49,7 +49,7 @@ public final class IntegerIndexBuilder extends ColumnBuilder {
             long key = key(k);
             if (!slots.insert(KeyTableDescriptor.hash(key), k, other -> key(other) == key)) {
                 slots.close();
-                throw Failure.of(ErrorCode.BAD_INPUT, "key stands twice in an index")
+                throw Failure.of(ErrorCode.BAD_INPUT, "an index has a key twice")
                         .with("column", column)
                         .with("key", key)
                         .with("secondPlace", k)

@@ -94,7 +94,7 @@ public final class TextIndexBuilder extends ColumnBuilder {
     }
 
     private static LarderException duplicate(String column, long number, ByteBuffer key) {
-        return Failure.of(ErrorCode.BAD_INPUT, "key stands twice in an index")
+        return Failure.of(ErrorCode.BAD_INPUT, "an index has a key twice")
                 .with("column", column)
                 .with("key", Utf8.shown(StandardCharsets.UTF_8.decode(key)))
                 .with("secondPlace", number)

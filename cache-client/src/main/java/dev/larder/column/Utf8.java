@@ -25,8 +25,8 @@ final class Utf8 {
         if (result.isError()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "text is not Unicode")
                     .with("text", shown(text))
-                    .with("reason", "half of a surrogate pair stands alone")
-                    .remedy("encode it in another way, or store raw bytes");
+                    .with("reason", "it has an unpaired surrogate")
+                    .remedy("encode it differently, or store raw bytes");
         }
         return buffer.flip();
     }

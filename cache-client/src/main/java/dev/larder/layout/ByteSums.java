@@ -49,6 +49,6 @@ public final class ByteSums {
         return Failure.of(ErrorCode.NO_SPACE, "not enough space")
                 .with("needed", "more than 2^63 bytes")
                 .cause(cause)
-                .remedy("check sizes and shapes: no store is as large as these together");
+                .remedy("check sizes and shapes: their sum exceeds any store");
     }
 }

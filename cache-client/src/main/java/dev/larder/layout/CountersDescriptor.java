@@ -2,6 +2,7 @@ package dev.larder.layout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.Remedy;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -98,7 +99,7 @@ public final class CountersDescriptor {
             throw Failure.of(ErrorCode.NO_DAEMON, "no counters")
                     .with("file", file)
                     .cause(absent)
-                    .remedy("start the daemon: larder serve");
+                    .remedy(Remedy.START_DAEMON);
         } catch (IOException unreadable) {
             throw Failure.of(ErrorCode.REFUSED, "cannot read counters")
                     .with("file", file)
@@ -116,7 +117,7 @@ public final class CountersDescriptor {
         if (bytes.capacity() >= HEADER_LENGTH && bytes.getInt(FORMAT_VERSION_OFFSET, ByteOrder.LITTLE_ENDIAN) == 0) {
             throw Failure.of(ErrorCode.NO_DAEMON, "counters are not ready")
                     .with("file", file)
-                    .remedy("the daemon is starting, or died while it did: try again");
+                    .remedy("try again: the daemon is starting, or died while starting");
         }
         boolean whole = bytes.capacity() == FILE_LENGTH
                 && value(bytes, MAGIC_OFFSET) == MAGIC
@@ -124,12 +125,12 @@ public final class CountersDescriptor {
                 && bytes.getInt(METADATA_LENGTH_OFFSET, ByteOrder.LITTLE_ENDIAN) == METADATA_LENGTH
                 && bytes.getInt(VALUES_LENGTH_OFFSET, ByteOrder.LITTLE_ENDIAN) == VALUES_LENGTH;
         if (!whole) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "counters have another layout")
+            throw Failure.of(ErrorCode.BAD_INPUT, "counters have an unknown layout")
                     .with("file", file)
                     .with("bytes", bytes.capacity())
                     .with("expectedBytes", FILE_LENGTH)
                     .with("expectedVersion", FORMAT_VERSION)
-                    .remedy("use the daemon's own release of Larder");
+                    .remedy("use the same Larder release as the daemon");
         }
     }
 

@@ -3,9 +3,11 @@ package dev.larder.layout;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.zip.CRC32C;
@@ -71,14 +73,14 @@ public final class IndexReader {
         return damaged("index points outside itself", what)
                 .with("part", part)
                 .with("value", value)
-                .exception();
+                .remedy(reload(what));
     }
 
     private static void check(ByteBuffer index, Object what) {
         int capacity = index.capacity();
         if (capacity < IndexDescriptor.HEADER_LENGTH
                 || index.getLong(IndexDescriptor.MAGIC_OFFSET) != IndexDescriptor.MAGIC) {
-            throw damaged("not an index", what).with("bytes", capacity).exception();
+            throw damaged("not an index", what).with("bytes", capacity).remedy(reload(what));
         }
         int formatVersion = index.getInt(IndexDescriptor.FORMAT_VERSION_OFFSET);
         if (formatVersion != StoreLayout.FORMAT_VERSION) {
@@ -86,13 +88,13 @@ public final class IndexReader {
                     .with("file", what)
                     .with("found", formatVersion)
                     .with("expected", StoreLayout.FORMAT_VERSION)
-                    .remedy("use the client and the daemon of one Larder release");
+                    .remedy("use the same Larder release as the daemon");
         }
         if (index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET) != capacity) {
             throw damaged("index has the wrong length", what)
                     .with("found", capacity)
                     .with("expected", index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET))
-                    .exception();
+                    .remedy(reload(what));
         }
         int expected = index.getInt(IndexDescriptor.CRC32C_OFFSET);
         int found = checksum(index);
@@ -100,8 +102,12 @@ public final class IndexReader {
             throw damaged("index is damaged", what)
                     .with("crc32c", Integer.toHexString(found))
                     .with("expected", Integer.toHexString(expected))
-                    .remedy("stop the daemon, start it again and load the dataset anew");
+                    .remedy(reload(what));
         }
+    }
+
+    private static String reload(Object what) {
+        return Remedy.reload(what instanceof Path file ? file.getParent() : null);
     }
 
     private static Failure damaged(String problem, Object what) {

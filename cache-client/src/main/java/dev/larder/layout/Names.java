@@ -79,7 +79,7 @@ public final class Names {
         return component
                 .codePoints()
                 .filter(c -> !isAllowed(c, inArray))
-                .mapToObj(c -> String.format("U+%04X may not stand in it", c))
+                .mapToObj(c -> String.format("it contains U+%04X, which is not allowed", c))
                 .findFirst()
                 .orElse(null);
     }

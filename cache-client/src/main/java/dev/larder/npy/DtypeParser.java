@@ -115,7 +115,7 @@ final class DtypeParser {
     }
 
     private static LiteralFault unknown(Literal.Text text) {
-        return new LiteralFault(text.at(), "dtype " + PythonText.shown(text.value()) + " is none that numpy writes");
+        return new LiteralFault(text.at(), "dtype " + PythonText.shown(text.value()) + " is not one that numpy writes");
     }
 
     private Dtype structure(Literal.Sequence list) throws LiteralFault {

@@ -57,7 +57,7 @@ final class HeaderReader {
         if (!magic.equals(ByteBuffer.wrap(HeaderWriter.MAGIC))) {
             throw fault(
                     0,
-                    "it does not begin with \\x93NUMPY, so it is no .npy file",
+                    "it does not begin with \\x93NUMPY, so it is not a .npy file",
                     "replace the file with one that numpy.save wrote, or leave it out");
         }
         ByteBuffer version = fill(2, "the version");
@@ -124,7 +124,7 @@ final class HeaderReader {
                 case "shape" -> shape = once(shape, entry);
                 default ->
                     throw new LiteralFault(
-                            entry.key().at(), "only the keys 'descr', 'fortran_order' and 'shape' may stand here");
+                            entry.key().at(), "only the keys 'descr', 'fortran_order' and 'shape' are allowed here");
             }
         }
         Dtype dtype = new DtypeParser().parse(present(descr, "descr", mapping));

@@ -168,7 +168,7 @@ final class LiteralParser {
                         start, start < text.length() ? "not the beginning of a literal" : "the literal ends too early");
             default ->
                 throw new LiteralFault(
-                        start, "only strings, numbers, True and False may stand here, not " + PythonText.shown(word));
+                        start, "only strings, numbers, True and False are allowed here, not " + PythonText.shown(word));
         };
     }
 

@@ -4,6 +4,7 @@ import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.Remedy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -72,9 +73,9 @@ final class JnaInterProcess implements InterProcess {
             case "amd64", "x86_64" -> 202;
             case "aarch64" -> 98;
             default ->
-                throw Failure.of(ErrorCode.UNEXPECTED, "processes cannot wait for each other's memory here")
+                throw Failure.of(ErrorCode.UNEXPECTED, "waiting on shared memory is not supported here")
                         .with("arch", System.getProperty("os.arch"))
-                        .remedy("use a machine of amd64 or aarch64");
+                        .remedy("use an amd64 or aarch64 machine");
         };
     }
 
@@ -228,10 +229,10 @@ final class JnaInterProcess implements InterProcess {
             while (LibC.connect(descriptor, address, address.length) < 0) {
                 int errno = Native.getLastError();
                 if (errno == ENOENT || errno == ECONNREFUSED) {
-                    throw Failure.of(ErrorCode.NO_DAEMON, "nobody listens")
+                    throw Failure.of(ErrorCode.NO_DAEMON, "nothing listens there")
                             .with("socket", socket)
                             .with("errno", errno)
-                            .remedy("start a daemon with larder serve");
+                            .remedy(Remedy.START_DAEMON);
                 }
                 if (errno != EINTR) {
                     throw JnaPosix.failed("connect", errno)
@@ -292,7 +293,7 @@ final class JnaInterProcess implements InterProcess {
         while (LibC.sendmsg(connection, message.address, LibC.MSG_NOSIGNAL) < 0) {
             int errno = Native.getLastError();
             if (errno == EPIPE || errno == ECONNRESET || errno == EAGAIN) {
-                throw Failure.of(ErrorCode.NO_DAEMON, "the other side does not listen any more")
+                throw Failure.of(ErrorCode.NO_DAEMON, "the other side no longer listens")
                         .with("errno", errno)
                         .exception();
             }

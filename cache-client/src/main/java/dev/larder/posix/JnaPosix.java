@@ -198,7 +198,7 @@ final class JnaPosix implements Posix {
             throw failed("mmap")
                     .with("descriptor", descriptor)
                     .with("bytes", byteSize)
-                    .remedy("see vm.max_map_count and ulimit -v where there is memory left");
+                    .remedy("if memory is left, raise vm.max_map_count and ulimit -v");
         }
         return address;
     }

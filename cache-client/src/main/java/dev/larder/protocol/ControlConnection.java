@@ -3,6 +3,7 @@ package dev.larder.protocol;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.StoreLayout;
 import dev.larder.layout.StoreLocation;
 import dev.larder.time.Deadline;
@@ -92,7 +93,7 @@ final class ControlConnection implements AutoCloseable {
         try {
             while (frame.hasRemaining()) {
                 if (channel.write(frame) == 0) {
-                    await(SelectionKey.OP_WRITE, deadline, "the daemon took no request");
+                    await(SelectionKey.OP_WRITE, deadline, "the daemon accepted no request");
                 }
             }
         } catch (IOException broken) {
@@ -154,7 +155,7 @@ final class ControlConnection implements AutoCloseable {
     /** Returns the one answer of a kind. */
     <T> T only(List<T> answers, String kind) {
         if (answers.size() != 1) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "the daemon did not answer what was asked")
+            throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
                     .with("asked", kind)
                     .with("answers", answers.size())
                     .with("store", store)
@@ -244,11 +245,11 @@ final class ControlConnection implements AutoCloseable {
         if (cause != null) {
             failure.with("reason", cause.getMessage()).cause(cause);
         }
-        return failure.remedy("see whether it still runs: larder status");
+        return failure.remedy(Remedy.CHECK_DAEMON);
     }
 
     private LarderException unexpected(Response response) {
-        return Failure.of(ErrorCode.UNEXPECTED, "the daemon sent what was not asked for")
+        return Failure.of(ErrorCode.UNEXPECTED, "the daemon sent an unexpected message")
                 .with("message", response.getClass().getSimpleName())
                 .with("store", store)
                 .remedy("restart the daemon: its version may differ from the client's");
@@ -293,7 +294,7 @@ final class ControlConnection implements AutoCloseable {
         }
         Path socket = new StoreLayout(store).socket();
         if (Files.exists(socket) && !Files.isWritable(socket)) {
-            return Failure.of(ErrorCode.REFUSED, "this user may not ask the daemon of the store")
+            return Failure.of(ErrorCode.REFUSED, "this user may not use the daemon of the store")
                     .with("store", store)
                     .with("reason", cause.getMessage())
                     .cause(cause)
@@ -303,8 +304,8 @@ final class ControlConnection implements AutoCloseable {
                 .with("store", store)
                 .with("reason", cause.getMessage())
                 .cause(cause)
-                .remedy("start one: larder serve"
-                        + (Files.exists(socket) ? "; larder gc removes what a killed one left" : ""));
+                .remedy(Remedy.START_DAEMON
+                        + (Files.exists(socket) ? "; larder gc removes what a killed daemon left" : ""));
     }
 
     private static LarderException interrupted(Path store) {

@@ -36,7 +36,7 @@ final class MessageWriter {
             throw Failure.of(ErrorCode.USAGE, "message is too long")
                     .with("bytes", length)
                     .with("limit", maxLength)
-                    .remedy("ask for less at once");
+                    .remedy("request less at once");
         }
         buffer.putInt(0, length, ByteOrder.LITTLE_ENDIAN);
         return ByteBuffer.wrap(buffer.byteArray(), 0, end);

@@ -29,8 +29,7 @@ public final class Protocol {
 
     /** Says what to do where daemon and client are of different protocols: {@code larder stop} is refused then as everything is. */
     public static String useOneRelease(long daemonPid) {
-        return "use the same release of Larder on both sides; kill " + daemonPid
-                + " ends this daemon as larder stop would";
+        return "use the same Larder release as the daemon; to stop this daemon: kill " + daemonPid;
     }
 
     /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */

@@ -23,11 +23,11 @@ final class SilentDaemon {
     static String remedy(Path store) {
         OptionalLong pid = pid(new StoreLayout(store).lock());
         if (pid.isEmpty()) {
-            return "the daemon may be stopped or overloaded: look at its process";
+            return "check the daemon's process: it may be stopped or overloaded";
         }
         return isStopped(pid.getAsLong())
-                ? "the daemon was stopped by a signal: kill -CONT " + pid.getAsLong() + " wakes it"
-                : "the daemon may be overloaded: look at its process with top -p " + pid.getAsLong();
+                ? "the daemon was stopped by a signal; to resume it: kill -CONT " + pid.getAsLong()
+                : "the daemon may be overloaded; to look at its process: top -p " + pid.getAsLong();
     }
 
     private static OptionalLong pid(Path lock) {

@@ -134,7 +134,7 @@ class LarderTest {
     void anAbsentStoreIsRefusedWithTheWayToStartOne() {
         Path absent = fixture.store().resolve("absent");
 
-        assertFails(() -> Larder.connect(absent), ErrorCode.NO_DAEMON, "store=" + absent + "; start a daemon");
+        assertFails(() -> Larder.connect(absent), ErrorCode.NO_DAEMON, "store=" + absent + "; start one: larder serve");
         assertFails(() -> Larder.connect(absent, Duration.ofMillis(20)), ErrorCode.DEADLINE, "larder serve");
     }
 
@@ -328,8 +328,7 @@ class LarderTest {
         bytes.putInt(IndexDescriptor.FORMAT_VERSION_OFFSET, 2);
         Files.write(index(), bytes.array());
 
-        assertFails(
-                () -> larder.dataset("one"), ErrorCode.REFUSED, "found=2 expected=1; use the client and the daemon");
+        assertFails(() -> larder.dataset("one"), ErrorCode.REFUSED, "found=2 expected=1; use the same Larder release");
     }
 
     private static void assertFails(ThrowingCallable call, ErrorCode code, String message) {

@@ -100,7 +100,7 @@ class ControlClientTest {
             assertThat(failure)
                     .hasMessageContaining("daemonProtocol=9.1")
                     .hasMessageContaining("clientProtocol=1.1")
-                    .hasMessageContaining("kill 42 ends this daemon");
+                    .hasMessageContaining("to stop this daemon: kill 42");
             assertThat(daemon.received()).hasSize(1);
         }
     }
@@ -112,7 +112,7 @@ class ControlClientTest {
                     failureOf(() -> ControlClient.at(store).patientFor(SHORT).evict("x"));
 
             assertThat(failure.code()).isEqualTo(ErrorCode.DEADLINE);
-            assertThat(failure).hasMessageContaining("no sign of life");
+            assertThat(failure).hasMessageContaining("daemon sent nothing");
             assertThat(daemon.received()).hasSize(2);
         }
     }

@@ -1,0 +1,26 @@
+package dev.larder.error;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** The wording of advice that several messages give. */
+public final class Remedy {
+    /** For a store without a daemon. */
+    public static final String START_DAEMON = "start one: larder serve";
+
+    /** For a daemon that may have ended while it was asked. */
+    public static final String CHECK_DAEMON = "check whether the daemon still runs: larder status";
+
+    private Remedy() {}
+
+    /** For files of a dataset that are damaged or missing. */
+    public static String reload(String dataset) {
+        return "larder reload " + dataset;
+    }
+
+    /** For files in the folder of a version, which lies in the folder of its dataset. */
+    public static String reload(@Nullable Path version) {
+        Path dataset = version == null ? null : version.getParent();
+        return reload(dataset == null ? "DATASET" : String.valueOf(dataset.getFileName()));
+    }
+}
