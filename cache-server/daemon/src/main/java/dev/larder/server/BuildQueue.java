@@ -3,6 +3,7 @@ package dev.larder.server;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.Names;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
@@ -152,7 +153,7 @@ final class BuildQueue {
                     work.execute(this::tryTake);
                 } catch (RejectedExecutionException e) {
                     expireBecause(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                            .remedy("start it again with larder serve"));
+                            .remedy(Remedy.START_DAEMON));
                 }
             });
             unfollow = () -> {
@@ -178,10 +179,10 @@ final class BuildQueue {
         }
 
         void expire() {
-            expireBecause(Failure.of(ErrorCode.DEADLINE, "somebody else is still building the dataset")
+            expireBecause(Failure.of(ErrorCode.DEADLINE, "another process is still building the dataset")
                     .with("dataset", request.name())
                     .with("timeoutMs", request.timeout().toMillis())
-                    .remedy("wait longer with --timeout, or see larder ls --all"));
+                    .remedy("wait longer with --timeout, or check larder ls --all"));
         }
 
         private void expireBecause(LarderException reason) {

@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.Remedy;
 import dev.larder.layout.Names;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
@@ -102,7 +103,7 @@ final class PendingWaits {
     }
 
     private void awaitUnknown(Wait wait, Duration timeout) {
-        wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "nobody loads it yet"));
+        wait.reply.progress(Progress.of(Phase.WAITING, wait.name, "no load of it has begun"));
         Runnable noExpiry = expireAfter(timeout, wait);
         add(wait);
         wait.reply.onEnd(() -> forget(wait));
@@ -180,8 +181,8 @@ final class PendingWaits {
         List<Wait> all = unknown.values().stream().flatMap(Set::stream).toList();
         unknown.clear();
         for (Wait wait : all) {
-            wait.reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                    .remedy("start it again with larder serve"));
+            wait.reply.problem(
+                    Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON));
         }
     }
 
@@ -191,7 +192,7 @@ final class PendingWaits {
                 () -> wait.reply.problem(Failure.of(ErrorCode.DEADLINE, "dataset did not become resident in time")
                         .with("name", wait.name)
                         .with("timeoutMs", timeout.toMillis())
-                        .remedy("wait longer with --timeout, or see larder ls --all")),
+                        .remedy("wait longer with --timeout, or check larder ls --all")),
                 timeout.toMillis(),
                 TimeUnit.MILLISECONDS);
         Runnable noExpiry = () -> expiry.cancel(false);

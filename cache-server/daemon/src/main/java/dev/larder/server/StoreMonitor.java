@@ -136,8 +136,8 @@ final class StoreMonitor {
     }
 
     private static LarderException removed(Path path) {
-        return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by somebody else")
+        return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by another process")
                 .with("path", path)
-                .remedy("it was made anew; find out what cleans it up: larder doctor");
+                .remedy("it was recreated; to find out what cleans it up: larder doctor");
     }
 }

@@ -3,6 +3,7 @@ package dev.larder.server;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress;
@@ -81,8 +82,8 @@ final class Verification {
             throw Failure.of(ErrorCode.CHECKSUM, "arrays are damaged")
                     .with("count", damaged.size())
                     .with("arrays", damaged.subList(0, Math.min(MOST_NAMED, damaged.size())))
-                    .remedy("larder reload loads a dataset again; where nobody changed the files of the store, test the"
-                            + " machine's memory");
+                    .remedy("load it again with larder reload; if no process changed the files of the store, test"
+                            + " the machine's memory");
         }
         return Done.of(verified, bytesDone, "");
     }
@@ -145,7 +146,7 @@ final class Verification {
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)
-                    .remedy("load it anew");
+                    .remedy(Remedy.reload(target.version.dataset()));
         }
         return (int) crc.getValue();
     }

@@ -210,7 +210,7 @@ class InPlaceTest {
         served.load("copied", file);
         Path segment = Path.of(served.control().info("copied").get(0).path());
 
-        assertFails(() -> load(segment), ErrorCode.BAD_INPUT, "lies in the store itself");
+        assertFails(() -> load(segment), ErrorCode.BAD_INPUT, "it is in the store itself");
     }
 
     @Test

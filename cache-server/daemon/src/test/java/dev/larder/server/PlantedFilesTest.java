@@ -117,7 +117,7 @@ class PlantedFilesTest {
         try (Larder larder = Larder.connect(served.root())) {
             assertThatThrownBy(() -> larder.dataset("ints").close())
                     .isInstanceOf(LarderException.class)
-                    .hasMessageContaining("what should be a lease is something else");
+                    .hasMessageContaining("the lease is not a regular file");
         }
     }
 

@@ -91,7 +91,7 @@ class ReloadTest {
         Done again = load();
 
         assertThat(again.files()).isZero();
-        assertThat(again.message()).contains("d is unchanged: version=1 digest=", "look as they did");
+        assertThat(again.message()).contains("d is unchanged: version=1 digest=", "look unchanged");
         assertThat(version()).isEqualTo(1);
     }
 
@@ -134,7 +134,7 @@ class ReloadTest {
         writeByte(a, BETWEEN_SAMPLES);
         Files.setLastModifiedTime(a, LONG_AGO);
 
-        assertThat(load().message()).contains("version=1", "look as they did");
+        assertThat(load().message()).contains("version=1", "look unchanged");
         assertThat(load(LoadOptions.none().withStrict(true)).message()).contains("version=2");
     }
 
@@ -177,14 +177,14 @@ class ReloadTest {
         daemon.stop(true);
         daemon = served.start();
 
-        assertThat(load().message()).contains("d is unchanged: version=1", "look as they did");
+        assertThat(load().message()).contains("d is unchanged: version=1", "look unchanged");
     }
 
     @Test
     void aReloadReadsEverythingAndKeepsTheVersionOfTheSame() {
         Done done = served.control().reload("d", progress -> {});
 
-        assertThat(done.message()).contains("version=1", "were read again and hold the same");
+        assertThat(done.message()).contains("version=1", "were read again and are unchanged");
     }
 
     @Test
@@ -228,7 +228,7 @@ class ReloadTest {
         assertFails(
                 () -> served.control().verifyAgainstSources("d", progress -> {}),
                 ErrorCode.BAD_INPUT,
-                "d/a is in no source any more");
+                "d/a is no longer in any source");
     }
 
     @Test

@@ -174,7 +174,7 @@ class ResidencyTest {
 
         assertThat(served.load("c", source("c", 8)).message())
                 .isEqualTo("evicted to make room: datasets=a,b bytes=" + 8 * MIB
-                        + "; each is loaded again when it is asked for: larder pin keeps it");
+                        + "; each is loaded again on request; to keep one: larder pin NAME");
     }
 
     @Test
@@ -314,7 +314,7 @@ class ResidencyTest {
         LoadRequest inPlace = new LoadRequest(
                 ServedStore.request("b", packed).sources(), LoadOptions.none().withInPlace(true), 0);
 
-        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("of no known kind");
+        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("has no known suffix");
         assertThatThrownBy(() -> register(inPlace)).hasMessageContaining("cannot be mapped in place");
         assertThat(states()).isEmpty();
     }

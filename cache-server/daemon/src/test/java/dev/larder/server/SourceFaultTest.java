@@ -100,7 +100,7 @@ class SourceFaultTest {
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor(60, TimeUnit.SECONDS))
                 .isTrue();
 
-        assertRefused(pipe, "no regular file");
+        assertRefused(pipe, "a regular file");
         assertRefused(sources, "pipe.npy");
     }
 

@@ -3,6 +3,7 @@ package dev.larder.server.control;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.protocol.FrameBudget;
 import dev.larder.protocol.Problem;
 import dev.larder.protocol.ResponseCodec;
@@ -296,7 +297,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         stopListening();
         LarderException stopped = Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
                 .with("socket", settings.socket())
-                .remedy("start it again: larder serve");
+                .remedy(Remedy.START_DAEMON);
         for (Connection connection : connections) {
             if (connection.stage() == Connection.Stage.WORKING && !connection.isAnswered()) {
                 connection.endWith(Problem.of(stopped));

@@ -76,7 +76,7 @@ final class Dispatcher {
             counters.increment(Counter.REQUESTS);
             handle(connection, request);
         } else {
-            throw Failure.of(ErrorCode.BAD_INPUT, "message out of turn")
+            throw Failure.of(ErrorCode.BAD_INPUT, "message out of order")
                     .with("message", request.getClass().getSimpleName())
                     .with("stage", connection.stage())
                     .remedy("send Hello, then one request, on each connection");

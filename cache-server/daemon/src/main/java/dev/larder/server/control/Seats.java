@@ -34,7 +34,7 @@ final class Seats {
                     .with("user", peer.user())
                     .with("own", own)
                     .with("all", takenInAll)
-                    .remedy("try again when some of the waiting clients have ended");
+                    .remedy("try again when some of the waiting clients have finished");
         }
         taken.put(peer.uid(), own + 1);
         count(peer, 1);

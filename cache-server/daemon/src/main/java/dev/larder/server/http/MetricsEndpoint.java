@@ -130,9 +130,9 @@ public final class MetricsEndpoint implements AutoCloseable {
                 tell(exchange);
             }
         } catch (IOException | UncheckedIOException clientIsGone) {
-            LOG.debug("a reader of metrics left: {}", clientIsGone.getMessage());
+            LOG.debug("a client of the metrics endpoint left: {}", clientIsGone.getMessage());
         } catch (RuntimeException e) {
-            LOG.warn("cannot tell metrics: {}", e.getMessage());
+            LOG.warn("cannot send metrics: {}", e.getMessage());
         }
     }
 

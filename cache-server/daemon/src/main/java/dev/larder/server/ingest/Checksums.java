@@ -67,13 +67,13 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
             throw Failure.of(ErrorCode.BAD_INPUT, "source ends early")
                     .with("file", file)
                     .with("missingBytes", missing)
-                    .remedy("it was truncated, or changed while it was read");
+                    .remedy("check whether the file is being written: it was truncated or changed while it was read");
         }
     }
 
     private void requireWanted(Object file) {
         if (!isWanted.getAsBoolean()) {
-            throw new CancellationException("nobody wants the checksum any more: file=" + file);
+            throw new CancellationException("the checksum is no longer needed: file=" + file);
         }
     }
 

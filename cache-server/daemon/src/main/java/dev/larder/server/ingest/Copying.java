@@ -195,10 +195,11 @@ final class Copying implements AutoCloseable {
     }
 
     private static RuntimeException died(Throwable reason) {
-        return Failure.of(ErrorCode.UNEXPECTED, "a thread that copies has died")
+        return Failure.of(ErrorCode.UNEXPECTED, "a copying thread died")
                 .with("reason", reason)
                 .cause(reason)
-                .remedy("see the daemon's log; where it says OutOfMemoryError, give the daemon a larger heap");
+                .remedy("check the daemon's log; if it says OutOfMemoryError, restart with a larger heap:"
+                        + " LARDER_DAEMON_HEAP=SIZE");
     }
 
     private void endThreads() {
@@ -206,7 +207,7 @@ final class Copying implements AutoCloseable {
         threads.forEach(Thread::interrupt);
         try {
             if (!threads.isEmpty() && !quiet.await(COPY_END_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("a copy does not end; its source hangs: waitedSeconds={}", COPY_END_SECONDS);
+                LOG.warn("a copy does not end, as its source hangs: waitedSeconds={}", COPY_END_SECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

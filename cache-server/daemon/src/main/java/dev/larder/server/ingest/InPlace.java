@@ -40,14 +40,14 @@ final class InPlace {
     private static String objection(SourceArray array, Path storeRoot) {
         List<FileRegion> regions = array.data().regions();
         if (regions.isEmpty()) {
-            return "its data is packed, or has to be computed";
+            return "its data is compressed, or has to be computed";
         } else if (regions.size() > 1) {
-            return "its data lies in " + regions.size() + " pieces";
+            return "its data is in " + regions.size() + " pieces";
         } else if (regions.get(0).offset() + array.byteSize() == 0) {
             return "it is empty";
         }
         return realPath(regions.get(0).file()).startsWith(realPath(storeRoot))
-                ? "it lies in the store itself, which removes its files"
+                ? "it is in the store itself, which removes its files"
                 : "";
     }
 

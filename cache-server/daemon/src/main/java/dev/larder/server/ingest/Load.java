@@ -351,7 +351,7 @@ public final class Load implements Ingest {
         Set<String> names = new HashSet<>();
         for (SourceArray array : arrays) {
             if (!names.add(array.name().toString())) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "two sources of one name")
+                throw Failure.of(ErrorCode.BAD_INPUT, "two sources have the same name")
                         .with("array", array.name())
                         .with("file", array.file())
                         .remedy("load them under different names");
@@ -397,7 +397,7 @@ public final class Load implements Ingest {
             PublishedVersion replaced = previous.get(version.dataset());
             if (replaced != null) {
                 notes.add(version.dataset()
-                        + (replaced.digest().equals(version.digest()) ? " was loaded anew" : " has changed")
+                        + (replaced.digest().equals(version.digest()) ? " was loaded again" : " has changed")
                         + ": version=" + version.version() + " replaces=" + replaced.version()
                         + "; readers of the old one keep it");
             }

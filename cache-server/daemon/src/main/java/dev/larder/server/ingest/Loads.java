@@ -2,6 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.error.Remedy;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Request;
 import dev.larder.server.residency.Residency;
@@ -133,7 +134,7 @@ public final class Loads {
         if (!open) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
                     .with("datasets", datasets)
-                    .remedy("start it again with larder serve");
+                    .remedy(Remedy.START_DAEMON);
         }
     }
 
@@ -142,11 +143,13 @@ public final class Loads {
         for (String dataset : load.datasets()) {
             Ingest other = running.get(dataset);
             if (other instanceof Load ending && ending.isCancelled()) {
-                throw Failure.of(ErrorCode.REFUSED, "a load of the dataset that was cancelled is still ending")
+                throw Failure.of(ErrorCode.REFUSED, "a cancelled load of the dataset is still ending")
                         .with("dataset", dataset)
                         .remedy("try again in a moment");
             } else if (other != null) {
-                throw Failure.of(ErrorCode.REFUSED, "dataset is being loaded already, from elsewhere or in another way")
+                throw Failure.of(
+                                ErrorCode.REFUSED,
+                                "dataset is already being loaded, from another path or with other options")
                         .with("dataset", dataset)
                         .remedy("wait for it with larder wait " + dataset);
             }

@@ -78,7 +78,7 @@ final class MemberFiles {
         if (!open || sealed) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such build, or it is being published")
                     .with("dataset", folder.dataset())
-                    .remedy("ask to build it again");
+                    .remedy("request the build again");
         }
     }
 
@@ -99,10 +99,10 @@ final class MemberFiles {
                 sum = Math.addExact(sum, storedBytes(file.byteSize()));
             }
         } catch (ArithmeticException e) {
-            throw Failure.of(ErrorCode.NO_SPACE, "no store is as large as these files together")
+            throw Failure.of(ErrorCode.NO_SPACE, "the sum of the files exceeds any store")
                     .with("dataset", folder.dataset())
                     .cause(e)
-                    .remedy("announce what is to be written");
+                    .remedy("announce the length of each file before you write it");
         }
         return sum - promisedBytes;
     }
@@ -174,7 +174,7 @@ final class MemberFiles {
                     .with("announced", announced)
                     .with("found", found.byteSize())
                     .with("stored", found.storedBytes())
-                    .remedy("announce what is to be written");
+                    .remedy("announce the length of each file before you write it");
         }
     }
 

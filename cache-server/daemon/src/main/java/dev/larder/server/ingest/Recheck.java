@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.protocol.Done;
 import dev.larder.protocol.Progress.Phase;
@@ -136,7 +137,7 @@ public final class Recheck implements Ingest {
     private LarderException cancellation() {
         return Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
                 .with("dataset", version.dataset())
-                .remedy("start it again with larder serve");
+                .remedy(Remedy.START_DAEMON);
     }
 
     private void compare() {
@@ -156,7 +157,7 @@ public final class Recheck implements Ingest {
         } catch (NoSuchFileException e) {
             found = 0;
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot look at a file")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot read a file")
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)
@@ -173,7 +174,7 @@ public final class Recheck implements Ingest {
 
     private void requireSame(ArrayEntry array, int found) {
         if (found != array.crc32c()) {
-            throw Failure.of(ErrorCode.CHECKSUM, "array does not have its checksum")
+            throw Failure.of(ErrorCode.CHECKSUM, "array does not match its checksum")
                     .with("array", version.dataset() + "/" + array.name())
                     .with("crc32c", String.format("%08x", found))
                     .with("expected", array.crc32cHex())
@@ -195,8 +196,8 @@ public final class Recheck implements Ingest {
         return failure.cause(reason)
                 .remedy(
                         version.isSourced()
-                                ? "it is loaded again when it is asked for; test the disk"
-                                : "compute it again, or copy what is whole from " + Store.asideOf(version)
+                                ? "it is loaded again on request; test the disk"
+                                : "compute it again, or copy undamaged arrays from " + Store.asideOf(version)
                                         + "; test the disk");
     }
 }

@@ -51,7 +51,7 @@ final class Reuse {
         PublishedVersion version = found.get();
         boolean isIdentical = isIdentical(candidate, version);
         if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
-            return Optional.of(words(version, "its sources look as they did"));
+            return Optional.of(words(version, "its sources look unchanged"));
         } else if (!looksAlike(candidate, version) || (version.isInPlace() && !isIdentical)) {
             return Optional.empty(); // readers of files in place go by what these looked like
         }
@@ -143,7 +143,7 @@ final class Reuse {
                 || !candidate.provenance().origins().equals(version.origins())) {
             residency.recordSources(version, candidate.provenance());
         }
-        return words(version, "its sources were read again and hold the same");
+        return words(version, "its sources were read again and are unchanged");
     }
 
     private static String words(PublishedVersion version, String why) {

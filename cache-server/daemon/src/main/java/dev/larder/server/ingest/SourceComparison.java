@@ -76,12 +76,12 @@ public final class SourceComparison {
         progress.begin(Phase.VERIFYING, bytes, pairs.size());
         Parallel.forEach(pairs, workers, this::compare);
         if (!different.isEmpty()) {
-            throw failure(ErrorCode.CHECKSUM, "sources differ from what was loaded", different)
+            throw failure(ErrorCode.CHECKSUM, "sources differ from the loaded data", different)
                     .with("missing", missing.size())
-                    .remedy("larder reload loads what they hold now");
+                    .remedy("load them as they are now: larder reload DATASET");
         } else if (!missing.isEmpty()) {
             throw failure(ErrorCode.BAD_INPUT, "sources are missing", missing)
-                    .remedy("the loaded arrays are whole; bring the files back before they have to be loaded again");
+                    .remedy("the loaded arrays are intact; restore the files before they have to be loaded again");
         }
         return Done.of(pairs.size(), bytes, "");
     }
@@ -121,7 +121,7 @@ public final class SourceComparison {
         }
         absent.stream()
                 .filter(this::isWanted)
-                .forEach(name -> missing.add(version.dataset() + "/" + name + " is in no source any more"));
+                .forEach(name -> missing.add(version.dataset() + "/" + name + " is no longer in any source"));
     }
 
     private boolean isWanted(String name) {

@@ -301,10 +301,10 @@ public final class Upload implements Ingest {
     }
 
     private RuntimeException given(Throwable cause) {
-        return Failure.of(ErrorCode.INTERRUPTED, "build was given up")
+        return Failure.of(ErrorCode.INTERRUPTED, "build was abandoned")
                 .with("dataset", dataset)
                 .cause(cause)
-                .remedy("the next who asks for it builds it");
+                .remedy("the next client that asks for it builds it");
     }
 
     private void end(@Nullable Done done, @Nullable Throwable failure) {
@@ -316,7 +316,7 @@ public final class Upload implements Ingest {
                 closing.close();
             }
         } catch (RuntimeException | Error e) { // or nobody could ever build the dataset again
-            LOG.warn("what was written for a build is not all removed: {}", e.getMessage());
+            LOG.warn("files of a build were not all removed: {}", e.getMessage());
             reason = reason == null ? e : reason;
         }
         if (done != null) {

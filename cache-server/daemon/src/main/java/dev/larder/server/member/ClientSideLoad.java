@@ -95,7 +95,7 @@ public final class ClientSideLoad {
                     .with("user", StoreLocation.userName())
                     .with("owner", owner.user())
                     .remedy(
-                            "leave it out: what you load is copied into the store by yourself, and has no source there");
+                            "remove it: what you load is copied into the store by your own process, without a source there");
         }
     }
 
@@ -144,7 +144,7 @@ public final class ClientSideLoad {
         for (SourceArray array : found) {
             SourceArray other = names.putIfAbsent(array.name().toString(), array);
             if (other != null) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "two sources of one name")
+                throw Failure.of(ErrorCode.BAD_INPUT, "two sources have the same name")
                         .with("array", array.name())
                         .with("files", List.of(other.file(), array.file()))
                         .remedy("load them under different names");

@@ -82,7 +82,7 @@ final class Admission {
         for (int pauses = 0; !tryGrow(reservation, moreBytes, pauses); pauses++) {
             pause(); // others may be decided on meanwhile
             if (!isWanted.getAsBoolean()) {
-                throw new CancellationException("nobody waits any more for a load that waited for room");
+                throw new CancellationException("no client waits any more for a load that waited for room");
             }
         }
     }
@@ -168,7 +168,7 @@ final class Admission {
 
     private LarderException notEnough(long neededBytes, Survey survey) {
         String remedy = neededBytes > store.capacityBytes()
-                ? "it is more than the store may ever hold: raise --capacity"
+                ? "it is larger than the capacity: raise --capacity"
                 : "evict or unpin datasets, end their readers, raise --capacity";
         return Failure.of(ErrorCode.NO_SPACE, "not enough space")
                 .with("needed", neededBytes)

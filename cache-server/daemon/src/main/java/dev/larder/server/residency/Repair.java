@@ -39,7 +39,7 @@ final class Repair {
     private void restoreManifest(PublishedVersion version) {
         try {
             store.rewriteManifest(version);
-            LOG.warn("a manifest was lost, and is made anew: folder={}", version.folder());
+            LOG.warn("a manifest was lost and is recreated: folder={}", version.folder());
         } catch (LarderException e) { // the next look tries again
             LOG.warn("a manifest is lost: {}", e.getMessage());
         }
@@ -50,7 +50,7 @@ final class Repair {
         try {
             if (store.restoreCurrent(version, () -> residency.isStaying(version))) {
                 LOG.warn(
-                        "a link to the newest version was lost, and is made anew: dataset={} version={}",
+                        "a link to the newest version was lost and is recreated: dataset={} version={}",
                         version.dataset(),
                         version.version());
             }
@@ -78,7 +78,7 @@ final class Repair {
         try {
             store.writeRegistration(registration);
         } catch (LarderException e) {
-            LOG.warn("what a dataset can be loaded from is known only until the next start: {}", e.getMessage());
+            LOG.warn("the sources of a dataset are known only until the next start: {}", e.getMessage());
         }
     }
 }

@@ -145,7 +145,7 @@ public final class Residency {
                 store.pin(retiring, false);
             }
         } catch (LarderException e) { // what was published stays so
-            LOG.warn("a version may not be pinned as the one before it was: {}", e.getMessage());
+            LOG.warn("a version may have lost the pin of the version before it: {}", e.getMessage());
         }
     }
 
@@ -180,7 +180,8 @@ public final class Residency {
         if (find(dataset).isPresent()) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is resident already")
                     .with("dataset", dataset)
-                    .remedy("load it from elsewhere with larder load, or larder evict --forget " + dataset + " first");
+                    .remedy("load it from another path with larder load, or run larder evict --forget " + dataset
+                            + " first");
         }
     }
 

@@ -32,7 +32,7 @@ public final class Exclusion {
                     .with("exclude", pattern)
                     .with("reason", e.getDescription())
                     .cause(e)
-                    .remedy("give --exclude a pattern as of a shell, as in --exclude '*.tmp'");
+                    .remedy("give --exclude a shell pattern, as in --exclude '*.tmp'");
         }
     }
 

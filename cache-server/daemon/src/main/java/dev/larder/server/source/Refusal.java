@@ -22,6 +22,8 @@ public final class Refusal {
 
     private static final int FIRST_LISTED = 10;
 
+    private static final String REPAIR = "repair, replace or remove the file";
+
     private Refusal() {}
 
     public static LarderException of(Path file, long offset, String reason) {
@@ -55,7 +57,7 @@ public final class Refusal {
         String reason = what + reason(file, cause);
         return (isWithin ? start(file, offset, reason) : start(file, reason))
                 .cause(cause)
-                .remedy("check that the file is there and readable");
+                .remedy(isDamage(cause) ? REPAIR : "check that the file is there and readable");
     }
 
     /** Says what is wrong with a line of a text file. */
@@ -111,9 +113,13 @@ public final class Refusal {
                 .with("reason", reason);
     }
 
+    private static boolean isDamage(IOException cause) {
+        return cause instanceof EOFException || cause instanceof ZipException;
+    }
+
     private static String reason(Path file, IOException cause) {
         if (cause instanceof NoSuchFileException) {
-            return Files.isSymbolicLink(file) ? "it is a link that leads nowhere" : "it does not exist";
+            return Files.isSymbolicLink(file) ? "it is a dangling link" : "it does not exist";
         } else if (cause instanceof AccessDeniedException) {
             return "permission denied";
         } else if (cause instanceof FileSystemLoopException) {

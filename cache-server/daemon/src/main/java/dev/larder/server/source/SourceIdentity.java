@@ -72,8 +72,8 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
     private static LarderException irregular(Path file, boolean isFolder) {
         return Refusal.unfit(
                 file,
-                isFolder ? "it is a folder" : "it is no regular file but a pipe, device or socket",
-                "name regular files, or take it out of the folder");
+                isFolder ? "it is a folder" : "it is a pipe, device or socket, not a regular file",
+                "name regular files, or remove it from the folder");
     }
 
     private static long number(@Nullable Object attribute) {

@@ -43,7 +43,7 @@ public final class SourceReader implements AutoCloseable {
                 throw e; // such as too many open files: ours, not the file's
             }
             String reason = e.code() == ErrorCode.NOT_FOUND
-                    ? "it is gone since it was checked"
+                    ? "it was removed after it was checked"
                     : String.valueOf(e.getMessage());
             throw Refusal.of(seen.file(), 0, reason);
         }

@@ -39,7 +39,7 @@ public final class WantedType {
             if (!shape.isEmpty()) {
                 throw Failure.of(ErrorCode.USAGE, "--shape without --dtype")
                         .with("shape", Names.printable(shape))
-                        .remedy("say what the bytes are, as in --dtype uint8");
+                        .remedy("name the element type, as in --dtype uint8");
             }
             return;
         }

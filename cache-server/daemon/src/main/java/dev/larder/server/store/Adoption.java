@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.SegmentFile;
@@ -107,7 +108,7 @@ final class Adoption {
                     Failure.of(ErrorCode.CHECKSUM, "the machine stopped before the store was synced")
                             .with("store", layout.root())
                             .with("versionsToLoadAgain", distrusted)
-                            .remedy("they are loaded again when they are asked for; larder stop --keep syncs a store"));
+                            .remedy("they are loaded again on request; larder stop --keep syncs a store"));
         }
         if (!setAside.isEmpty()) {
             onDamaged.accept(
@@ -115,7 +116,7 @@ final class Adoption {
                     Failure.of(ErrorCode.CHECKSUM, "computed data was set aside")
                             .with("count", setAside.size())
                             .with("folders", setAside.subList(0, Math.min(MOST_NAMED, setAside.size())))
-                            .remedy("copy the .npy files that are whole from there, or compute the data again"));
+                            .remedy("copy the undamaged .npy files from there, or compute the data again"));
         }
     }
 
@@ -421,7 +422,7 @@ final class Adoption {
             throw damaged(folder, "array cannot be read: " + array.name(), e);
         }
         if ((int) crc.getValue() != array.crc32c() && goesOn.getAsBoolean()) {
-            throw damaged(folder, "array does not have its checksum: " + array.name(), null);
+            throw damaged(folder, "array does not match its checksum: " + array.name(), null);
         }
     }
 
@@ -429,14 +430,14 @@ final class Adoption {
         try {
             Manifest.requireOwn(file);
         } catch (IOException e) {
-            throw damaged(folder, "file is missing, or somebody else's: " + file.getFileName(), e);
+            throw damaged(folder, "file is missing, or belongs to another user: " + file.getFileName(), e);
         }
     }
 
     private static void requireNumber(Path folder, IndexReader index) {
         if (!plainName(fileName(folder)).equals(Long.toString(index.version()))
                 || !Files.exists(folder.resolve(StoreLayout.LEASE))) {
-            throw damaged(folder, "index and folder do not fit", null);
+            throw damaged(folder, "index and folder do not match", null);
         }
     }
 
@@ -516,7 +517,7 @@ final class Adoption {
         Failure failure = Failure.of(ErrorCode.CHECKSUM, "version is damaged")
                 .with("folder", folder)
                 .with("reason", reason);
-        return (cause == null ? failure : failure.cause(cause)).remedy("load the dataset anew");
+        return (cause == null ? failure : failure.cause(cause)).remedy(Remedy.reload(folder));
     }
 
     private static String fileName(Path path) {

@@ -125,7 +125,7 @@ public final class IncomingSegment implements AutoCloseable {
                 .with("free", freeBytes(path))
                 .with("reason", cause.getMessage())
                 .cause(cause)
-                .remedy("something else took its space; evict datasets, or use a larger mount");
+                .remedy("something else used the space; evict datasets, or use a larger mount");
     }
 
     private static long freeBytes(Path path) {

@@ -117,7 +117,7 @@ public final class IncomingVersion implements AutoCloseable {
             }
             Modes.makeFileForMember(path);
         } catch (FileAlreadyExistsException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays of one name")
+            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays have the same name")
                     .with("dataset", dataset)
                     .with("file", file)
                     .cause(e)
@@ -331,7 +331,7 @@ public final class IncomingVersion implements AutoCloseable {
                         .with("folder", folder)
                         .with("reason", e)
                         .cause(e)
-                        .remedy("it goes with the next start of the daemon");
+                        .remedy("the next start of the daemon removes it");
             }
         }
     }

@@ -75,7 +75,7 @@ final class Intent {
                 && !Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             Publication.makeFolder(layout.dataset(move.dataset));
             Files.move(move.from, target, StandardCopyOption.ATOMIC_MOVE);
-            LOG.info("finished a publication that was cut short: dataset={} version={}", move.dataset, move.version);
+            LOG.info("finished an interrupted publication: dataset={} version={}", move.dataset, move.version);
         }
     }
 }

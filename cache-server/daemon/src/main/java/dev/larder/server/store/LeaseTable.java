@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.IndexReader;
 import dev.larder.layout.SegmentFile;
 import dev.larder.layout.StoreLayout;
@@ -103,7 +104,7 @@ public final class LeaseTable {
         if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
                     .with("store", layout.root())
-                    .remedy("start one with larder serve, or name another store with --store");
+                    .remedy(Remedy.START_DAEMON + ", or name another store with --store");
         }
         StoreLocation.requireTrustedOwner(layout.root());
     }

@@ -6,6 +6,7 @@ import com.google.gson.stream.JsonWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.ArrayEntry;
 import dev.larder.layout.ColumnPart;
 import dev.larder.layout.StoreLayout;
@@ -91,7 +92,7 @@ final class Manifest {
             requireComplete(provenance);
             return provenance;
         } catch (IOException | RuntimeException e) {
-            throw damaged("manifest is damaged", file, e);
+            throw damaged("manifest is damaged", file, Remedy.reload(file.getParent()), e);
         }
     }
 
@@ -100,7 +101,7 @@ final class Manifest {
         Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
         boolean isOwn = Integer.valueOf(Posix.system().userId()).equals(found.get("uid"));
         if (!isOwn || !Boolean.TRUE.equals(found.get("isRegularFile"))) {
-            throw new IOException("somebody else put it there");
+            throw new IOException("it is not the daemon's own file");
         }
     }
 
@@ -109,12 +110,12 @@ final class Manifest {
         provenance.sources().forEach(source -> Objects.requireNonNull(source.sample()));
     }
 
-    private static LarderException damaged(String what, Path file, Exception cause) {
+    private static LarderException damaged(String what, Path file, String remedy, Exception cause) {
         return Failure.of(ErrorCode.CHECKSUM, what)
                 .with("file", file)
                 .with("reason", cause.getClass().getSimpleName())
                 .cause(cause)
-                .remedy("load the dataset anew");
+                .remedy(remedy);
     }
 
     /** Writes a manifest of no version, as {@link #readRegistration} takes it. */
@@ -152,7 +153,7 @@ final class Manifest {
             long dataBytes = head.arrays.stream().mapToLong(ArrayBytes::bytes).sum();
             return new Registration(dataset, head.version, head.digest, dataBytes, provenance, head.pinned);
         } catch (IOException | RuntimeException e) {
-            throw damaged("registration is damaged", file, e);
+            throw damaged("registration is damaged", file, Remedy.reload(dataset), e);
         }
     }
 

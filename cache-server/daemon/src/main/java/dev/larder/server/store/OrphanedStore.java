@@ -90,7 +90,7 @@ final class OrphanedStore {
             }
             LockRecord record = LockRecord.read(lock);
             return record.pid() < 0 && file.byteSize() > 0
-                    ? noStore("its daemon.lock is no record")
+                    ? noStore("its daemon.lock has no valid record")
                     : work.with(lock, record);
         } finally {
             posix.close(lock);
@@ -114,7 +114,7 @@ final class OrphanedStore {
 
     private StoreReport left(LockRecord record) {
         return record.isClean()
-                ? StoreReport.leftAlone(store, State.KEPT, "it was left on purpose")
+                ? StoreReport.leftAlone(store, State.KEPT, "it was kept on purpose")
                 : StoreReport.leftAlone(store, State.DEAD, "its daemon died: pid=" + record.pid());
     }
 
@@ -210,6 +210,6 @@ final class OrphanedStore {
         removal.remove(layout.lock());
         Publication.deleteIfEmpty(store);
         boolean left = Files.exists(store, LinkOption.NOFOLLOW_LINKS);
-        return found.as(State.REMOVED, left ? "the folder stays: there are other things in it" : "");
+        return found.as(State.REMOVED, left ? "the folder is kept: it has other files" : "");
     }
 }

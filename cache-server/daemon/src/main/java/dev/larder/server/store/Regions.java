@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.ByteSums;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.layout.StoreLayout;
@@ -182,8 +183,7 @@ public final class Regions implements AutoCloseable {
         CompletableFuture<RegionRow> turn = new CompletableFuture<>();
         synchronized (this) {
             if (locks == NONE) {
-                throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                        .remedy("start it again with larder serve");
+                throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
             }
             Optional<RegionRow> there = find(request.name());
             if (there.isPresent()) {
@@ -216,7 +216,7 @@ public final class Regions implements AutoCloseable {
     private synchronized RegionRow publish(Held made) {
         if (locks == NONE) { // stopped meanwhile; files went, or stay for the next daemon
             closeMemory(made);
-            throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy("start it again with larder serve");
+            throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
         }
         named.put(made.row().name(), made);
         measure();

@@ -119,7 +119,7 @@ public final class Reservation implements AutoCloseable {
                 + (left.size() > MOST_NAMED ? ",… count=" + left.size() : "")
                 + " bytes="
                 + left.stream().mapToLong(PublishedVersion::storedBytes).sum()
-                + "; each is loaded again when it is asked for: larder pin keeps it");
+                + "; each is loaded again on request; to keep one: larder pin NAME");
     }
 
     /** Takes what the places occupy now for what they occupy, until {@link #shrink}: they are about to be renamed. */

@@ -225,7 +225,7 @@ public final class Store implements AutoCloseable {
             rings.sweep();
             regions.sweep();
         } catch (IOException e) {
-            throw Space.failed("cannot look after rings and regions", layout.root(), e);
+            throw Space.failed("cannot clean up rings and regions", layout.root(), e);
         }
     }
 
@@ -385,7 +385,7 @@ public final class Store implements AutoCloseable {
         try {
             return names.restoreCurrent(version, isStillCurrent);
         } catch (IOException e) {
-            throw Space.failed("cannot make the link to a version anew", layout.current(version.dataset()), e);
+            throw Space.failed("cannot recreate the link to a version", layout.current(version.dataset()), e);
         }
     }
 
@@ -443,7 +443,7 @@ public final class Store implements AutoCloseable {
         try {
             names.unlinkCurrent(version);
         } catch (IOException e) {
-            throw Space.failed("cannot take a version out of sight", version.folder(), e);
+            throw Space.failed("cannot hide a version", version.folder(), e);
         }
     }
 

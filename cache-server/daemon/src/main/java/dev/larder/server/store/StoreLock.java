@@ -111,7 +111,7 @@ final class StoreLock implements AutoCloseable {
                     .with("file", file)
                     .with("uid", Posix.system().userId())
                     .with("ownerUid", found.uid())
-                    .remedy("somebody put it there: look at it, and remove it");
+                    .remedy("check who created it, and remove it");
         }
     }
 
@@ -121,7 +121,7 @@ final class StoreLock implements AutoCloseable {
                 .with("store", layout.root())
                 .with("pid", owner.pid())
                 .with("started", owner.started())
-                .remedy("use that one, stop it with larder stop, or name another store with --store");
+                .remedy("use that daemon, stop it with larder stop, or name another store with --store");
     }
 
     /** Reads the record of the owner, waiting a little for one that has only just taken the lock. */
@@ -165,7 +165,8 @@ final class StoreLock implements AutoCloseable {
             }
             write(LockRecord.ofThisProcess().stoppedInOrder());
         } catch (LarderException e) {
-            LOG.warn("the store may not be on its disk, so it is not trusted after a reboot: {}", e.getMessage());
+            LOG.warn(
+                    "the store may not be synced to its disk, so it is not trusted after a reboot: {}", e.getMessage());
         }
     }
 

@@ -47,8 +47,7 @@ final class VersionNames {
             Files.deleteIfExists(layout.registered(version.dataset()));
         } catch (IOException e) {
             LOG.warn(
-                    "cannot forget where a dataset came from: {}",
-                    e.getMessage()); // the next start does not look at it
+                    "cannot forget the sources of a dataset: {}", e.getMessage()); // the next start does not look at it
         }
     }
 
@@ -65,7 +64,7 @@ final class VersionNames {
                 Publication.write(file, writer -> {});
             }
         } catch (NoSuchFileException e) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "a version left before it could be pinned")
+            throw Failure.of(ErrorCode.NOT_FOUND, "the version was removed before it could be pinned")
                     .with("dataset", version.dataset())
                     .with("version", version.version())
                     .cause(e)
@@ -177,7 +176,7 @@ final class VersionNames {
                 writeRegistration(Registration.of(version));
             }
         } catch (LarderException e) {
-            LOG.warn("what a dataset can be loaded from is known only until the next start: {}", e.getMessage());
+            LOG.warn("the sources of a dataset are known only until the next start: {}", e.getMessage());
         }
     }
 
@@ -213,7 +212,7 @@ final class VersionNames {
         try {
             replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
         } catch (NoSuchFileException gone) {
-            LOG.debug("a version went away before its manifest was replaced: {}", gone.getMessage());
+            LOG.debug("a version was removed before its manifest was replaced: {}", gone.getMessage());
         } catch (IOException e) {
             throw Space.failed("cannot replace a manifest", version.folder(), e);
         }
@@ -236,7 +235,7 @@ final class VersionNames {
             Publication.makeFolder(layout.dataset(registration.dataset()));
             replace(file, writer -> Manifest.writeRegistration(registration, writer));
         } catch (IOException e) {
-            throw Space.failed("cannot note where a dataset comes from", file, e);
+            throw Space.failed("cannot record the sources of a dataset", file, e);
         }
     }
 
@@ -245,7 +244,7 @@ final class VersionNames {
             Files.deleteIfExists(layout.registered(dataset));
             Publication.deleteIfEmpty(layout.dataset(dataset));
         } catch (IOException e) {
-            throw Space.failed("cannot forget where a dataset comes from", layout.registered(dataset), e);
+            throw Space.failed("cannot forget the sources of a dataset", layout.registered(dataset), e);
         }
     }
 }

@@ -172,7 +172,7 @@ class ControlServerFaultsTest {
         start(64, LONG, LONG);
 
         try (RawClient raw = client().send(new Request.Status())) {
-            assertThat(problem(raw.receive()).message()).contains("out of turn");
+            assertThat(problem(raw.receive()).message()).contains("out of order");
             assertThat(raw.receive()).isNull();
         }
     }
@@ -186,7 +186,7 @@ class ControlServerFaultsTest {
         try (RawClient raw = client().send(RawClient.hello())) {
             assertThat(raw.receive()).isInstanceOf(Welcome.class);
             raw.send(new Request.Status(), new Request.Status());
-            assertThat(problem(raw.receive()).message()).contains("out of turn");
+            assertThat(problem(raw.receive()).message()).contains("out of order");
             assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
         }
     }

@@ -83,9 +83,9 @@ class CountersTest {
         bytes[8] = 9;
         Files.write(file, bytes);
 
-        assertCode(file, ErrorCode.BAD_INPUT, "another layout");
+        assertCode(file, ErrorCode.BAD_INPUT, "unknown layout");
         Files.write(file, Arrays.copyOf(bytes, 100));
-        assertCode(file, ErrorCode.BAD_INPUT, "another layout");
+        assertCode(file, ErrorCode.BAD_INPUT, "unknown layout");
     }
 
     private static void assertCode(Path file, ErrorCode code, String message) {

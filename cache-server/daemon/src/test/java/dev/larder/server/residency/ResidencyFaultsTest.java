@@ -174,7 +174,7 @@ class ResidencyFaultsTest {
     @Test
     void whatCanNeverFitIsRefusedWithWhatHelps() {
         assertThatThrownBy(() -> residency.reserve(3 * VERSION_BYTES, () -> true))
-                .hasMessageContaining("; it is more than the store may ever hold: raise --capacity, ")
+                .hasMessageContaining("; it is larger than the capacity: raise --capacity, ")
                 .hasMessageNotContaining("evict or unpin");
     }
 

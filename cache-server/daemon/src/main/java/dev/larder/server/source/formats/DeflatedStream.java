@@ -55,7 +55,7 @@ final class DeflatedStream extends InputStream {
 
     private void requireWhole() throws ZipException {
         if (inflater.getRemaining() + packed.remaining() > 0) {
-            throw new ZipException("it ends before its packed bytes do");
+            throw new ZipException("it ends before its compressed bytes do");
         } else if (count != member.byteSize()) {
             throw new ZipException("it unpacks to " + count + " bytes instead of " + member.byteSize());
         } else if (crc.getValue() != member.crc32()) {

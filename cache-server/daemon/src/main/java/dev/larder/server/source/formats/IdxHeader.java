@@ -57,7 +57,7 @@ final class IdxHeader {
 
     private static void check(Path file, int zeros, int type, int dimensions, int promisedDimensions) {
         if (zeros != 0) {
-            throw Refusal.of(file, 0, "it does not begin with two zero bytes, so it is no IDX file");
+            throw Refusal.of(file, 0, "it does not begin with two zero bytes, so it is not an IDX file");
         } else if (descr(type) == null) {
             throw Refusal.of(file, TYPE_OFFSET, String.format("IDX element type 0x%02x is unknown", type));
         } else if (dimensions != promisedDimensions) {

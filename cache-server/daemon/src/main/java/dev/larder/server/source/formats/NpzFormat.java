@@ -40,7 +40,7 @@ final class NpzFormat implements SourceFormat {
 
     private static Member member(Path file, FileChannel channel, ZipMember member) throws IOException {
         if (!member.name().endsWith(SUFFIX)) {
-            throw refusal(file, member, "it is no .npy file, and only those can stand in a .npz file");
+            throw refusal(file, member, "it is not a .npy file, and a .npz file can hold only those");
         }
         NpyHeader header = header(file, channel, member);
         long present = member.byteSize() - header.dataOffset();

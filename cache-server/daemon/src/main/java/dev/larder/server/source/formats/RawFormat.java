@@ -20,7 +20,7 @@ final class RawFormat implements SourceFormat {
     public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
         long fileBytes = look.identity().byteSize();
         if (options.dtype().isEmpty()) {
-            throw Refusal.of(file.path(), 0, "it does not say what its bytes are: give --dtype and --shape");
+            throw Refusal.of(file.path(), 0, "its format is unknown: give --dtype and --shape");
         }
         Dtype dtype = WantedType.dtype(options.dtype());
         long[] shape = shape(file, fileBytes, dtype, WantedType.shape(options.shape()));
@@ -46,7 +46,7 @@ final class RawFormat implements SourceFormat {
                 throw Refusal.of(
                         file.path(),
                         0,
-                        "its " + fileBytes + " bytes are no multiple of the " + step + " bytes of "
+                        "its " + fileBytes + " bytes are not a multiple of the " + step + " bytes of "
                                 + Arrays.toString(rest) + " elements of " + dtype);
             }
             rest[open] = fileBytes / step;

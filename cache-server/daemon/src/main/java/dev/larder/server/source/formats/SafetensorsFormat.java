@@ -87,7 +87,7 @@ final class SafetensorsFormat implements SourceFormat {
         try {
             return new SafetensorsHeader(file).parse(json);
         } catch (IOException | JsonParseException | IllegalStateException | NumberFormatException e) {
-            throw Refusal.of(file, Long.BYTES, "its header is no proper JSON (" + e.getMessage() + ")");
+            throw Refusal.of(file, Long.BYTES, "its header is not valid JSON (" + e.getMessage() + ")");
         }
     }
 
@@ -109,7 +109,7 @@ final class SafetensorsFormat implements SourceFormat {
                         what + "its data has " + (tensor.end() - tensor.begin()) + " bytes, its shape "
                                 + header.byteSize());
             } else if (tensor.begin() != at) {
-                String how = tensor.begin() < at ? "it overlaps the one before it" : "a hole lies before it";
+                String how = tensor.begin() < at ? "it overlaps the one before it" : "there is a gap before it";
                 throw Refusal.of(file, Long.BYTES, what + how);
             }
             at = tensor.end();

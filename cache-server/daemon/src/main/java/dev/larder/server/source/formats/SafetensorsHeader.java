@@ -77,7 +77,7 @@ final class SafetensorsHeader {
             } else if (key.equals("data_offsets") && offsets == null) {
                 offsets = numbers(in, name);
             } else {
-                throw refusal(name, "only dtype, shape and data_offsets may stand there, each once");
+                throw refusal(name, "only dtype, shape and data_offsets are allowed there, each once");
             }
         }
         in.endObject();
@@ -92,7 +92,7 @@ final class SafetensorsHeader {
         in.beginArray();
         while (in.hasNext()) {
             if (in.peek() != JsonToken.NUMBER || numbers.size() > NpyHeader.MAX_DIMENSIONS) {
-                throw refusal(name, "it has too many dimensions, or one that is no number");
+                throw refusal(name, "it has too many dimensions, or one that is not a number");
             }
             numbers.add(in.nextLong());
         }
@@ -104,7 +104,7 @@ final class SafetensorsHeader {
         String descr = descr(dtype);
         if (descr == null) {
             throw refusal(
-                    name, "its dtype " + Names.printable(dtype) + " is unknown, or its elements are no whole bytes");
+                    name, "its dtype " + Names.printable(dtype) + " is unknown, or its elements are not whole bytes");
         }
         try {
             return NpyHeader.of(Dtype.parse(descr), Order.C, shape);

@@ -142,7 +142,7 @@ final class TableFormat implements SourceFormat {
                 return Refusal.unreadable(file.path(), 0, io);
             }
         }
-        return Refusal.of(file.path(), 0, "it is no proper table (" + Refusal.deepest(failure) + ")");
+        return Refusal.of(file.path(), 0, "it is not a valid table (" + Refusal.deepest(failure) + ")");
     }
 
     private static NumberFormat wanted(SourceFile file, SourceOptions options) {

@@ -114,12 +114,13 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
             numbers.add(fields, 0);
         } else if (kind == NumberText.Kind.NONE) {
             throw refusal(
-                    shown(buffer, offset, length) + " is no number"
-                            + (wanted == null ? ", as the first of its column is" : ""),
+                    shown(buffer, offset, length) + " is not a number"
+                            + (wanted == null ? ", but the first value of its column is" : ""),
                     TEXTS);
         } else if (wanted != null && !wanted.fits(kind, number)) {
             throw refusal(
-                    shown(buffer, offset, length) + " is no element of " + wanted.dtype(), "ask for another --dtype");
+                    shown(buffer, offset, length) + " is not an element of " + wanted.dtype(),
+                    "choose another --dtype");
         } else {
             addNumber(numbers, kind);
         }
@@ -183,8 +184,8 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
         }
         if (wanted == null || counts()) {
             throw refusal(
-                    "the first line has numbers where the names of columns should be",
-                    "put a line of names above, or say --dtype to load it as one matrix");
+                    "the first line has numbers instead of column names",
+                    "add a first line with names, or give --dtype to load it as one matrix");
         }
         for (fields = 0; fields < first.size(); fields++) {
             char[] text = first.get(fields).toCharArray();

@@ -44,7 +44,7 @@ final class ZipDirectory {
             throw Refusal.of(
                     file,
                     0,
-                    "it is no ZIP archive that can be read (" + firstCause(e).getMessage() + ")");
+                    "it is not a readable ZIP archive (" + firstCause(e).getMessage() + ")");
         } catch (RuntimeException e) { // what the library makes of directories that contradict themselves
             throw Refusal.of(file, 0, "its ZIP directory is malformed (" + e + ")");
         }
@@ -85,7 +85,7 @@ final class ZipDirectory {
         }
         long packed = entry.getCompressedSize();
         if (packed > fileBytes - entry.getDataOffset()) {
-            throw refusal(entry, "it would end behind the end of the file");
+            throw refusal(entry, "it would end beyond the end of the file");
         }
         return new ZipMember(
                 entry.getName(),
@@ -104,10 +104,10 @@ final class ZipDirectory {
             throw refusal(entry, "its length is unknown");
         } else if (entry.getMethod() == ZipEntry.STORED) {
             if (entry.getSize() != entry.getCompressedSize()) {
-                throw refusal(entry, "it is not packed, yet has two lengths");
+                throw refusal(entry, "it is not compressed, but has two lengths");
             }
         } else if (entry.getMethod() != ZipEntry.DEFLATED) {
-            throw refusal(entry, "it is packed with method " + entry.getMethod() + ", which numpy never uses");
+            throw refusal(entry, "it is compressed with method " + entry.getMethod() + ", which numpy never uses");
         } else {
             String what = "member " + Names.printable(entry.getName()) + ": its ";
             SourceFile.requirePlausible(file, what, entry.getSize(), entry.getCompressedSize());

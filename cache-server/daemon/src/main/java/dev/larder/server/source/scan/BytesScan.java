@@ -33,9 +33,9 @@ final class BytesScan {
 
     static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (!options.keys().isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "keys do not go with --as bytes")
+            throw Failure.of(ErrorCode.USAGE, "--keys cannot be used with --as bytes")
                     .with("keys", options.keys())
-                    .remedy("leave --keys out: every file of the folder is loaded");
+                    .remedy("remove --keys: every file of the folder is loaded");
         }
         FileWalk walk = FileWalk.of(path, options, settings);
         FileTable files = walk.files();

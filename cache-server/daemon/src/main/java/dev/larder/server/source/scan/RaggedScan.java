@@ -40,14 +40,15 @@ final class RaggedScan {
 
     static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (options.keys().contains(INDEX)) {
-            throw Failure.of(ErrorCode.USAGE, "a key has the name of the index")
+            throw Failure.of(ErrorCode.USAGE, "a key has the same name as the index")
                     .with("key", INDEX)
                     .remedy("rename the files: the column " + INDEX + " leads from scenes to rows");
         }
         Source plain = Source.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
         Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
         List<LarderException> refusals = new Refusals();
-        String advice = options.keys().isEmpty() ? "; where files of several keys lie together, name the --keys" : "";
+        String advice =
+                options.keys().isEmpty() ? "; if the folder has files of several keys, name them with --keys" : "";
         columns.values().forEach(rows -> requireAlike(rows, advice, refusals));
         List<SourceArray> arrays = new ArrayList<>();
         Set<String> scenes = new LinkedHashSet<>();
@@ -95,7 +96,7 @@ final class RaggedScan {
                 refusals.add(Refusal.of(
                         row.file(),
                         0,
-                        "it is in Fortran order, and rows of a ragged column are in C order: save it with"
+                        "it is in Fortran order, and rows of a ragged column must be in C order: save it with"
                                 + " numpy.save(path, numpy.ascontiguousarray(array))"));
             }
         }

@@ -92,10 +92,10 @@ final class SourceWalk {
         if (kind == null && !isTyped) {
             throw Refusal.unfit(
                     root,
-                    "its name is of no known kind (" + SourceKind.ALL + ")",
-                    "rename it, say --dtype where it is raw numbers, or load it --as bytes");
+                    "its name has no known suffix (" + SourceKind.ALL + ")",
+                    "rename it, give --dtype if it has raw numbers, or load it --as bytes");
         } else if (kind != null && isTyped && !kind.takesDtype()) {
-            throw Refusal.unfit(root, "it says itself what it holds", "load it without --dtype");
+            throw Refusal.unfit(root, "its format already says its dtype", "load it without --dtype");
         }
         add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
     }

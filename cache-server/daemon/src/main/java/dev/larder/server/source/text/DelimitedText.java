@@ -68,7 +68,7 @@ final class DelimitedText {
             }
         }
         if (new HashSet<>(columns).size() < columns.size()) {
-            throw LineReader.refusal(file, 1, "two columns have one name: " + columns);
+            throw LineReader.refusal(file, 1, "two columns have the same name: " + columns);
         }
         return columns;
     }

@@ -45,7 +45,7 @@ public final class IndexSink implements CellSink {
         Keys keys = columns.get(column);
         if (keys != null) {
             if (keys.texts.size() > row) {
-                throw new BadCell("it has two values of " + column);
+                throw new BadCell("it has two values for " + column);
             }
             keys.add(text, isInteger, row);
         }
@@ -56,7 +56,7 @@ public final class IndexSink implements CellSink {
         row++;
         columns.forEach((column, keys) -> {
             if (keys.texts.size() < row) {
-                throw new BadCell("it has no value of " + column + ", and an index needs one in every row");
+                throw new BadCell("it has no value for " + column + ", and an index needs one in each row");
             }
         });
     }
@@ -72,7 +72,7 @@ public final class IndexSink implements CellSink {
             try {
                 arrays.addAll(ColumnArrays.of(dataset, prefix + column, keys.narrowest(), identity));
             } catch (LarderException e) {
-                throw Refusal.of(file, 0, e.getMessage() == null ? "a key stands twice" : e.getMessage());
+                throw Refusal.of(file, 0, e.getMessage() == null ? "a key occurs twice" : e.getMessage());
             }
         });
         return arrays;

@@ -34,7 +34,7 @@ final class JsonLines {
             } catch (BadCell e) {
                 throw LineReader.refusal(file, lines.number(), e.reason());
             } catch (MalformedJsonException | EOFException | JsonParseException | IllegalStateException e) {
-                throw LineReader.refusal(file, lines.number(), "it is no JSON object");
+                throw LineReader.refusal(file, lines.number(), "it is not a JSON object");
             }
         }
     }

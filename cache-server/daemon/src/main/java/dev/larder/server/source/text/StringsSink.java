@@ -63,7 +63,7 @@ public final class StringsSink implements CellSink {
         if (isWanted(column)) {
             StringsBuilder builder = builder(column);
             if (builder.size() > rows) {
-                throw new BadCell("it has two values of " + column);
+                throw new BadCell("it has two values for " + column);
             }
             builder.add(text);
             given++;

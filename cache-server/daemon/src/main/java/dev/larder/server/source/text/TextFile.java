@@ -38,7 +38,7 @@ public record TextFile(Path path, TextKind kind, BooleanSupplier isCancelled) {
                 case LINES -> readLines(reader, sink);
             }
         } catch (CharacterCodingException e) {
-            throw Refusal.of(path, 0, "it is no text in UTF-8");
+            throw Refusal.of(path, 0, "it is not UTF-8 text");
         } catch (IOException e) {
             throw Refusal.unreadable(path, 0, e);
         }

@@ -38,7 +38,7 @@ public enum TextKind {
     /** Refuses a file of no kind. */
     public static TextKind require(@Nullable TextKind kind, Path file) {
         if (kind == null) {
-            throw Refusal.of(file, 0, "its name is of no known kind of text file (" + ALL + ")");
+            throw Refusal.of(file, 0, "its name has no known suffix of a text file (" + ALL + ")");
         }
         return kind;
     }

@@ -102,7 +102,7 @@ class ColumnScanTest {
     @Test
     void aKeyMayNotHaveTheNameOfTheIndex() {
         assertThatThrownBy(() -> scan(As.RAGGED, folder, "scene"))
-                .hasMessageContaining("a key has the name of the index");
+                .hasMessageContaining("a key has the same name as the index");
     }
 
     @Test
@@ -136,7 +136,7 @@ class ColumnScanTest {
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
 
-        assertThatThrownBy(() -> scan(As.BYTES, folder)).hasMessageContaining("it is no regular file");
+        assertThatThrownBy(() -> scan(As.BYTES, folder)).hasMessageContaining("it is a pipe, device or socket");
     }
 
     @Test
@@ -238,11 +238,11 @@ class ColumnScanTest {
                 "t.csv   | a,/1,2                  | line=1 reason=a column has no name",
                 "t.csv   | a b/1                   | cannot be called a b",
                 "t.csv   | ''                      | the names of the columns",
-                "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is no JSON object",
-                "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is no JSON object",
+                "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is not a JSON object",
+                "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is not a JSON object",
                 "t.jsonl | {\"a\":1} {\"a\":2}      | line=1 reason",
                 "t.jsonl | {\"a\":[1]}              | line=1 reason=the value of a is a list or an object",
-                "t.jsonl | {\"a\":1,\"a\":2}        | line=1 reason=it has two values of a",
+                "t.jsonl | {\"a\":1,\"a\":2}        | line=1 reason=it has two values for a",
                 "t.jsonl | {\"a\":1}//{\"a\":2}     | line=2 reason=it is empty",
                 "t.jsonl | {}                      | it has no columns",
                 "t.dat   | x                       | its name is of no known kind of text file"
@@ -261,9 +261,9 @@ class ColumnScanTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "t.csv   | id/7/8/7                | key stands twice in an index: column=id key=7",
-                "t.csv   | id/a/b/a                | key stands twice in an index: column=id key=a",
-                "t.jsonl | {\"a\":1}/{\"b\":1}     | line=2 reason=it has no value of a"
+                "t.csv   | id/7/8/7                | an index has a key twice: column=id key=7",
+                "t.csv   | id/a/b/a                | an index has a key twice: column=id key=a",
+                "t.jsonl | {\"a\":1}/{\"b\":1}     | line=2 reason=it has no value for a"
             })
     void badKeysAreRefusedByName(String name, String content, String message) throws IOException {
         Path file = write(name, content.replace('/', '\n'));
@@ -279,7 +279,7 @@ class ColumnScanTest {
     void textThatIsNotUtf8IsRefused() {
         Path file = SourceFiles.write(folder.resolve("t.csv"), "a\ngröße\n".getBytes(ISO_8859_1));
 
-        assertThatThrownBy(() -> scan(As.STRINGS, file)).hasMessageContaining("it is no text in UTF-8");
+        assertThatThrownBy(() -> scan(As.STRINGS, file)).hasMessageContaining("it is not UTF-8 text");
     }
 
     @Test

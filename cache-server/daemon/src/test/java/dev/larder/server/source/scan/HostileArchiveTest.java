@@ -148,15 +148,15 @@ class HostileArchiveTest {
                 arguments("{" + good + "}", 3, "not lie within the file"),
                 arguments("{" + good + "}", 5, "1 bytes follow the last tensor"),
                 arguments("{" + good + "," + good + "}", 4, "has it twice"),
-                arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[1,5]}}", 5, "a hole"),
+                arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[1,5]}}", 5, "a gap"),
                 arguments(
                         "{" + good + ",\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[3,5]}}", 5, "overlaps"),
                 arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[4,0]}}", 4, "not lie within"),
                 arguments("{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4, "its shape 16"),
                 arguments("{\"a\":{\"dtype\":\"F4\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4, "F4 is unknown"),
                 arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[-4],\"data_offsets\":[0,4]}}", 4, "no array can have"),
-                arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[4.5],\"data_offsets\":[0,4]}}", 4, "no proper JSON"),
-                arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[\"4\"],\"data_offsets\":[0,4]}}", 4, "no number"),
+                arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[4.5],\"data_offsets\":[0,4]}}", 4, "not valid JSON"),
+                arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[\"4\"],\"data_offsets\":[0,4]}}", 4, "not a number"),
                 arguments(
                         "{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,4]}}",
                         4,
@@ -165,11 +165,11 @@ class HostileArchiveTest {
                 arguments("{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4],\"x\":1}}", 4, "each once"),
                 arguments(
                         "{\"../a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4, "a part of it is .."),
-                arguments("{\"a\":{\"dtype\":\"U8\"", 4, "no proper JSON"),
-                arguments("{" + good + "} {}", 4, "no proper JSON"),
-                arguments("[" + good + "]", 4, "no proper JSON"),
-                arguments("x".repeat(50), 4, "no proper JSON"),
-                arguments("{\"a\":" + "[".repeat(100_000), 0, "no proper JSON"),
+                arguments("{\"a\":{\"dtype\":\"U8\"", 4, "not valid JSON"),
+                arguments("{" + good + "} {}", 4, "not valid JSON"),
+                arguments("[" + good + "]", 4, "not valid JSON"),
+                arguments("x".repeat(50), 4, "not valid JSON"),
+                arguments("{\"a\":" + "[".repeat(100_000), 0, "not valid JSON"),
                 arguments("{}", 0, "nothing to load"));
     }
 
@@ -197,21 +197,22 @@ class HostileArchiveTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
-                "a,b;1,2;3,x | | line=3 reason=field 2 (b): 'x' is no number, as the first of its column is; repair the line, or"
+                "a,b;1,2;3,x | | line=3 reason=field 2 (b): 'x' is not a number, but the first value of its column is;"
+                        + " repair the line, or"
                         + " load all columns as texts with --as strings",
                 "a,b;1,2;3 | | line=3 reason=it has 1 fields, the first line 2",
                 "a,b;1,2;3,4,5 | | line=3 reason=it has more fields than the 2",
                 "1,2;3,4 | | line=1 reason=the first line has numbers where the names",
                 "0,1;3,4 | u1 | line=1 reason=the first line has numbers where the names",
-                "a;256 | u1 | '256' is no element of |u1",
-                "a;-1 | uint64 | '-1' is no element of <u8",
-                "a;1.5 | i4 | '1.5' is no element of <i4",
-                "a;NA;1 | i4 | 'NA' is no element of <i4",
-                "a;2 | bool | '2' is no element of |b1",
+                "a;256 | u1 | '256' is not an element of |u1",
+                "a;-1 | uint64 | '-1' is not an element of <u8",
+                "a;1.5 | i4 | '1.5' is not an element of <i4",
+                "a;NA;1 | i4 | 'NA' is not an element of <i4",
+                "a;2 | bool | '2' is not an element of |b1",
                 "a;1 | S3 | cannot become elements of |S3",
-                "a;1;0x10 | | '0x10' is no number",
-                "a;1;1d | | '1d' is no number",
-                "a;1;- | | '-' is no number",
+                "a;1;0x10 | | '0x10' is not a number",
+                "a;1;1d | | '1d' is not a number",
+                "a;1;- | | '-' is not a number",
                 "a;\"1 | | no proper table",
                 "a,a;1,2 | | array a of the same file has the same name",
                 "~~ | | it is empty"

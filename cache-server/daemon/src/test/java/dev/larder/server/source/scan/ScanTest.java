@@ -137,7 +137,7 @@ class ScanTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining("badFiles=2")
                 .hasMessageContaining("pipe.npy reason=it is no regular file")
-                .hasMessageContaining("nowhere.npy reason=it is a link that leads nowhere");
+                .hasMessageContaining("nowhere.npy reason=it is a dangling link");
     }
 
     private void writeFiles() {

@@ -42,7 +42,7 @@ class SourceRefusalTest {
         byte[] npy = npy("<f4", 4);
         return Stream.of(
                 arguments("x.npy", new byte[0], 0, "before the magic bytes"),
-                arguments("x.npy", idx, 0, "no .npy file"),
+                arguments("x.npy", idx, 0, "not a .npy file"),
                 arguments("x.npy", Arrays.copyOf(npy, npy.length - 1), 143, "it ends after 15 of 16 bytes of data"),
                 arguments("x.npy", Arrays.copyOf(npy, 128), 128, "it ends after 0 of 16 bytes of data"),
                 arguments("x.npy", Arrays.copyOf(npy, npy.length + 3), 144, "3 bytes follow the 16 bytes of data"),
@@ -51,7 +51,7 @@ class SourceRefusalTest {
                 arguments("x-idx2-ubyte", new byte[0], 0, "ends too early"),
                 arguments("x-idx2-ubyte", Arrays.copyOf(idx, 3), 3, "ends too early"),
                 arguments("x-idx2-ubyte", Arrays.copyOf(idx, 10), 8, "ends too early"),
-                arguments("x-idx2-ubyte", npy, 0, "no IDX file"),
+                arguments("x-idx2-ubyte", npy, 0, "not an IDX file"),
                 arguments("x-idx2-ubyte", SourceFiles.idx(7, 1, 5, 2), 2, "type 0x07 is unknown"),
                 arguments("x-idx2-ubyte", SourceFiles.idx(8, 1, 10), 3, "name says 2 dimensions, its content 1"),
                 arguments("x-idx2-ubyte", Arrays.copyOf(idx, 21), 21, "it ends after 9 of 10 bytes of data"),
@@ -61,7 +61,7 @@ class SourceRefusalTest {
                 arguments("x-idx2-ubyte.gz", new byte[0], 0, "ends too early"),
                 arguments("x-idx2-ubyte.gz", idx, 0, "compressed data is corrupt"),
                 arguments("x-idx2-ubyte.gz", SourceFiles.gzip(new byte[0]), 0, "ends too early"),
-                arguments("x-idx2-ubyte.gz", SourceFiles.gzip(npy), 0, "no IDX file"),
+                arguments("x-idx2-ubyte.gz", SourceFiles.gzip(npy), 0, "not an IDX file"),
                 arguments("x-idx1-ubyte.gz", SourceFiles.gzip(huge(1)), 0, "cannot hold the 4294967295 bytes"));
     }
 
@@ -165,7 +165,7 @@ class SourceRefusalTest {
     void aPathThatIsNoSourceIsRefused() {
         Path text = SourceFiles.write(folder.resolve("a.txt"), new byte[3]);
 
-        assertThat(refusal(text)).hasMessageContaining("of no known kind");
+        assertThat(refusal(text)).hasMessageContaining("has no known suffix");
         assertThat(refusal(folder.resolve("absent.npy"))).hasMessageContaining("it does not exist");
         assertThat(refusal(Path.of("/dev/null"))).hasMessageContaining("pipe, device or socket");
     }
@@ -187,7 +187,7 @@ class SourceRefusalTest {
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             server.bind(UnixDomainSocketAddress.of(socket));
 
-            assertThat(refusal(sockets)).hasMessageContaining("it is no regular file");
+            assertThat(refusal(sockets)).hasMessageContaining("it is a pipe, device or socket");
         } finally {
             Files.deleteIfExists(socket);
             Files.delete(sockets);
@@ -202,7 +202,7 @@ class SourceRefusalTest {
         Files.createSymbolicLink(folder.resolve("above"), folder);
 
         assertThat(refusal(folder))
-                .hasMessageContaining("dangling.npy reason=it is a link that leads nowhere")
+                .hasMessageContaining("dangling.npy reason=it is a dangling link")
                 .hasMessageContaining("self.npy reason=")
                 .hasMessageContaining("device.npy reason=it is no regular file")
                 .hasMessageContaining("above reason=the folder contains itself");

@@ -162,7 +162,8 @@ class TableSourceTest {
     @Test
     void aTextInAColumnOfNumbersIsRefusedWithItsLine() {
         assertThatThrownBy(() -> Source.scan("set", write("t.csv", "a,b\n1,x\ny,z\n"), SourceOptions.none()))
-                .hasMessageContaining("line=3 reason=field 1 (a): 'y' is no number, as the first of its column is;")
+                .hasMessageContaining(
+                        "line=3 reason=field 1 (a): 'y' is not a number, but the first value of its column is;")
                 .hasMessageContaining("--as strings");
     }
 
