@@ -343,7 +343,7 @@ class BatchesTest(unittest.TestCase):
         batches = self.attach()
         producer.die()
         self.assertEqual([next(batches).number, next(batches).number], [0, 1])
-        with self.assertRaisesRegex(larder.Refused, "the producer died: ring=run1 batch=2; start it again"):
+        with self.assertRaisesRegex(larder.Refused, "the producer died: ring=run1 batch=2; restart the producer"):
             next(batches)
 
     def test_a_failure_of_the_producer_is_told(self):

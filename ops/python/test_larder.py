@@ -305,7 +305,7 @@ class InPlaceTest(StoreCase):
 
     def changed(self):
         return self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=d file=.*x.npy bytes=.* "
-                                                          "loadedBytes=.*; larder reload d")
+                                                          "loadedBytes=.*; load the file as it is now: larder reload d")
 
     def test_they_are_read_where_they_lie(self):
         x = larder.open("d/x")
@@ -346,7 +346,7 @@ class InPlaceTest(StoreCase):
         for path in self.paths.values():
             os.unlink(path)
         for name in "xy":
-            with self.assertRaisesRegex(larder.LarderError, f"mapped in place is missing: file=.*{name}.npy; bring it back"):
+            with self.assertRaisesRegex(larder.LarderError, f"mapped in place is missing: file=.*{name}.npy; restore the file"):
                 opened[name]
         self.assertEqual(kept[4999], 4999)
 
@@ -416,7 +416,7 @@ class ErrorsTest(StoreCase):
                 larder.dataset(name)
 
     def test_no_store_is_an_error_of_its_own(self):
-        with self.assertRaisesRegex(larder.NoStore, "store=/dev/shm/larder-nowhere; start a daemon"):
+        with self.assertRaisesRegex(larder.NoStore, "store=/dev/shm/larder-nowhere; start one: larder serve"):
             larder.dataset("d", store="/dev/shm/larder-nowhere")
 
     @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give a folder away")
