@@ -3,7 +3,7 @@ package dev.larder.client;
 import java.util.Locale;
 
 /**
- * A column that a dataset has.
+ * A column of a dataset.
  *
  * @param name what {@link Dataset#index}, {@link Dataset#strings}, {@link Dataset#ragged} or {@link Dataset#bytes} take
  * @param kind which of the four it is

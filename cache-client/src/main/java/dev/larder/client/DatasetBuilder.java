@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
- * process, it leaves nothing behind, and whoever waits for the same dataset builds it.
+ * Builds a version of a dataset, array by array, invisible to readers until {@link #publish}. If it is closed before, or its
+ * process dies, nothing is left behind, and the next process that waits for the dataset builds it.
  *
  * <p>Several threads may add arrays, and fill them through the writers that it hands out; one of them publishes when all are done.
  */

@@ -7,7 +7,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column that leads from keys, all texts or all integers, to rows. A look-up allocates nothing and takes no lock. All methods
+ * A column that maps keys, all strings or all integers, to rows. A look-up allocates nothing and takes no lock. All methods
  * may be called from any thread; after its dataset is closed they throw {@link IllegalStateException}. Keys of the other sort
  * than the column's are {@link UnsupportedOperationException}.
  */

@@ -41,7 +41,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to the datasets of a store.
+ * A connection to the datasets of a store.
  *
  * <p>Opening what is resident needs no daemon: resolve the name, lease the version, map it. The daemon is asked only for what is
  * missing. Thread-safe; closing it closes every {@link Dataset} that is still open.

@@ -6,7 +6,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A column of texts. All methods may be called from any thread; after its dataset is closed they throw
+ * A column of strings. All methods may be called from any thread; after its dataset is closed they throw
  * {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
  */
 public final class StringsColumn {

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes a column of raw bytes, such as whole files, whose rows have names or have none. */
+/** Builds a column of raw bytes, such as whole files; either all rows have names or none has. */
 public final class BytesBuilder extends ColumnBuilder {
     /** The last level of the column that holds the names of the rows. */
     public static final String NAMES = "names";

@@ -3,7 +3,7 @@ package dev.larder.column;
 import java.util.List;
 
 /**
- * Makes the arrays of one column from rows or keys that are added one by one. Used by one thread at a time.
+ * Builds the arrays of one column from rows or keys that are added one by one. Used by one thread at a time.
  *
  * <p>Keeps everything outside the heap; whoever makes a builder closes it, after the arrays have been stored.
  */

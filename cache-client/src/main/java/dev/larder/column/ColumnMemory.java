@@ -2,7 +2,7 @@ package dev.larder.column;
 
 import dev.larder.posix.Posix;
 
-/** Gives builders of columns the memory that they fill. Addresses and lengths are bytes, in multiples of a page. Thread-safe. */
+/** Provides the memory that builders of columns fill. Addresses and lengths are bytes, in multiples of a page. Thread-safe. */
 public interface ColumnMemory {
     /** Returns anonymous memory of this process, which nothing but the machine limits. */
     static ColumnMemory anonymous() {

@@ -6,7 +6,7 @@ import dev.larder.layout.ColumnPart;
 import dev.larder.layout.KeyTableDescriptor;
 import java.util.List;
 
-/** Makes an index of integers: each key leads to a row. */
+/** Builds an index of integers: each key maps to a row. */
 public final class IntegerIndexBuilder extends ColumnBuilder {
     private final NativeBytes entries;
     private final KeySlots slots;

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Makes a ragged column: rows of one dtype and number of dimensions, each of its own shape. */
+/** Builds a ragged column: rows of one dtype and number of dimensions, each of its own shape. */
 public final class RaggedBuilder extends ColumnBuilder {
     private final Dtype dtype;
     private final RowShapes shapes;

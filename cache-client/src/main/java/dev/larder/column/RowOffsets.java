@@ -4,7 +4,7 @@ import dev.larder.layout.ByteSums;
 import dev.larder.layout.ColumnPart;
 import java.util.List;
 
-/** Makes the offsets of a bytes column whose values are stored elsewhere, as the files of a folder are. */
+/** Builds the offsets of a bytes column whose values are stored elsewhere, such as the files of a folder. */
 public final class RowOffsets extends ColumnBuilder {
     private final ColumnPart part;
     private final NativeBytes offsets;

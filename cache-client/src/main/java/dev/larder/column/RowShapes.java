@@ -6,7 +6,7 @@ import dev.larder.layout.ColumnPart;
 import java.util.Arrays;
 import java.util.List;
 
-/** Makes offsets and shapes of a ragged column whose values are stored elsewhere, as files of arrays are. */
+/** Builds offsets and shapes of a ragged column whose values are stored elsewhere, such as files of arrays. */
 public final class RowShapes extends ColumnBuilder {
     private final int rank;
     private final RowOffsets offsets;

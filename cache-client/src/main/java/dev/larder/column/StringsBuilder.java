@@ -4,7 +4,7 @@ import dev.larder.layout.ColumnPart;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Makes a column of texts. */
+/** Builds a column of strings. */
 public final class StringsBuilder extends ColumnBuilder {
     private final Utf8 utf8 = new Utf8();
     private final NativeBytes bytes;

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.zip.CRC32;
 
-/** Makes an index of texts: each key leads to a row. */
+/** Builds an index of strings: each key maps to a row. */
 public final class TextIndexBuilder extends ColumnBuilder {
     private final Utf8 utf8 = new Utf8();
     private final NativeBytes records;

@@ -1,6 +1,6 @@
 package dev.larder.npy;
 
-/** What an element of an array is, in numpy's words. */
+/** The kind of an array's elements, in numpy's words. */
 public enum Kind {
     BOOL('b'),
     INT('i'),

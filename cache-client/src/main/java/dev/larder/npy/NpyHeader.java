@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * What stands before the data of a {@code .npy} file: element type, order and shape.
+ * The header before the data of a {@code .npy} file: element type, order and shape.
  *
  * <pre>
  *   0        6       7       8                10 (v1) or 12 (v2, v3)      data offset

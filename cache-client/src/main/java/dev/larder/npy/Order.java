@@ -1,6 +1,6 @@
 package dev.larder.npy;
 
-/** The order in which the elements of an array lie in memory. */
+/** The order of an array's elements in memory. */
 public enum Order {
     /** The last index runs fastest. */
     C,

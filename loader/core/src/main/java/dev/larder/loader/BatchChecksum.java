@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Sums up batches, to prove that two runs saw the same: a CRC32C over the bytes of each batch, array by array.
+ * Computes a checksum over batches, to prove that two runs saw the same ones: a CRC32C over the bytes of each batch, array by array.
  *
  * <p>Loaders over the same data with the same seed, batch size and epochs have the same sum on any machine, whatever their
  * threads and depth.

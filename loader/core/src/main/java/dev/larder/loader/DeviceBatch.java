@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Some samples of an epoch in the memory of one device or several: for each array of the loader, their rows one after the other.
+ * Some samples of an epoch, in the memory of one or several devices: for each array of the loader, their rows one after the other.
  *
  * <p>A batch is handed out before it is complete. Work on the loader's own {@link DevicePart#queue} comes after it by itself;
  * other queues wait for {@link DevicePart#ready}, the host calls {@link #await}. In the same way its memory is used again after

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 
-/** Says how a {@link DeviceLoader} uses its devices. */
+/** Configures how a {@link DeviceLoader} uses its devices. */
 public final class DeviceLoaderBuilder {
     private static final Logger LOG = Logs.of(DeviceLoaderBuilder.class);
 

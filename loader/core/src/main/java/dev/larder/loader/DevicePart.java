@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The samples of a {@link DeviceBatch} that lie on one device. Open for as long as the batch. */
+/** The samples of a {@link DeviceBatch} on one device. Open for as long as the batch. */
 public final class DevicePart {
     private final DeviceBatch batch;
     private final @Nullable DeviceBackend device;

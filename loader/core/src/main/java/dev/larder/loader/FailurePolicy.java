@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 /**
- * Says what becomes of a sample that cannot be read or transformed. Whatever it says, failures of the sampler, a closed dataset
+ * Decides what happens to a sample that cannot be read or transformed. Whatever it says, failures of the sampler, a closed dataset
  * and a JVM that ran out of memory end the epoch.
  *
  * @param retries how often it is tried again before anything else happens, after 1 ms, then 2, 4, … up to 100 ms

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what one part of every sample is, and how batches hold it. Immutable: every method returns another field.
+ * Describes one part of every sample, and how batches hold it. Immutable: every method returns another field.
  *
  * <pre>{@code
  * Field.rows("images")                                       // rows of an array, as they are

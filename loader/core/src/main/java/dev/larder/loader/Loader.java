@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Gathers batches from the arrays of a dataset, ahead of a consumer, into memory that is used again and again.
+ * Gathers batches from the arrays of a dataset into reused memory, ahead of the consumer.
  *
  * <pre>{@code
  * try (Loader loader = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batch(256).build()) {

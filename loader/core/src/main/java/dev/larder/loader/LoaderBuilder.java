@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Says what a {@link Loader} reads, in which order, and with what means. */
+/** Configures what a {@link Loader} reads, in which order, and with which resources. */
 public final class LoaderBuilder {
     private static final int MAX_THREADS = 1024;
 

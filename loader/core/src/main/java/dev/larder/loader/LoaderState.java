@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Says how far training has come: everything that {@link Loader#resume} needs to go on exactly there, with any number of
+ * Records how far training has come: everything that {@link Loader#resume} needs to go on exactly there, with any number of
  * threads and ranks, and any batch size that divides the one of all ranks together.
  *
  * <p>As text one line of JSON, such as {@code {"format":1,"dataset":"mnist","digest":"…","sampler":"random(seed=42)","seed":42,

@@ -3,7 +3,7 @@ package dev.larder.loader;
 import java.time.Duration;
 
 /**
- * What a loader has done since it was built, and where the time went. Times of several gather threads add up.
+ * The work of a loader since it was built, and where the time went. Times of several gather threads add up.
  *
  * @param batches batches that were delivered
  * @param samples samples in them

@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 
 /**
- * Allocates memory whose pages stay where they are, so that a copy to any CUDA device of this process runs at the speed of the
- * link and need not pass through the driver's own buffers. It is Java's memory: it can be read as long as somebody holds its
+ * Allocates page-locked memory, so that a copy to any CUDA device of this process runs at the speed of the link,
+ * without the driver's own buffers. It is Java's memory: it can be read as long as somebody holds its
  * buffer, also when its pages are no longer locked.
  *
  * <p>Takes part in the primary context of one device, which CUDA libraries of this process share: of the device that the opening

@@ -3,7 +3,7 @@ package dev.larder.loader.device;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where batches are wanted.
+ * Selects where a loader delivers its batches.
  *
  * <pre>{@code
  * Device.auto()                          // a GPU, the one for $LARDER_DEVICE or $LOCAL_RANK; else the host

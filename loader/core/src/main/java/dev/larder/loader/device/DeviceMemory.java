@@ -2,7 +2,7 @@ package dev.larder.loader.device;
 
 import org.jspecify.annotations.Nullable;
 
-/** Memory that kernels of a device can reach. Belongs to who allocated it, and is closed before its backend. */
+/** Memory that the kernels of a device can use. Belongs to who allocated it, and is closed before its backend. */
 public interface DeviceMemory extends AutoCloseable {
     /** Returns how many bytes there are. */
     long byteSize();

@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import java.nio.ByteBuffer;
 
-/** Memory of the host that batches are gathered into, perhaps such that a device can fetch from it by itself. Belongs to who allocated it. */
+/** Host memory for batches; a device may be able to read it directly. Belongs to who allocated it. */
 public interface HostMemory extends AutoCloseable {
     /** How each begins: devices want pages. */
     int ALIGNMENT = 4096;

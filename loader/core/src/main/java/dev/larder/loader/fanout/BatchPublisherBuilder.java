@@ -6,7 +6,7 @@ import dev.larder.layout.StoreLayout;
 import dev.larder.posix.Posix;
 import java.time.Duration;
 
-/** Says how a {@link BatchPublisher} shares its batches. */
+/** Configures how a {@link BatchPublisher} shares its batches. */
 public final class BatchPublisherBuilder {
     private final StoreLayout store;
     private final String name;

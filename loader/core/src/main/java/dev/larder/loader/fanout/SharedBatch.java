@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * A batch that another process has published, read where it lies. It is open until it is closed, the loop moves on or its
+ * A batch that another process has published, read in place. It is open until it is closed, the loop moves on or its
  * {@link SharedBatches} is closed; then its slot may be another batch's.
  *
  * <p>Any thread may read an open batch.

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches that a {@link BatchPublisher} of another process publishes, read where they lie: nothing is gathered, transformed
+ * The batches that a {@link BatchPublisher} of another process publishes, read in place: nothing is gathered, transformed
  * or copied again.
  *
  * <pre>{@code

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Says how a consumer attaches to a ring. */
+/** Configures how a consumer attaches to a ring. */
 public final class SharedBatchesBuilder {
     private static final int NAMES_SHOWN = 10;
 

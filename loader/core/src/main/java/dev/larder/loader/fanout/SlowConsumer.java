@@ -1,6 +1,6 @@
 package dev.larder.loader.fanout;
 
-/** What a {@link BatchPublisher} does about a consumer that lives but does not get on, once all slots hold what it has not read. */
+/** What a {@link BatchPublisher} does about a live consumer that is too slow, once all slots hold batches it has not read. */
 public enum SlowConsumer {
     /**
      * Waits for it until the publisher's timeout has passed. Then, where other consumers get on, it goes on without the slow one,

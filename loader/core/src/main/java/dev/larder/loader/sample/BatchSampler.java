@@ -1,7 +1,7 @@
 package dev.larder.loader.sample;
 
 /**
- * Decides which rows an epoch visits, in which order, and which of them make up a batch: where batches are more than every so
+ * Decides which rows an epoch visits, in which order, and which rows form a batch: where batches are more than every so
  * many samples of an order. Pure as a {@link Sampler} is.
  */
 @FunctionalInterface

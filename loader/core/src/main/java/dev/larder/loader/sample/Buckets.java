@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 
 /**
- * Makes batches of samples from one bucket of lengths each, so that little of a batch is padding.
+ * Makes each batch from one bucket of lengths, so that little of it is padding.
  *
  * <pre>{@code
  * Buckets.of(lengths).bounds(100, 220).batchSizes(32, 24, 16).shuffle(seed)

@@ -9,7 +9,7 @@ import dev.larder.error.Failure;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
-/** How long each row's sample is, for batches of samples that are alike in length. Immutable; takes 4 bytes a row. */
+/** The length of each row's sample, for batches of samples of similar length. Immutable; takes 4 bytes a row. */
 public final class Lengths {
     private final int[] lengths;
 

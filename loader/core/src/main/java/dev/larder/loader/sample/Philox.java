@@ -3,7 +3,7 @@ package dev.larder.loader.sample;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Draws random numbers that depend on where they are used and on nothing else: Philox4x32-10, the counter-based generator of
+ * Draws random numbers that depend only on where they are used: Philox4x32-10, the counter-based generator of
  * Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011).
  *
  * <p>There is no state: whichever thread asks, in whatever order, (seed, epoch, position, draw) gives the same 64 bits. Nothing is

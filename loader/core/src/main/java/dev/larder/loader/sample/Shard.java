@@ -1,7 +1,7 @@
 package dev.larder.loader.sample;
 
 /**
- * Says which part of every epoch one rank visits: a step of its own after sampling, so that it composes with every sampler.
+ * Defines which part of every epoch one rank visits: a step of its own after sampling, so that it composes with every sampler.
  *
  * <p>What is dealt out are units: samples, or whole batches of a {@link BatchSampler}. Rank {@code r} of {@code W} takes units
  * {@code r}, {@code r + W}, {@code r + 2W} and so on, as PyTorch's {@code DistributedSampler} does. When {@code W} does not

@@ -3,7 +3,7 @@ package dev.larder.loader.sample;
 import java.util.List;
 
 /**
- * Some of a dataset's rows, each with a place from 0 on: what {@link Sampler#over} visits instead of all rows.
+ * Some rows of a dataset, each with a place counted from 0: what {@link Sampler#over} visits instead of all rows.
  *
  * <p>Parts of a {@link #split(long, long, double...)} and of {@link #kFold(long, int, long)} take no memory; others take 4 bytes a
  * row, or 8. All are immutable.

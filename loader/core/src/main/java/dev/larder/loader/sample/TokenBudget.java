@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 
 /**
- * Makes batches that cost about the same: of as many samples, alike in length, as keep the longest times the number of samples
+ * Makes batches of about equal cost: of as many samples, alike in length, as keep the longest times the number of samples
  * within a budget.
  *
  * <pre>{@code

@@ -6,7 +6,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where transformed samples go: the memory of one array of a batch, wrapped once.
+ * The target of transformed samples: the memory of one array of a batch, wrapped once.
  *
  * <p>Threads may write different rows at the same time.
  */

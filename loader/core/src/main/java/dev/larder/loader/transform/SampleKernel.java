@@ -7,7 +7,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A {@link SampleTransform} as a kernel that makes the samples of a batch: source text for devices, and the same in Java.
+ * A {@link SampleTransform} as a kernel that computes the samples of a batch: source text for devices, and the same in Java.
  *
  * <p>The kernel is {@code void larder_samples(uint samples, global const int *control, global uchar *target, global const uchar
  * *source0, …)} with one work item for each of {@link #itemsPerSample} parts of a sample in dimension 0 and the samples in

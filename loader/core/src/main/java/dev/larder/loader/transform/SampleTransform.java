@@ -7,7 +7,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Transform} that fits the samples of one array, and does it.
+ * A {@link Transform} compiled for the samples of one array.
  *
  * <p>The bytes that come out depend on the stored bytes, the seed, the epoch and the sample's position alone. Immutable, for any
  * number of threads, each with a {@link Scratch} of its own.

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Declares what becomes of each sample of an array: steps, done in their order. Begin one with {@link Transforms}.
+ * Declares the steps for each sample of an array: steps, done in their order. Begin one with {@link Transforms}.
  *
  * <p>A sample of three dimensions is height × width × channels, one of two height × width with one channel, until
  * {@link #channelsFirst}. Vectors have as many channels as elements, all else has one. Immutable; every method returns a new one.

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A device that is none: memory of its own, queues that work later than they are told to, and every fault on demand.
+ * A simulated device: memory of its own, queues that work later than they are told to, and every fault on demand.
  *
  * <pre>{@code
  * FakeDevice device = new FakeDevice().latency(Duration.ofMillis(2)).failOperation(7);
