@@ -149,7 +149,7 @@ class GridTest {
                 "grid --per-device 0 x=1 -- t   | 2 | --per-device is below 1",
                 "grid --resume /absent          | 4 | no grid in this folder",
                 "grid --resume /absent x=1 -- t | 2 | --resume takes",
-                "grid --out /proc x=1 -- true   | 7 | files in it that are no grid's"
+                "grid --out /proc x=1 -- true   | 7 | files that do not belong to a grid"
             })
     void wrongUsageIsSaidBeforeAnythingIsMade(String line, int code, String message) {
         Answer answer = Answer.of(line.strip().split(" +"));

@@ -74,7 +74,7 @@ class GroupEndsTest {
             assertThat(failures)
                     .allMatch(failure -> failure.orElseThrow() instanceof LarderException e
                             && e.code() == ErrorCode.INTERRUPTED
-                            && String.valueOf(e.getMessage()).contains("while a call stood in line: rank=0 pid="));
+                            && String.valueOf(e.getMessage()).contains("while a call was queued: rank=0 pid="));
         }
     }
 

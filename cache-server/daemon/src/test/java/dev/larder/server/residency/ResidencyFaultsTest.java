@@ -185,7 +185,7 @@ class ResidencyFaultsTest {
 
         assertThatThrownBy(() -> made.store().pin(version, true))
                 .isInstanceOf(LarderException.class)
-                .hasMessageContaining("left before it could be pinned: dataset=a version=1");
+                .hasMessageContaining("removed before it could be pinned: dataset=a version=1");
     }
 
     @Test

@@ -120,7 +120,7 @@ class EnvironmentMeetingTest {
                 "tcp://127.0.0.1:29500?rank=0 | the address lacks world_size",
                 "tcp://127.0.0.1:29500?rank=x&world_size=2 | not a number",
                 "tcp://127.0.0.1:29500?rank=0&rank=1 | parameter given twice",
-                "tcp://127.0.0.1:29500?size=2 | no such parameter",
+                "tcp://127.0.0.1:29500?size=2 | no such rendezvous parameter",
                 "file://relative?rank=0&world_size=2 | not the absolute path",
             })
     void anAddressThatMakesNoSenseIsToldOf(String url, String message) {

@@ -234,7 +234,7 @@ class ColumnScanTest {
                 "t.tsv   | a;b/1/2                 | line=2 reason=it has 1 fields, and the first line has 2",
                 "t.tsv   | a;b/1;2;3               | line=2 reason=it has 3 fields",
                 "t.tsv   | a;b/1;2//3;4            | line=3 reason=it is empty",
-                "t.csv   | a,a/1,2                 | line=1 reason=two columns have one name",
+                "t.csv   | a,a/1,2                 | line=1 reason=two columns have the same name",
                 "t.csv   | a,/1,2                  | line=1 reason=a column has no name",
                 "t.csv   | a b/1                   | cannot be called a b",
                 "t.csv   | ''                      | the names of the columns",
@@ -245,7 +245,7 @@ class ColumnScanTest {
                 "t.jsonl | {\"a\":1,\"a\":2}        | line=1 reason=it has two values for a",
                 "t.jsonl | {\"a\":1}//{\"a\":2}     | line=2 reason=it is empty",
                 "t.jsonl | {}                      | it has no columns",
-                "t.dat   | x                       | its name is of no known kind of text file"
+                "t.dat   | x                       | its name has no known suffix of a text file"
             })
     void badTextFilesAreRefusedWithTheLine(String name, String content, String message) throws IOException {
         Path file = write(name, content.replace('/', '\n').replace(';', '\t'));

@@ -107,11 +107,11 @@ class HostileArchiveTest {
             value = {
                 "climbing | a part of it is ..",
                 "absolute | a part of it is empty",
-                "backslash | may not stand in it",
-                "blank | U+0020 may not stand in it",
-                "text | README.txt: it is no .npy file",
+                "backslash | which is not allowed",
+                "blank | it contains U+0020, which is not allowed",
+                "text | README.txt: it is not a .npy file",
                 "objects | pickle",
-                "noarray | no .npy file",
+                "noarray | not a .npy file",
                 "short | ends after 7999 of 8000",
                 "long | 1 bytes follow the 8000",
                 "shortpacked | ends after 7999 of 8000",
@@ -119,13 +119,13 @@ class HostileArchiveTest {
                 "lzma | method 14",
                 "encrypted | it is encrypted",
                 "bomb | cannot hold the 4000000000 bytes",
-                "beyond | no ZIP archive",
+                "beyond | not a readable ZIP archive",
                 "twolengths | has two lengths",
                 "overlap | overlaps the one before it",
                 "twice | has it twice",
                 "cut | reason=",
                 "empty | reason=",
-                "nozip | no ZIP archive"
+                "nozip | not a readable ZIP archive"
             })
     void aBadNpzIsRefused(String name, String reason) {
         assertRefused(zip(name), SourceOptions.none(), reason);
@@ -202,8 +202,8 @@ class HostileArchiveTest {
                         + " load all columns as texts with --as strings",
                 "a,b;1,2;3 | | line=3 reason=it has 1 fields, the first line 2",
                 "a,b;1,2;3,4,5 | | line=3 reason=it has more fields than the 2",
-                "1,2;3,4 | | line=1 reason=the first line has numbers where the names",
-                "0,1;3,4 | u1 | line=1 reason=the first line has numbers where the names",
+                "1,2;3,4 | | line=1 reason=the first line has numbers instead of column names",
+                "0,1;3,4 | u1 | line=1 reason=the first line has numbers instead of column names",
                 "a;256 | u1 | '256' is not an element of |u1",
                 "a;-1 | uint64 | '-1' is not an element of <u8",
                 "a;1.5 | i4 | '1.5' is not an element of <i4",
@@ -213,7 +213,7 @@ class HostileArchiveTest {
                 "a;1;0x10 | | '0x10' is not a number",
                 "a;1;1d | | '1d' is not a number",
                 "a;1;- | | '-' is not a number",
-                "a;\"1 | | no proper table",
+                "a;\"1 | | not a valid table",
                 "a,a;1,2 | | array a of the same file has the same name",
                 "~~ | | it is empty"
             })
@@ -235,10 +235,10 @@ class HostileArchiveTest {
 
     @ParameterizedTest
     @CsvSource({
-        "u2,'',no multiple",
+        "u2,'',not a multiple",
         "u1,'4,2','it ends after 7 of 8'",
         "u1,'3,2',1 bytes follow",
-        "u1,'-1,0',no multiple"
+        "u1,'-1,0',not a multiple"
     })
     void rawBytesOfAnotherLengthAreRefused(String dtype, String shape, String reason) {
         Path file = SourceFiles.write(folder.resolve("x.bin"), SourceFiles.counting(7));

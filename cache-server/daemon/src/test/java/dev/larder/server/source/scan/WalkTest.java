@@ -96,7 +96,7 @@ class WalkTest {
 
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
                 .hasMessageContaining("badFiles=2")
-                .hasMessageContaining("a b.npy reason=its array cannot be called a b: U+0020 may not stand in it;"
+                .hasMessageContaining("a b.npy reason=its array cannot be called a b: it contains U+0020, which is not allowed;"
                         + " rename the file, leave it out with --exclude, or load the folder --as bytes")
                 .hasMessageContaining("c d.npy reason=");
         assertThat(Source.scan("d", folder, options(As.ARRAYS, "* *")).arrays()).hasSize(1);
