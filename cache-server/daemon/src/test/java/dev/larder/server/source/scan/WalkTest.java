@@ -96,8 +96,9 @@ class WalkTest {
 
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
                 .hasMessageContaining("badFiles=2")
-                .hasMessageContaining("a b.npy reason=its array cannot be called a b: it contains U+0020, which is not allowed;"
-                        + " rename the file, leave it out with --exclude, or load the folder --as bytes")
+                .hasMessageContaining(
+                        "a b.npy reason=its array cannot be called a b: it contains U+0020, which is not allowed;"
+                                + " rename the file, leave it out with --exclude, or load the folder --as bytes")
                 .hasMessageContaining("c d.npy reason=");
         assertThat(Source.scan("d", folder, options(As.ARRAYS, "* *")).arrays()).hasSize(1);
         assertThat(scan(As.BYTES, folder).arrays().get(0).name().dataset()).isEqualTo("d");
