@@ -163,7 +163,7 @@ public final class Batch implements AutoCloseable {
     Slot slot() {
         if (!open) {
             throw new IllegalStateException(
-                    "batch is closed, by close(), by the loop that moved on, or with its epoch or loader");
+                    "batch is closed: by close(), by the next iteration, or with its epoch or loader");
         }
         return Objects.requireNonNull(slot);
     }

@@ -165,7 +165,7 @@ public final class DeviceBatch implements AutoCloseable {
     void requireOpen() {
         if (!open) {
             throw new IllegalStateException(
-                    "batch is closed, by close(), by the loop that moved on, or with its epoch or loader");
+                    "batch is closed: by close(), by the next iteration, or with its epoch or loader");
         }
     }
 

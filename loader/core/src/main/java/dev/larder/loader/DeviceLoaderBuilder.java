@@ -151,7 +151,10 @@ public final class DeviceLoaderBuilder {
             if (e.code() != ErrorCode.NO_SPACE || (mode == DeviceMode.RESIDENT && !mayFallBack())) {
                 throw e;
             }
-            LOG.warn("arrays do not fit the device and are streamed: bytes={} reason={}", copiedBytes, e.getMessage());
+            LOG.warn(
+                    "arrays do not fit on the device and are streamed: bytes={} reason={}",
+                    copiedBytes,
+                    e.getMessage());
             return onDevices(backends, DeviceMode.STREAM);
         }
     }
@@ -219,14 +222,14 @@ public final class DeviceLoaderBuilder {
                 .min()
                 .orElseThrow();
         return ResidentArray.divide(array.rows(), array.rowByteSize(), limit)
-                .orElseThrow(
-                        () -> Failure.of(ErrorCode.NO_SPACE, "array cannot be divided into what the device allocates")
-                                .with("array", array.name())
-                                .with("bytes", array.byteSize())
-                                .with("rowBytes", array.rowByteSize())
-                                .with("maxAllocation", limit)
-                                .with("maxShards", SampleKernel.Rows.MAX_SHARDS)
-                                .remedy("stream it: mode(DeviceMode.STREAM)"));
+                .orElseThrow(() -> Failure.of(
+                                ErrorCode.NO_SPACE, "array cannot be split into pieces that the device can allocate")
+                        .with("array", array.name())
+                        .with("bytes", array.byteSize())
+                        .with("rowBytes", array.rowByteSize())
+                        .with("maxAllocation", limit)
+                        .with("maxShards", SampleKernel.Rows.MAX_SHARDS)
+                        .remedy("stream it: mode(DeviceMode.STREAM)"));
     }
 
     private Map<String, ResidentArray> residents(DeviceBackend device, Source source) {

@@ -146,9 +146,8 @@ final class DeviceRing {
     private void awaitChange(long start) {
         long left = timeoutNanos - (System.nanoTime() - start);
         if (left <= 0) {
-            throw waiting(ErrorCode.DEADLINE, "no batch in time", start)
-                    .remedy(
-                            "close batches that are done with, look at what their queue waits for, or raise timeout(…)");
+            throw waiting(ErrorCode.DEADLINE, "no batch within the timeout", start)
+                    .remedy("close finished batches, check what their queue waits for, or raise timeout(…)");
         }
         try {
             TimeUnit.NANOSECONDS.timedWait(this, Math.max(left, TimeUnit.MILLISECONDS.toNanos(1)));

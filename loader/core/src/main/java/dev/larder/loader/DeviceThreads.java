@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * processor busy while it waits. What ends one of them fails the loader.
  */
 final class DeviceThreads {
-    private static final String AGAIN = "build the loader anew";
+    private static final String AGAIN = "build a new loader";
 
     private final Source source;
     private final DeviceRing ring;
@@ -74,7 +74,7 @@ final class DeviceThreads {
         } catch (InterruptedException e) {
             // the loader is being closed
         } catch (Throwable e) {
-            ring.failed(source.failure("loader cannot go on", Stage.SLOT, e).remedy(AGAIN));
+            ring.failed(source.failure("loader cannot continue", Stage.SLOT, e).remedy(AGAIN));
         } finally {
             ring.uploaderLeft();
         }
@@ -115,7 +115,7 @@ final class DeviceThreads {
         } catch (InterruptedException e) {
             // the loader is being closed, and has waited long enough
         } catch (Throwable e) {
-            ring.failed(source.failure("loader cannot go on", Stage.SLOT, e).remedy(AGAIN));
+            ring.failed(source.failure("loader cannot continue", Stage.SLOT, e).remedy(AGAIN));
         }
     }
 
@@ -158,10 +158,11 @@ final class DeviceThreads {
     private void requireOpenArrays(Flight flight) {
         for (FieldReader field : source.fields()) {
             if (field instanceof DeviceReader reader && reader.storedArray() < 0 && !reader.isOpen()) {
-                LarderException closed = Failure.of(ErrorCode.REFUSED, "array was closed under the loader")
+                LarderException closed = Failure.of(ErrorCode.REFUSED, "array was closed while the loader used it")
                         .with("array", reader.column())
                         .remedy("close the loader first");
-                ring.failed(failure(source, "cannot vouch for a batch", flight.plan, flight.number, "compute", closed));
+                ring.failed(
+                        failure(source, "batch may have wrong data", flight.plan, flight.number, "compute", closed));
             }
         }
     }
@@ -176,7 +177,7 @@ final class DeviceThreads {
                 flight.reportedLate = true;
                 LarderException late = Failure.of(ErrorCode.DEADLINE, "not finished in time")
                         .with("timeout", timeout.toMillis() + "ms")
-                        .remedy("see whether the device is busy or hangs; raise timeout(…) if it is slow");
+                        .remedy("check whether the device is busy or hangs; raise timeout(…) if it is slow");
                 ring.failed(failure(source, "device is late", flight.plan, flight.number, phase, late));
             }
             return false;

@@ -66,7 +66,7 @@ final class Gather {
         }
         for (int i = 0; i < slot.size; i++) {
             if (slot.rows[i] < 0 || slot.rows[i] >= source.rows()) {
-                throw failure(slot, Stage.PLAN, null, "sampler gave a row that does not exist")
+                throw failure(slot, Stage.PLAN, null, "sampler returned a row that does not exist")
                         .with("position", slot.positions[i])
                         .with("row", slot.rows[i])
                         .with("rows", source.rows())
@@ -201,7 +201,7 @@ final class Gather {
 
     private void requireWorthTrying(Slot slot, FieldReader field, Throwable e) {
         if (!field.isOpen()) {
-            throw failed(slot, field, e).remedy("the dataset was closed under the loader: close the loader first");
+            throw failed(slot, field, e).remedy("close the loader before its dataset");
         }
         if (e instanceof OutOfMemoryError || e instanceof StackOverflowError) {
             throw failed(slot, field, e).exception();

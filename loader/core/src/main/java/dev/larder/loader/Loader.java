@@ -200,9 +200,9 @@ public final class Loader implements AutoCloseable {
         leakGuard.disarm();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
         if (!held.isEmpty()) {
-            throw source.failure(ErrorCode.DEADLINE, "loader did not end in time")
+            throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
                     .with("threads", held)
-                    .remedy("see in a thread dump where the sampler or the transform waits");
+                    .remedy("take a thread dump to see where the sampler or the transform waits");
         }
         if (freesMemory) {
             Slot.closeMemory(slots);

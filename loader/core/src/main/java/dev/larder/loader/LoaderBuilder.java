@@ -65,7 +65,7 @@ public final class LoaderBuilder {
     /** Transforms one of the arrays and fields that were named, by its name in batches, on the way into the batch. */
     public LoaderBuilder transform(String name, Transform transform) {
         if (fields.isEmpty()) {
-            throw new IllegalStateException("nothing is named yet: call arrays(…) or fields(…) before transform(…)");
+            throw new IllegalStateException("no array is named yet: call arrays(…) or fields(…) before transform(…)");
         }
         List<String> names = fields.stream().map(Field::name).toList();
         int place = names.indexOf(name);

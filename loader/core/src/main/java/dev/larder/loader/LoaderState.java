@@ -86,12 +86,12 @@ public record LoaderState(
             String value =
                     text == null ? pair.group(4) : text.replace("\\\"", "\"").replace("\\\\", "\\");
             if (pair.group(1).equals("{") != values.isEmpty() || values.put(pair.group(2), value) != null) {
-                throw malformed(json, "it is no flat object");
+                throw malformed(json, "it is not a flat object");
             }
             end = pair.end();
         }
         if (values.isEmpty() || !json.substring(end).trim().equals("}")) {
-            throw malformed(json, "it is no JSON object of texts and whole numbers, at character " + end);
+            throw malformed(json, "it is not a JSON object of strings and integers, at character " + end);
         }
         return values;
     }
@@ -108,7 +108,7 @@ public record LoaderState(
         try {
             return Long.parseLong(text(values, key, json));
         } catch (NumberFormatException e) {
-            throw malformed(json, "its \"" + key + "\" is no number");
+            throw malformed(json, "its \"" + key + "\" is not a number");
         }
     }
 
@@ -116,6 +116,6 @@ public record LoaderState(
         return Failure.of(ErrorCode.BAD_INPUT, "cannot read a loader's state")
                 .with("state", json.length() > 100 ? json.substring(0, 100) + "…" : json)
                 .with("reason", why)
-                .remedy("give what batch.stateAfter().toJson() returned");
+                .remedy("pass the text that batch.stateAfter().toJson() returned");
     }
 }

@@ -33,7 +33,7 @@ final class RaggedArrays extends RaggedRows {
         if (column.dimensions() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of this column have no dimensions")
                     .with("column", column.name())
-                    .remedy("save its rows as arrays of one number at least");
+                    .remedy("save each row as a 1-d array");
         }
         SampleTransform transform = field.transform() == null
                 ? null

@@ -209,8 +209,8 @@ final class Ring {
         Thread other = consumer;
         if (other != null) {
             String what = consumerPlan == wanted
-                    ? "two threads take batches of one epoch"
-                    : "another thread has not yet left the epoch before";
+                    ? "two threads take batches from one epoch"
+                    : "another thread is still in the previous epoch";
             throw new IllegalStateException(
                     what + ": dataset=" + source.dataset().name() + " threads=" + other.getName() + ","
                             + Thread.currentThread().getName());
@@ -291,9 +291,8 @@ final class Ring {
         }
         long left = timeoutNanos - (System.nanoTime() - start);
         if (left <= 0) {
-            throw waiting(ErrorCode.DEADLINE, "no batch in time", wanted, start)
-                    .remedy(
-                            "close batches that are done with, look at the sampler and the machine's load, or raise timeout(…)");
+            throw waiting(ErrorCode.DEADLINE, "no batch within the timeout", wanted, start)
+                    .remedy("close finished batches, check the sampler and the machine's load, or raise timeout(…)");
         }
         LockSupport.parkNanos(this, left);
     }

@@ -9,8 +9,7 @@ record States(Dataset dataset, String sampler, long seed, boolean inOrder) {
     /** Makes the state after a batch, with which all ranks together have consumed so many samples. */
     LoaderState after(Plan plan, long consumed) {
         if (!inOrder) {
-            throw new IllegalStateException(
-                    "batches come in any order, so none says how far training has come; leave inAnyOrder() out");
+            throw new IllegalStateException("batches in any order have no state to resume from; remove inAnyOrder()");
         }
         return new LoaderState(dataset.name(), dataset.digest(), sampler, seed, plan.epoch(), consumed, plan.length());
     }
@@ -22,7 +21,7 @@ record States(Dataset dataset, String sampler, long seed, boolean inOrder) {
                     .with("stateDataset", state.dataset())
                     .with("stateDigest", state.digest())
                     .with("digest", dataset.digest())
-                    .remedy("open that version: larder.datasetWithDigest(name, digest); or begin anew");
+                    .remedy("open that version with larder.datasetWithDigest(name, digest), or start over");
         }
         if (!state.sampler().equals(sampler) || state.seed() != seed) {
             throw mismatch("state was saved with another order")

@@ -180,10 +180,11 @@ final class UploadingFeed implements DeviceFeed {
             closeBatches(true);
             String left = awaitEnd(Deadline.after(END_TIMEOUT));
             if (!left.isEmpty()) {
-                throw source.failure(ErrorCode.DEADLINE, "device did not end in time")
+                throw source.failure(ErrorCode.DEADLINE, "device did not finish in time")
                         .with("devices", devices())
                         .with("waitedFor", left)
-                        .remedy("see what the consumer's queue or fences wait for; end the process to free the device");
+                        .remedy(
+                                "check what the consumer's queue or fences wait for; end the process to free the device");
             }
             host.close();
             means.close();
@@ -202,7 +203,7 @@ final class UploadingFeed implements DeviceFeed {
 
     private void leaveAlone() {
         LEFT_ALONE.add(this);
-        LOG.warn("memory is left as it is, something may still use it: loader={} devices={}", host, devices());
+        LOG.warn("memory is not freed, as it may still be in use: loader={} devices={}", host, devices());
         host.close(false);
     }
 
@@ -213,7 +214,7 @@ final class UploadingFeed implements DeviceFeed {
             return "thread " + names;
         }
         if (ring.hasFlights() || !ring.awaitNothingLent(deadline)) {
-            return "batches under way or lent";
+            return "batches in flight or held by the consumer";
         }
         for (DeviceSlot slot : means.slots()) {
             for (SlotPart part : slot.parts) {

@@ -88,7 +88,7 @@ class DeviceFaultsTest {
         assertThat(failure).isNotNull().extracting(LarderException::code).isEqualTo(ErrorCode.DEADLINE);
         assertThatThrownBy(loader::close)
                 .isInstanceOf(LarderException.class)
-                .hasMessageContaining("device did not end in time");
+                .hasMessageContaining("device did not finish in time");
         assertThat(device.liveObjects()).isPositive();
         device.reset();
         Awaitility.await().until(() -> Shelf.gatherThreads() == 0);
@@ -251,7 +251,7 @@ class DeviceFaultsTest {
         try (DeviceLoader loader =
                 loader().timeout(Duration.ofMillis(100)).device(device).slots(2).build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(DeviceBatch::keep))
-                    .hasMessageContaining("no batch in time")
+                    .hasMessageContaining("no batch within the timeout")
                     .hasMessageContaining("stage=slot")
                     .hasMessageContaining("openBatches=2");
         }
@@ -279,7 +279,7 @@ class DeviceFaultsTest {
                 waited = catchThrowableOfType(LarderException.class, batches::next);
                 taken += waited == null ? 1 : 0;
             }
-            assertThat(waited).hasMessageContaining("no batch in time");
+            assertThat(waited).hasMessageContaining("no batch within the timeout");
             device.go();
             int rest = 0;
             while (batches.hasNext()) {

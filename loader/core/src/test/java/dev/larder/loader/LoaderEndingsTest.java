@@ -216,7 +216,8 @@ class LoaderEndingsTest {
             assertThatThrownBy(batches::next)
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
-                    .hasMessageContaining("no batch in time: dataset=shelf version=1 stage=slot epoch=4 batch=2")
+                    .hasMessageContaining(
+                            "no batch within the timeout: dataset=shelf version=1 stage=slot epoch=4 batch=2")
                     .hasMessageContaining("slots=2 openBatches=2");
         }
     }
@@ -273,7 +274,7 @@ class LoaderEndingsTest {
             Batch kept = batches.next().keep();
             CompletableFuture<Batch> waiting = waitingFor(batches);
 
-            assertThatThrownBy(batches::next).hasMessageContaining("two threads take batches of one epoch");
+            assertThatThrownBy(batches::next).hasMessageContaining("two threads take batches from one epoch");
             kept.close();
             assertThat(waiting.join().number()).isEqualTo(1);
         }

@@ -90,7 +90,7 @@ class LoaderFailureTest {
                 Loader.over(shelf.dataset).sampler(beyond).batch(10).build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
                     .hasMessageStartingWith(
-                            "sampler gave a row that does not exist: dataset=shelf version=1 stage=plan")
+                            "sampler returned a row that does not exist: dataset=shelf version=1 stage=plan")
                     .hasMessageEndingWith("epoch=0 batch=2 position=29 row=100 rows=100");
         }
     }
@@ -121,7 +121,7 @@ class LoaderFailureTest {
             assertThat(failure)
                     .hasMessageContaining("cannot gather rows: dataset=shelf version=1 stage=gather")
                     .hasMessageContaining("array=images")
-                    .hasMessageEndingWith("the dataset was closed under the loader: close the loader first");
+                    .hasMessageEndingWith("close the loader before its dataset");
         }
     }
 
@@ -149,7 +149,7 @@ class LoaderFailureTest {
             await(entered);
 
             assertThatThrownBy(() -> epoch.forEach(batch -> {}))
-                    .hasMessageContaining("no batch in time")
+                    .hasMessageContaining("no batch within the timeout")
                     .hasMessageContaining("stage=plan");
         }
     }

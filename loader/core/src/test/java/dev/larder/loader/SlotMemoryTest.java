@@ -136,7 +136,7 @@ class SlotMemoryTest {
             loader.epoch(0);
             entered.await();
 
-            assertThatThrownBy(loader::close).hasMessageContaining("loader did not end in time");
+            assertThatThrownBy(loader::close).hasMessageContaining("loader did not stop in time");
             assertThat(books.out).hasSize(3);
 
             released.countDown();
@@ -175,7 +175,7 @@ class SlotMemoryTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                     .hasMessageContaining("library=libcuda.so.1")
-                    .hasMessageContaining("leave pinMemory() out");
+                    .hasMessageContaining("remove pinMemory()");
         }
     }
 }

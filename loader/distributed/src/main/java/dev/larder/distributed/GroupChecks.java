@@ -77,7 +77,7 @@ final class GroupChecks {
             return Span.NOTHING;
         }
         if (whole == null) {
-            throw new IllegalArgumentException("the root has to bring the span of all ranks");
+            throw new IllegalArgumentException("the root must pass the span of all ranks");
         }
         requireParts(part, whole);
         return whole;
@@ -96,7 +96,7 @@ final class GroupChecks {
             place = ranks[i] == rank ? i : place;
         }
         if (ranks.length == 0) {
-            throw new IllegalArgumentException("a group of nobody");
+            throw new IllegalArgumentException("a group needs at least one rank");
         }
         return place;
     }

@@ -214,7 +214,7 @@ final class GroupControl {
                     ErrorCode.UNEXPECTED,
                     "a rank failed in a call of the process group: " + peers.describe(spec.rank()) + " key="
                             + spec.key() + " call=" + what() + " failure=" + failure
-                            + "; see what that rank says, and start all ranks again");
+                            + "; check that rank's output, and restart all ranks");
         }
         if (failure instanceof Error error) {
             throw error;
@@ -226,8 +226,8 @@ final class GroupControl {
     void breakForInterrupt() {
         fault.breakBecause(
                 ErrorCode.INTERRUPTED,
-                "a rank was interrupted while a call stood in line: " + peers.describe(spec.rank()) + " key="
-                        + spec.key() + "; make a new group");
+                "a rank was interrupted while a call was queued: " + peers.describe(spec.rank()) + " key=" + spec.key()
+                        + "; make a new group");
     }
 
     private String what() {

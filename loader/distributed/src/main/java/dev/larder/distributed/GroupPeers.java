@@ -40,7 +40,7 @@ final class GroupPeers {
                     .with("rank", spec.rank())
                     .with("pid", pid(spec.rank()))
                     .with("alive", !isFree)
-                    .remedy("give each process a rank of its own, and each start of the ranks a key of its own");
+                    .remedy("give each process its own rank, and use a new key for each start of the ranks");
         }
         memory.putLong(
                 line + GroupDescriptor.PID_OFFSET, ProcessHandle.current().pid());
@@ -137,7 +137,7 @@ final class GroupPeers {
         return fault.breakBecause(
                 ErrorCode.UNEXPECTED,
                 "a rank of the process group has died: " + describe(rank) + " key=" + spec.key() + " call=" + call
-                        + "; see why it ended, and start all ranks again");
+                        + "; find out why it ended, and restart all ranks");
     }
 
     /** Breaks this group too where a rank cannot come, so that all hear the same. */
@@ -179,9 +179,9 @@ final class GroupPeers {
         if (isLate) {
             throw fault.breakBecause(
                     ErrorCode.DEADLINE,
-                    "not all ranks have come in time: key=" + spec.key() + " call=" + call + " missing=" + missing
+                    "not all ranks arrived in time: key=" + spec.key() + " call=" + call + " missing=" + missing
                             + " present=" + present + " timeoutMs=" + timeoutNs / 1_000_000
-                            + "; see whether the missing ones were started, stopped, or do something else");
+                            + "; check whether the missing ranks were started, are stopped, or are busy elsewhere");
         }
     }
 

@@ -68,18 +68,19 @@ final class GroupRegion {
             return;
         }
         if (!isGathering(memory, worldSize)) {
-            throw Failure.of(ErrorCode.REFUSED, "a group of this key is running, or has run")
+            throw Failure.of(ErrorCode.REFUSED, "a group with this key is running or has run")
                     .with("key", spec.key())
                     .with("rank", spec.rank())
                     .with("worldSize", spec.worldSize())
                     .with("chunkByteSize", spec.chunkByteSize())
                     .with("otherWorldSize", worldSize)
                     .with("otherChunkByteSize", chunkByteSize)
-                    .remedy("give each start of the ranks a key of its own");
+                    .remedy("use a new key for each start of the ranks");
         }
         throw fault.breakBecause(
                 ErrorCode.BAD_INPUT,
-                "ranks want different process groups of one key: key=" + spec.key() + " rank=" + spec.rank() + " pid="
+                "ranks ask for different process groups under one key: key=" + spec.key() + " rank=" + spec.rank()
+                        + " pid="
                         + ProcessHandle.current().pid() + " worldSize=" + spec.worldSize() + " chunkByteSize="
                         + spec.chunkByteSize() + " otherWorldSize=" + worldSize + " otherChunkByteSize="
                         + chunkByteSize + "; start all ranks with the same settings");

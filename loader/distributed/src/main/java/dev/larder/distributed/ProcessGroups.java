@@ -68,7 +68,7 @@ public final class ProcessGroups {
      */
     public static ProcessGroups of(Regions regions, String key) {
         if (GroupSpec.isOfSubgroup(key)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "keys that end so are those of subgroups")
+            throw Failure.of(ErrorCode.BAD_INPUT, "keys with this ending are reserved for subgroups")
                     .with("key", Names.printable(key))
                     .remedy("choose a key that does not end in .sub and a number");
         }

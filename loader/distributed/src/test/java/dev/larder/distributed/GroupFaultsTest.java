@@ -325,7 +325,7 @@ class GroupFaultsTest {
                 if (group.rank() == 0) {
                     ProcessGroups other = ProcessGroups.of(late, "running").chunkByteSize(chunkByteSize);
                     assertThat(messageOf(() -> other.join(1, worldSize)))
-                            .contains("a group of this key is running", "otherWorldSize=2");
+                            .contains("a group with this key is running", "otherWorldSize=2");
                 }
                 group.barrier();
                 return "done";
@@ -368,7 +368,7 @@ class GroupFaultsTest {
                 refuse(() -> group.broadcast(ints, 2), "root: 2 of 2");
                 refuse(() -> group.allGather(ints, ints), "not the same for each of 2 ranks");
                 refuse(() -> group.subgroup(0, 0), "listed twice");
-                refuse(() -> group.gather(ints, null, group.rank()), "root has to bring");
+                refuse(() -> group.gather(ints, null, group.rank()), "root must pass");
                 group.barrier();
                 return "done";
             });

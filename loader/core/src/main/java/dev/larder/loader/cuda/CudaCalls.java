@@ -54,7 +54,7 @@ final class CudaCalls {
 
     private static String remedy(int result) {
         if (isSticky(result)) {
-            return "an earlier kernel or copy of this process failed, and CUDA is lost to it: mend that, and start it again";
+            return "an earlier kernel or copy of this process failed, and CUDA is unusable: fix that, and restart the process";
         }
         return switch (result) {
             case OUT_OF_MEMORY -> "choose a smaller batch(…) or prefetch(…), or leave pinMemory() out";

@@ -25,13 +25,13 @@ final class JnaCudaDriver implements CudaDriver {
         try {
             return new JnaCudaDriver(NativeLibrary.getInstance(name));
         } catch (LinkageError e) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "no CUDA driver to lock pages with")
+            throw Failure.of(ErrorCode.NOT_FOUND, "no CUDA driver to lock pages")
                     .with("library", name)
                     .with(
                             "reason",
                             String.valueOf(e.getMessage()).lines().findFirst().orElse(""))
                     .cause(e)
-                    .remedy("install NVIDIA's driver (give a container the GPU: --gpus all), or leave pinMemory() out");
+                    .remedy("install NVIDIA's driver (give a container the GPU: --gpus all), or remove pinMemory()");
         }
     }
 
@@ -101,7 +101,7 @@ final class JnaCudaDriver implements CudaDriver {
                     .with("library", library.getName())
                     .with("function", function)
                     .cause(e)
-                    .remedy("install a driver of 2013 or later, or leave pinMemory() out");
+                    .remedy("install a driver of 2013 or later, or remove pinMemory()");
         }
     }
 }

@@ -65,10 +65,10 @@ public abstract class Fence implements AutoCloseable {
                         .exception();
             }
             if (waited > timeout.toNanos()) {
-                throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
+                throw Failure.of(ErrorCode.DEADLINE, "device did not reach the fence in time")
                         .with("fence", this)
                         .with("timeout", timeout.toMillis() + "ms")
-                        .remedy("see whether the device is busy or hangs, or what its queue waits for");
+                        .remedy("check whether the device is busy or hangs, and what its queue waits for");
             }
             pause(waited);
             waited = System.nanoTime() - start;

@@ -37,7 +37,7 @@ public interface HostMemory extends AutoCloseable {
         try {
             return ByteBuffer.allocateDirect(length);
         } catch (OutOfMemoryError e) {
-            throw Failure.of(ErrorCode.NO_SPACE, "no memory outside the heap")
+            throw Failure.of(ErrorCode.NO_SPACE, "cannot allocate memory outside the heap")
                     .with("bytes", length)
                     .cause(e)
                     .remedy("choose a smaller batch(…) or prefetch(…), or raise -XX:MaxDirectMemorySize");

@@ -216,7 +216,7 @@ public final class BatchPublisher implements AutoCloseable {
                     .with("ring", name())
                     .with("batch", writer.published())
                     .with("consumers", behind.stream().map(seats::describe).collect(Collectors.joining(", ")))
-                    .remedy("look what they do, and end or wake them; or have them dropped with onSlowConsumer(DROP)");
+                    .remedy("resume or end them, or drop slow consumers with onSlowConsumer(DROP)");
         }
     }
 

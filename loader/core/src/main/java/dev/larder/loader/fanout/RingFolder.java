@@ -80,10 +80,10 @@ final class RingFolder implements AutoCloseable {
         int gate = posix.openForReading(rings);
         try {
             if (!tryLock(posix, gate, GATE_OPENS)) {
-                throw Failure.of(ErrorCode.DEADLINE, "another process is making a ring, and does not get on")
+                throw Failure.of(ErrorCode.DEADLINE, "another process is creating the ring and does not finish")
                         .with("folder", rings)
                         .with("timeout", GATE_OPENS)
-                        .remedy("see in /proc/locks who holds the lock of the folder");
+                        .remedy("find the holder of the folder's lock in /proc/locks");
             }
             return gate;
         } catch (RuntimeException | Error e) {
@@ -117,10 +117,10 @@ final class RingFolder implements AutoCloseable {
         }
         try {
             if (!tryLock(posix, lock, PROBES_PASS)) {
-                throw Failure.of(ErrorCode.REFUSED, "a ring of this name has a producer that lives")
+                throw Failure.of(ErrorCode.REFUSED, "a ring of this name has a live producer")
                         .with("ring", folder.getFileName())
                         .with("producer", readNote(folder))
-                        .remedy("end that one, or publish under another name");
+                        .remedy("end that producer, or publish under another name");
             }
             removeFiles(folder);
         } finally {
@@ -163,9 +163,9 @@ final class RingFolder implements AutoCloseable {
             Path file = folder.resolve(RingDescriptor.PRODUCER_LOCK);
             lock = open(file, 0600, 0640);
             if (!tryLock(posix, lock, PROBES_PASS)) {
-                throw Failure.of(ErrorCode.REFUSED, "the lock of a new ring is held by somebody else")
+                throw Failure.of(ErrorCode.REFUSED, "the lock of a new ring is held by another process")
                         .with("file", file)
-                        .remedy("see in /proc/locks who holds it");
+                        .remedy("find the holder in /proc/locks");
             }
             Files.writeString(file, "pid=" + ProcessHandle.current().pid() + "\n");
             for (int seat = 0; seat < seats.length; seat++) {
@@ -294,7 +294,7 @@ final class RingFolder implements AutoCloseable {
                     removeFiles(folder);
                 }
             } catch (DirectoryNotEmptyException | NoSuchFileException e) {
-                LOG.debug("another producer has the name by now: folder={}", folder);
+                LOG.debug("another producer has taken the name: folder={}", folder);
             } catch (IOException e) {
                 LOG.warn("cannot remove a ring: folder={} reason={}", folder, e.toString());
             }
@@ -343,6 +343,6 @@ final class RingFolder implements AutoCloseable {
                 .remedy(
                         isFull
                                 ? "evict datasets, or use a larger mount"
-                                : "publish as the owner of the store; see whether it is still there");
+                                : "publish as the owner of the store, and check that the store still exists");
     }
 }

@@ -93,7 +93,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
             throw Failure.of(ErrorCode.CHECKSUM, "not a ring of this release")
                     .with("file", file)
                     .with("formatVersion", format)
-                    .remedy("use one release of Larder for producer and consumers");
+                    .remedy("use the same Larder release for producer and consumers");
         }
         try {
             RingGeometry found = new RingGeometry(
@@ -110,7 +110,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         } catch (IndexOutOfBoundsException | LarderException e) {
             throw damaged(file).cause(e).exception();
         }
-        throw damaged(file).remedy("publish anew");
+        throw damaged(file).remedy("publish again");
     }
 
     /** Returns how much of a file has to be mapped to {@link #read} it. */

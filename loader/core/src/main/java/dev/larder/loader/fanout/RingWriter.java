@@ -108,7 +108,7 @@ final class RingWriter implements AutoCloseable {
             isSame = arrays.get(i).name().equals(expected.name()) && dtype.equals(expected.dtype());
         }
         if (!isSame) {
-            throw rejected("a batch has other arrays than those before it", batch)
+            throw rejected("a batch has other arrays than the first one", batch)
                     .with("arrays", arraysOf(batch))
                     .with("expected", geometry.arrays())
                     .remedy("publish batches of one kind under one name");
@@ -118,8 +118,8 @@ final class RingWriter implements AutoCloseable {
             throw rejected("a batch does not fit into a slot of the ring", batch)
                     .with("needed", needed)
                     .with("slotBytes", geometry.slotByteSize())
-                    .remedy("set slotBytes(…) to what the largest batch needs; without it a slot has the least of 2 GiB"
-                            + " and the larger of 64 GiB / slots and 4 × the first batch");
+                    .remedy("set slotBytes(…) to the size of the largest batch; the default is the larger of 64 GiB"
+                            + " / slots and 4 × the first batch, at most 2 GiB");
         }
         for (BatchArray array : arrays) {
             requireRank(batch, array);

@@ -108,7 +108,7 @@ public final class SharedBatch implements AutoCloseable {
     void requireOpen() {
         if (!open) {
             throw new IllegalStateException(
-                    "batch is closed, by close(), by the loop that moved on, or with its SharedBatches");
+                    "batch is closed: by close(), by the next iteration, or with its SharedBatches");
         }
     }
 

@@ -129,7 +129,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
                 throw wait.late("the producer publishes nothing")
                         .with("ring", ring.folder().getFileName())
                         .with("batch", next)
-                        .remedy("see what it does; it is alive");
+                        .remedy("the producer is alive: check what it is doing");
             }
             wait.pause();
         }
@@ -213,7 +213,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
             requireSeated();
             throw failure(ErrorCode.REFUSED, "a batch was overwritten while it was read")
                     .with("batch", sequence)
-                    .remedy("see whether something else writes to the store");
+                    .remedy("check whether something else writes to the store");
         }
     }
 
@@ -221,7 +221,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         if (ring.isDropped(seat.number(), ticket) && attachment.isOpen()) {
             throw failure(ErrorCode.REFUSED, "the producer has dropped this consumer as too slow")
                     .with("published", ring.publishedAcquire())
-                    .remedy("attach again, and have the producer offer more slots(…) or patience(…)");
+                    .remedy("attach again, and give the producer more slots(…) or patience(…)");
         }
     }
 

@@ -117,7 +117,7 @@ public final class SharedBatchesBuilder {
         return wait.late("no seat of the ring is free")
                 .with("ring", name)
                 .with("store", store.root())
-                .remedy("end other consumers, or have the producer offer more with seats(…)");
+                .remedy("end other consumers, or raise the producer's seats(…)");
     }
 
     private LarderException absent(RingWait wait) {
@@ -127,7 +127,7 @@ public final class SharedBatchesBuilder {
                 : Failure.of(ErrorCode.NOT_FOUND, "no such ring").with("waited", timeout);
         return failure.with("ring", name)
                 .with("store", store.root())
-                .remedy(isClaimed ? "see what it does" : "start its producer; there are " + others());
+                .remedy(isClaimed ? "check what the producer is doing" : "start its producer; there are " + others());
     }
 
     private List<String> others() {

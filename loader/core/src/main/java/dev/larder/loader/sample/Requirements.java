@@ -13,14 +13,14 @@ final class Requirements {
             throw Failure.of(ErrorCode.BAD_INPUT, "subset has rows beyond the last")
                     .with("subset", subset.description())
                     .with("rows", rows)
-                    .remedy("make it for the number of rows that the dataset has");
+                    .remedy("make the subset for this dataset's number of rows");
         }
     }
 
     /** Checks that there is one number for each row. */
     static void sameRows(String what, long count, long rows) {
         if (count != rows) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "dataset has not as many rows as there are " + what)
+            throw Failure.of(ErrorCode.BAD_INPUT, "the dataset's rows differ in number from the " + what)
                     .with(what, count)
                     .with("rows", rows)
                     .remedy("give one for each row");

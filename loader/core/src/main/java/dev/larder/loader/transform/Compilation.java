@@ -73,9 +73,8 @@ final class Compilation {
                             && normalize.means().size() == 1);
             if (!elementwise) {
                 step = next;
-                throw unfit("rows of different lengths have no shape that this step could know")
-                        .remedy(
-                                "use toFloat, cast, scale, bfloat16, and normalize with one mean; the rest after padding");
+                throw unfit("this step needs rows of one shape")
+                        .remedy("before padding, use only toFloat, cast, scale, bfloat16, and normalize with one mean");
             }
             place++;
         }
@@ -121,7 +120,7 @@ final class Compilation {
             fused.compute(new Arithmetic.Operation.DivideBytes());
             dtype = FLOAT32;
         } else if (type.isInteger()) {
-            throw unfit("it is not known by what these integers are to be divided")
+            throw unfit("toFloat() has no divisor for integers of this type")
                     .remedy("use cast(\"<f4\") to keep their values, or scale(factor, offset)");
         } else {
             convert(FLOAT32);
@@ -131,7 +130,7 @@ final class Compilation {
     private void cast(Dtype to) {
         requireNumeric();
         if (!NumberType.isNumeric(to)) {
-            throw unfit("that is no type of numbers").remedy("cast to ?, i1 to i8, u1 to u8, f2, f4 or f8");
+            throw unfit("not a numeric type").remedy("cast to ?, i1 to i8, u1 to u8, f2, f4 or f8");
         }
         convert(to);
     }
@@ -150,12 +149,12 @@ final class Compilation {
     private void normalize(Step.Normalize normalize) {
         requireNumeric();
         if (!NumberType.of(dtype).isFloat()) {
-            throw unfit("means and deviations are those of floats")
+            throw unfit("normalize takes floats")
                     .remedy("put toFloat(), scale(factor, offset) or cast(\"<f4\") before it");
         }
         int count = normalize.means().size();
         if (count > 1 && count != channelCount()) {
-            throw unfit("as many means as channels")
+            throw unfit("the numbers of means and channels differ")
                     .with("means", count)
                     .with("channels", channelCount())
                     .remedy("give one mean and deviation for each channel, or one for all");
@@ -173,7 +172,7 @@ final class Compilation {
     private void toBfloat16() {
         requireNumeric();
         if (!NumberType.of(dtype).isFloat()) {
-            throw unfit("only floats are rounded to bfloat16")
+            throw unfit("bfloat16 takes floats")
                     .remedy("put toFloat(), scale(factor, offset) or cast(\"<f4\") before it");
         }
         convert(FLOAT32);
@@ -183,7 +182,7 @@ final class Compilation {
 
     private void fromBfloat16() {
         if (!NumberType.isNumeric(dtype) || NumberType.of(dtype) != NumberType.UINT16) {
-            throw unfit("the bits of bfloat16 numbers are unsigned integers of 2 bytes")
+            throw unfit("fromBfloat16 takes unsigned integers of 2 bytes")
                     .remedy("give it an array of u2, or cast to floats as usual");
         }
         fused.compute(new Arithmetic.Operation.FromBfloat16());
@@ -193,7 +192,7 @@ final class Compilation {
     private void oneHot(int classes) {
         requireNumeric();
         if (NumberType.of(dtype).isFloat()) {
-            throw unfit("class numbers are integers").remedy("put cast(\"<i8\") before it");
+            throw unfit("oneHot takes integers").remedy("put cast(\"<i8\") before it");
         }
         long count = elementCount();
         shape = Arrays.copyOf(shape, shape.length + 1);
@@ -241,7 +240,7 @@ final class Compilation {
     private void channelsFirst() {
         requirePicture();
         if (channelsFirst) {
-            throw unfit("channels are first already").remedy("leave it out");
+            throw unfit("channels are already first").remedy("leave it out");
         }
         channelsFirst = true;
         shape = shape.length == 2 ? new long[] {1, shape[0], shape[1]} : new long[] {shape[2], shape[0], shape[1]};
@@ -312,7 +311,7 @@ final class Compilation {
 
     private void requireNumeric() {
         if (!NumberType.isNumeric(dtype)) {
-            throw unfit("elements are no numbers that one can compute with")
+            throw unfit("this step cannot compute with elements of this type")
                     .remedy(
                             "use an array of ?, i1 to i8, u1 to u8, f2, f4 or f8, or map bytes: map(dtype, shape, function)");
         }

@@ -155,7 +155,7 @@ sealed interface Pass {
         /** Checks that a class number is one. */
         void requireClass(long label) {
             if (label < 0 || label >= classes) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "a label is none of the classes")
+                throw Failure.of(ErrorCode.BAD_INPUT, "label is outside the classes")
                         .with("label", label)
                         .with("classes", classes)
                         .remedy("give oneHot(…) the number of classes; labels count from 0");

@@ -43,7 +43,7 @@ public sealed interface Step {
             deviations = List.copyOf(deviations);
             if (means.isEmpty() || means.size() != deviations.size()) {
                 throw new IllegalArgumentException(
-                        "as many means as deviations: means=" + means + " deviations=" + deviations);
+                        "the numbers of means and deviations differ: means=" + means + " deviations=" + deviations);
             }
             for (float deviation : deviations) {
                 if (!(deviation > 0) || !Float.isFinite(1 / deviation)) {
@@ -139,7 +139,7 @@ public sealed interface Step {
         /** Checks that there is a class. */
         public OneHot {
             if (classes < 1) {
-                throw new IllegalArgumentException("there must be a class: classes=" + classes);
+                throw new IllegalArgumentException("there must be at least one class: classes=" + classes);
             }
         }
 

@@ -135,8 +135,8 @@ class PageLockingTest {
         "init, 100, NOT_FOUND, $CUDA_VISIBLE_DEVICES",
         "init, 34, NOT_FOUND, the driver brings the real library",
         "init, 999, UNEXPECTED, nvidia-smi",
-        "retain, 2, NO_SPACE, leave pinMemory() out",
-        "lock, 801, REFUSED, leave pinMemory() out",
+        "retain, 2, NO_SPACE, remove pinMemory()",
+        "lock, 801, REFUSED, remove pinMemory()",
         "lock, 700, UNEXPECTED, CUDA is lost to it",
         "lock, 719, UNEXPECTED, CUDA is lost to it",
         "lock, 712, UNEXPECTED, nvidia-smi"
@@ -180,6 +180,6 @@ class PageLockingTest {
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                 .hasMessageContaining("library=liblarder-has-none.so.1")
-                .hasMessageContaining("leave pinMemory() out");
+                .hasMessageContaining("remove pinMemory()");
     }
 }

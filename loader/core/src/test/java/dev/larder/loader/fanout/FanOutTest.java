@@ -185,7 +185,7 @@ class FanOutTest {
         try (SharedBatches batches = attachAfterFirstBatch(publisher)) {
             try (publisher) {
                 assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(1)))
-                        .hasMessageContaining("consumers do not get on")
+                        .hasMessageContaining("consumers are not keeping up")
                         .hasMessageContaining(
                                 "consumer-00(pid " + ProcessHandle.current().pid() + ", needs batch 0)");
             }
@@ -193,7 +193,7 @@ class FanOutTest {
             assertThat(publisher.published()).isEqualTo(2);
             assertThatThrownBy(() -> batches.forEach(batch -> {}))
                     .hasMessageContaining("the producer failed")
-                    .hasMessageContaining("message=consumers do not get on");
+                    .hasMessageContaining("message=consumers are not keeping up");
         }
     }
 
@@ -373,7 +373,7 @@ class FanOutTest {
             seat.sit(0); // and is held up before it looks where to begin
 
             assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
-                    .hasMessageContaining("consumers do not get on");
+                    .hasMessageContaining("consumers are not keeping up");
 
             try (RingReader ring = Objects.requireNonNull(RingReader.tryOpen(Posix.system(), gallery.ring()))) {
                 assertThat(ring.publishedAcquire()).isEqualTo(3);

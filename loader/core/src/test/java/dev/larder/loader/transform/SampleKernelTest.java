@@ -114,7 +114,7 @@ class SampleKernelTest {
         assertThatThrownBy(() -> kernel.check(new UnsafeBuffer(new byte[] {0, 4, 0, 5}), 0))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
-                .hasMessageStartingWith("a label is none of the classes: label=5 classes=5");
+                .hasMessageStartingWith("label is outside the classes: label=5 classes=5");
         assertThat(KernelCases.kernel(CROP, "|u1", Rows.staged(), 4, 6).checksRows())
                 .isFalse();
     }

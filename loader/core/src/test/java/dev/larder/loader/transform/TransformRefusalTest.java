@@ -25,21 +25,21 @@ class TransformRefusalTest {
                         "<i4",
                         shape(2),
                         "step=toFloat() place=1 dtype=<i4 shape=[2]"
-                                + " reason=it is not known by what these integers are to be divided; use cast(\"<f4\") to keep"
+                                + " reason=toFloat() has no divisor for integers of this type; use cast(\"<f4\") to keep"
                                 + " their values, or scale(factor, offset)"),
                 arguments(
                         Transforms.flip().normalize(0, 1),
                         "|u1",
                         shape(2, 2),
                         "step=normalize([0.0], [1.0]) place=2"
-                                + " dtype=|u1 shape=[2, 2] reason=means and deviations are those of floats; put toFloat(),"
+                                + " dtype=|u1 shape=[2, 2] reason=normalize takes floats; put toFloat(),"
                                 + " scale(factor, offset) or cast(\"<f4\") before it"),
                 arguments(
                         Transforms.normalize(THREE, THREE),
                         "<f4",
                         shape(4, 5),
-                        "dtype=<f4 shape=[4, 5] reason=as many"
-                                + " means as channels means=3 channels=1; give one mean and deviation for each channel, or one for all"),
+                        "dtype=<f4 shape=[4, 5] reason=the numbers of means and channels differ means=3 channels=1; give"
+                                + " one mean and deviation for each channel, or one for all"),
                 arguments(Transforms.normalize(THREE, THREE), "<f4", shape(3, 4, 5), "means=3 channels=5; "),
                 arguments(Transforms.channelsFirst().normalize(THREE, THREE), "<f4", shape(3, 4, 5), "shape=[5, 3, 4]"),
                 arguments(
@@ -57,29 +57,29 @@ class TransformRefusalTest {
                 arguments(Transforms.flip(), "|u1", shape(4), "reason=a picture has height × width"),
                 arguments(Transforms.randomFlip(0.5f), "|u1", shape(1, 2, 3, 4), "reason=a picture has height × width"),
                 arguments(Transforms.flip(), "|u1", shape(0, 4), "reason=a picture has height × width"),
-                arguments(Transforms.channelsFirst().channelsFirst(), "|u1", shape(4, 4), "channels are first already"),
+                arguments(Transforms.channelsFirst().channelsFirst(), "|u1", shape(4, 4), "channels are already first"),
                 arguments(
                         Transforms.toBfloat16(),
                         "|u1",
                         shape(4),
-                        "reason=only floats are rounded to bfloat16; put toFloat(), scale(factor, offset) or cast(\"<f4\")"),
+                        "reason=bfloat16 takes floats; put toFloat(), scale(factor, offset) or cast(\"<f4\")"),
                 arguments(
                         Transforms.fromBfloat16(),
                         "<i2",
                         shape(4),
-                        "reason=the bits of bfloat16 numbers are unsigned integers of 2 bytes; give it an array of u2"),
-                arguments(Transforms.oneHot(3), "<f4", shape(), "reason=class numbers are integers; put cast(\"<i8\")"),
+                        "reason=fromBfloat16 takes unsigned integers of 2 bytes; give it an array of u2"),
+                arguments(Transforms.oneHot(3), "<f4", shape(), "reason=oneHot takes integers; put cast(\"<i8\")"),
                 arguments(
                         Transforms.cast("<c8"),
                         "<f4",
                         shape(2),
-                        "step=cast(<c8) place=1 dtype=<f4 shape=[2] reason=that is"
-                                + " no type of numbers; cast to ?, i1 to i8, u1 to u8, f2, f4 or f8"),
+                        "step=cast(<c8) place=1 dtype=<f4 shape=[2] reason=not a numeric type; cast to ?, i1 to i8, u1"
+                                + " to u8, f2, f4 or f8"),
                 arguments(
                         Transforms.toFloat(),
                         "<U4",
                         shape(2),
-                        "reason=elements are no numbers that one can compute with"),
+                        "reason=this step cannot compute with elements of this type"),
                 arguments(
                         Transforms.scale(1, 0),
                         "<f16",
@@ -124,7 +124,7 @@ class TransformRefusalTest {
     void rowsOfDifferentLengthsTakeNoStepThatNeedsAShape(Transform transform) {
         assertThatThrownBy(() -> SampleTransform.compileElements(transform, Dtype.parse("<f4")))
                 .isInstanceOf(LarderException.class)
-                .hasMessageContaining("rows of different lengths have no shape that this step could know");
+                .hasMessageContaining("this step needs rows of one shape");
     }
 
     @Test
@@ -146,7 +146,7 @@ class TransformRefusalTest {
 
         assertThatThrownBy(() -> Samples.floats(Transforms.oneHot(5), ">i8", shape(), stored))
                 .isInstanceOf(LarderException.class)
-                .hasMessage("a label is none of the classes: label=" + label
+                .hasMessage("label is outside the classes: label=" + label
                         + " classes=5; give oneHot(…) the number of classes; labels count from 0");
     }
 

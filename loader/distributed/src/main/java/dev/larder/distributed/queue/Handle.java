@@ -134,7 +134,7 @@ public final class Handle implements AutoCloseable {
     public SharedArray array() {
         int held = requireHeld();
         if (!isArray()) {
-            throw new UnsupportedOperationException("the handle stands for no shared array");
+            throw new UnsupportedOperationException("the handle refers to no shared array");
         }
         return queue.array(records.name(held), records.region(held));
     }

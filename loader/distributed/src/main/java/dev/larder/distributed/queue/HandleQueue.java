@@ -469,21 +469,21 @@ public final class HandleQueue implements AutoCloseable {
         try {
             array = SharedArray.open(regions, arrayName, ARRAY_PATIENCE);
         } catch (LarderException e) {
-            throw e.code() == ErrorCode.DEADLINE ? noArray(arrayName, "nobody has it open") : e;
+            throw e.code() == ErrorCode.DEADLINE ? noArray(arrayName, "no process has it open") : e;
         }
         if (array.region().id() != id) {
             array.close();
-            throw noArray(arrayName, "another has its name");
+            throw noArray(arrayName, "another array has its name");
         }
         return array;
     }
 
     private LarderException noArray(String arrayName, String reason) {
-        return Failure.of(ErrorCode.NOT_FOUND, "the array that was put is there no more")
+        return Failure.of(ErrorCode.NOT_FOUND, "the array that was put no longer exists")
                 .with("name", arrayName)
                 .with("reason", reason)
                 .with("queue", name())
-                .remedy("keep it open where it was put until it is open where it is taken");
+                .remedy("keep it open in the process that put it until the other process has opened it");
     }
 
     @Override

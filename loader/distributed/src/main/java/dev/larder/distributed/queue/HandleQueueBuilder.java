@@ -101,11 +101,11 @@ public final class HandleQueueBuilder {
 
     private void requireSame(QueueSpec found, QueueSpec wanted) {
         if (!found.equals(wanted)) {
-            throw Failure.of(ErrorCode.REFUSED, "there is another queue of this name")
+            throw Failure.of(ErrorCode.REFUSED, "a different queue has this name")
                     .with("name", name)
                     .with("found", found)
                     .with("wanted", wanted)
-                    .remedy("choose another name, or open it as it is");
+                    .remedy("choose another name, or open it with its own settings");
         }
     }
 }

@@ -44,11 +44,11 @@ final class QueueWait {
     }
 
     private LarderException late() {
-        Failure failure = Failure.of(ErrorCode.DEADLINE, "queue had nothing in time")
+        Failure failure = Failure.of(ErrorCode.DEADLINE, "queue timed out")
                 .with("name", queue.name())
                 .with("step", step)
                 .with("timeout", deadline.timeout());
         queue.describe(failure);
-        return failure.remedy("see what those processes are doing; killing one releases what it holds");
+        return failure.remedy("check those processes; killing one releases what it holds");
     }
 }

@@ -3,6 +3,7 @@ package dev.larder.distributed.region;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
 import dev.larder.layout.RegionDescriptor;
 import dev.larder.layout.StoreLayout;
 import dev.larder.posix.InterProcess;
@@ -35,9 +36,9 @@ final class DaemonRegions implements RegionSource {
     public Path locks() {
         Path locks = store.regions().resolve(RegionDescriptor.LOCKS_FILE);
         if (!Files.exists(locks)) {
-            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon has made room for regions")
+            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon has prepared the store for regions")
                     .with("store", store.root())
-                    .remedy("start a daemon with larder serve, or name its store with LARDER_STORE");
+                    .remedy(Remedy.START_DAEMON + ", or name another store with $LARDER_STORE");
         }
         return locks;
     }
@@ -105,10 +106,10 @@ final class DaemonRegions implements RegionSource {
                 throw Failure.of(ErrorCode.NO_DAEMON, "the daemon did not hand the region over")
                         .with("socket", store.regionSocket())
                         .with("id", Long.toHexString(id))
-                        .remedy("see larder errors, and that this user may use the store");
+                        .remedy("see larder errors, and check that this user may use the store");
             }
             if (received.number() == id && received.descriptor() < 0) {
-                throw Failure.of(ErrorCode.NO_SPACE, "this process cannot take one more descriptor")
+                throw Failure.of(ErrorCode.NO_SPACE, "this process has no free file descriptor")
                         .with("id", Long.toHexString(id))
                         .remedy("raise ulimit -n, or close files");
             }

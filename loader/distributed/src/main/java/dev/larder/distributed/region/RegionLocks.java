@@ -93,7 +93,7 @@ final class RegionLocks implements AutoCloseable {
         if (!posix.status(descriptor).isLinked()) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the store of these regions was removed")
                     .with("locks", file)
-                    .remedy("where a daemon has made it anew, open Regions anew too");
+                    .remedy("open Regions again when a daemon serves the store");
         }
     }
 

@@ -57,14 +57,14 @@ public final class Regions implements AutoCloseable {
         while (true) {
             RegionRow row = source.create(spec, wait.left());
             if (!row.kind().equals(spec.kind()) || row.byteSize() != spec.byteSize()) {
-                throw Failure.of(ErrorCode.REFUSED, "another region has this name")
+                throw Failure.of(ErrorCode.REFUSED, "a different region has this name")
                         .with("name", spec.name())
                         .with("kind", row.kind())
                         .with("wantedKind", spec.kind())
                         .with("bytes", row.byteSize())
                         .with("wantedBytes", spec.byteSize())
                         .with("creatorPid", row.creatorPid())
-                        .remedy("choose another name, or open it as it is");
+                        .remedy("choose another name, or open it with its own settings");
             }
             Region region = tryOpen(row, layOut, wait);
             if (region != null) {
@@ -86,7 +86,7 @@ public final class Regions implements AutoCloseable {
                     return region;
                 }
             }
-            wait.pause("nobody has made the region");
+            wait.pause("the region does not exist");
         }
     }
 
@@ -141,7 +141,7 @@ public final class Regions implements AutoCloseable {
             long byteSize = RegionDescriptor.DATA_OFFSET + row.byteSize();
             long found = Posix.system().status(descriptor).byteSize();
             if (found < byteSize) { // touching what is not there would end this process
-                throw Failure.of(ErrorCode.BAD_INPUT, "somebody has truncated the region")
+                throw Failure.of(ErrorCode.BAD_INPUT, "the region was truncated")
                         .with("name", row.name())
                         .with("bytes", found)
                         .with("expectedBytes", byteSize)
@@ -167,11 +167,11 @@ public final class Regions implements AutoCloseable {
                 && version == StoreLayout.FORMAT_VERSION
                 && RawMemory.getLong(header + RegionDescriptor.ID_OFFSET) == row.id();
         if (!isOurs) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "this is not the region that it should be")
+            throw Failure.of(ErrorCode.BAD_INPUT, "the file is not the expected region")
                     .with("name", row.name())
                     .with("formatVersion", version)
                     .with("expectedVersion", StoreLayout.FORMAT_VERSION)
-                    .remedy("use the same version of larder everywhere, or remove it: larder regions --remove "
+                    .remedy("use the same Larder release everywhere, or remove it: larder regions --remove "
                             + row.name());
         }
     }
@@ -188,7 +188,7 @@ public final class Regions implements AutoCloseable {
                         locks.giveUp(making);
                     }
                 } else {
-                    wait.pause("its maker has not laid it out");
+                    wait.pause("its creator has not initialized it");
                 }
             }
             return region;

@@ -74,7 +74,7 @@ final class FileMeeting {
         MeetingFile open = file == null ? MeetingFile.open(path) : file;
         file = open;
         if (!open.tryLock()) {
-            state = "another process keeps the file locked (fuser " + path + " tells which)";
+            state = "another process keeps the file locked (to see which: fuser " + path + ")";
             return null;
         }
         try {
@@ -95,13 +95,13 @@ final class FileMeeting {
     private @Nullable Meeting takePart(MeetingFile open) {
         MeetingFileDescriptor content = open.read();
         if (!content.isEmpty() && !content.isMeeting()) {
-            throw refused("the file is none of a meeting").remedy("name a file that does not exist yet");
+            throw refused("the file is not a rendezvous file").remedy("name a file that does not exist yet");
         }
         if (content.isEmpty() || isLeftOver(content)) {
             content = open.begin(seat, machine);
         }
         if (content.isComplete() && !isMine(content)) {
-            state = "an earlier meeting there has not ended: ranks " + Ranks.text(living(content))
+            state = "an earlier rendezvous there has not ended: ranks " + Ranks.text(living(content))
                     + " are still leaving";
             return null;
         }
@@ -121,44 +121,44 @@ final class FileMeeting {
     /** Tells whether nobody who could still want the file lives; refuses files of which that cannot be known. */
     private boolean isLeftOver(MeetingFileDescriptor content) {
         if (!content.isWhole()) {
-            LOG.info("a file of a meeting was never finished, taking it over: file={}", path);
+            LOG.info("a rendezvous file was never finished, taking it over: file={}", path);
             return true;
         }
         if (!content.isKnownVersion()) {
-            throw refused("the file is of another version of Larder")
+            throw refused("the file is from another Larder release")
                     .with("version", content.version())
-                    .remedy("remove it, or use one version for all ranks");
+                    .remedy("remove it, or use the same Larder release for all ranks");
         }
         boolean isSameBoot = content.isOfBoot(machine);
         if (!isSameBoot && !(content.isOfMachine(machine) && machine.isKnown())) {
-            throw refused("the file is of a meeting on another machine")
+            throw refused("the rendezvous file is from another machine")
                     .remedy(
                             "ranks on several machines are not supported yet; remove the file if no other machine uses it");
         }
         if (isSameBoot && (isMine(content) || !living(content).isEmpty())) {
             return false;
         }
-        LOG.info("a file of a meeting was left by ranks that are gone, taking it over: file={}", path);
+        LOG.info("a rendezvous file was left by ranks that are gone, taking it over: file={}", path);
         return true;
     }
 
     private void requireFree(MeetingFileDescriptor content) {
         if (!content.isOfJob(seat)) {
-            throw refused("another job meets at the file")
+            throw refused("another job uses the rendezvous file")
                     .with("ranks", Ranks.text(living(content)))
-                    .remedy("give every job a file of its own");
+                    .remedy("give every job its own file");
         }
         if (content.worldSize() != seat.worldSize()) {
-            throw refused("the ranks at the file are of another world size")
+            throw refused("the ranks in the rendezvous file have another world size")
                     .with("here", content.worldSize())
                     .with("own", seat.worldSize())
-                    .remedy("give all ranks one world size, and every job a file of its own");
+                    .remedy("give all ranks the same world size, and every job its own file");
         }
         if (living(content).get(seat.rank())) {
-            throw refused("this rank has come already")
+            throw refused("this rank has already joined")
                     .with("rank", seat.rank())
                     .with("pid", content.occupant(seat.rank()).pid())
-                    .remedy("give every rank its own number, and every job a file of its own");
+                    .remedy("give every rank its own number, and every job its own file");
         }
     }
 
@@ -251,7 +251,7 @@ final class FileMeeting {
         } catch (InterruptedException e) {
             isInterrupted = true;
         } catch (LarderException e) {
-            LOG.warn("cannot leave the file of a meeting in order: file={}", path, e);
+            LOG.warn("cannot leave the rendezvous file cleanly: file={}", path, e);
         } finally {
             if (isInterrupted) {
                 Thread.currentThread().interrupt();
@@ -266,7 +266,7 @@ final class FileMeeting {
         BitSet missing = missing();
         BitSet gaveUp = gaveUp();
         missing.andNot(gaveUp);
-        Failure failure = Failure.of(ErrorCode.DEADLINE, "not all ranks came in time")
+        Failure failure = Failure.of(ErrorCode.DEADLINE, "not all ranks arrived in time")
                 .with("missing", seen == null ? "unknown" : Ranks.text(missing))
                 .with("file", path)
                 .with("timeout", deadline.timeout());

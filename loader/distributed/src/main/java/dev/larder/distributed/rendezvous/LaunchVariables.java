@@ -46,7 +46,7 @@ record LaunchVariables(
         }
         requireSense(rank, worldSize, localRank, localWorldSize, wrong);
         if (!wrong.isEmpty()) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "the environment does not say how to meet")
+            throw Failure.of(ErrorCode.BAD_INPUT, "the environment has no rendezvous settings")
                     .with("address", url.text())
                     .with("wrong", String.join(", ", wrong))
                     .remedy("start the ranks with larder launch -n N -- CMD or with torchrun, or set these variables");
@@ -71,7 +71,7 @@ record LaunchVariables(
         }
         Integer number = number(text.strip());
         if (number == null) {
-            wrong.add(name + "='" + text + "' is no number");
+            wrong.add(name + "='" + text + "' is not a number");
             return -1;
         }
         return number;

@@ -38,11 +38,11 @@ final class MeetingFile implements AutoCloseable {
             file.requireOwnAndRegular();
             return file;
         } catch (LarderException e) {
-            throw Failure.of(e.code(), "cannot open the file of the meeting")
+            throw Failure.of(e.code(), "cannot open the rendezvous file")
                     .with("file", path)
                     .with("reason", e.getMessage())
                     .cause(e)
-                    .remedy("its folder must exist, and the file be your own or absent");
+                    .remedy("its folder must exist, and the file must be yours or absent");
         }
     }
 
@@ -50,7 +50,7 @@ final class MeetingFile implements AutoCloseable {
         FileStatus status = posix.status(descriptor);
         String obstacle = !status.isRegular()
                 ? "not a regular file"
-                : status.uid() != posix.userId() ? "the file belongs to somebody else" : "";
+                : status.uid() != posix.userId() ? "the file belongs to another user" : "";
         if (!obstacle.isEmpty()) {
             close();
             throw Failure.of(ErrorCode.REFUSED, obstacle)
@@ -125,7 +125,7 @@ final class MeetingFile implements AutoCloseable {
         try {
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot remove the file of the meeting")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot remove the rendezvous file")
                     .with("file", path)
                     .cause(e)
                     .remedy("remove it by hand");

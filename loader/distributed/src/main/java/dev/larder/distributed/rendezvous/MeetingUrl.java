@@ -31,7 +31,7 @@ record MeetingUrl(String text, String scheme, String place, Map<String, String> 
         int colon = url.indexOf("://");
         String scheme = colon < 0 ? "" : url.substring(0, colon);
         if (!List.of(ENV, TCP, FILE).contains(scheme)) {
-            throw bad(url, "no such way to meet").remedy(EXAMPLES);
+            throw bad(url, "unknown rendezvous scheme").remedy(EXAMPLES);
         }
         String rest = url.substring(colon + 3);
         int question = rest.indexOf('?');
@@ -49,7 +49,7 @@ record MeetingUrl(String text, String scheme, String place, Map<String, String> 
             int equals = pair.indexOf('=');
             String name = equals < 0 ? pair : pair.substring(0, equals);
             if (equals < 0 || !List.of(RANK, WORLD_SIZE, JOB).contains(name)) {
-                throw bad(url, "no such parameter of a meeting")
+                throw bad(url, "no such rendezvous parameter")
                         .with("parameter", pair)
                         .remedy("parameters are rank=, world_size= and job=");
             }

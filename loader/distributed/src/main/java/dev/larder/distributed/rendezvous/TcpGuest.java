@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Any other rank of a meeting by TCP: goes to rank 0, again and again until that is there, and waits for what it says. */
 final class TcpGuest {
-    static final String LOOK_AT_THE_MISSING = "see what the missing ranks do, or give them more time";
+    static final String LOOK_AT_THE_MISSING = "check the missing ranks, or raise the timeout";
 
     private static final Duration PROBE_PATIENCE = Duration.ofSeconds(1);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
@@ -30,7 +30,7 @@ final class TcpGuest {
     private final ByteBuffer read =
             MeetingProtocol.allocate(MeetingProtocol.ANSWER_HEADER_LENGTH + MeetingProtocol.MAX_TEXT_LENGTH);
     private String missing = "0";
-    private String state = "nobody listens";
+    private String state = "nothing listens there";
 
     private TcpGuest(TcpPlace place, Seat seat, Deadline deadline, Selector selector) {
         this.place = place;
@@ -54,7 +54,7 @@ final class TcpGuest {
         } catch (NotOursException e) {
             throw Failure.of(ErrorCode.REFUSED, "another program listens where rank 0 should")
                     .with("address", place.text())
-                    .remedy("choose another port, or end that program (ss -ltnp tells)");
+                    .remedy("choose another port, or end that program (ss -ltnp shows it)");
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot wait for rank 0")
                     .with("address", place.text())
@@ -76,15 +76,15 @@ final class TcpGuest {
     }
 
     private static LarderException refused(TcpPlace place, Seat seat, String reason) {
-        return Failure.of(ErrorCode.REFUSED, "rank 0 refuses this rank")
+        return Failure.of(ErrorCode.REFUSED, "rank 0 refused this rank")
                 .with("rank", seat.rank())
                 .with("address", place.text())
                 .with("reason", reason)
-                .remedy("give every job an address of its own, and every rank its own number");
+                .remedy("give every job its own address, and every rank its own number");
     }
 
     static Failure tooLate(TcpPlace place, Deadline deadline, String missing) {
-        return Failure.of(ErrorCode.DEADLINE, "not all ranks came in time")
+        return Failure.of(ErrorCode.DEADLINE, "not all ranks arrived in time")
                 .with("missing", missing)
                 .with("address", place.text())
                 .with("timeout", deadline.timeout());

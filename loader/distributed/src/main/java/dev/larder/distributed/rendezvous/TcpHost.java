@@ -95,11 +95,11 @@ final class TcpHost implements AutoCloseable {
 
     private static LarderException cannotListen(TcpPlace place, Seat seat, BindException reason) {
         String owner = TcpGuest.whoListens(place, seat);
-        return Failure.of(ErrorCode.REFUSED, "the port of the meeting is in use")
+        return Failure.of(ErrorCode.REFUSED, "the rendezvous port is in use")
                 .with("address", place.text())
                 .with("by", owner)
                 .cause(reason)
-                .remedy("choose another port, or end what listens there (ss -ltnp tells)");
+                .remedy("choose another port, or end what listens there (ss -ltnp shows it)");
     }
 
     private Meeting gather() throws IOException {
@@ -159,7 +159,7 @@ final class TcpHost implements AutoCloseable {
             if (count < 0 || (caller.rank >= 0 && count > 0)) {
                 drop(caller);
             } else if (!MeetingProtocol.beginsHello(caller.hello.duplicate().flip())) {
-                lastRefusal = "a caller that is no rank";
+                lastRefusal = "a caller that is not a rank";
                 drop(caller);
             } else if (caller.rank < 0 && !caller.hello.hasRemaining()) {
                 seat(caller, MeetingProtocol.decodeHello(caller.hello, seat));
@@ -190,19 +190,19 @@ final class TcpHost implements AutoCloseable {
         }
         String here = " (rank 0 is pid " + ProcessHandle.current().pid() + ")";
         if (!hello.isSameJob()) {
-            return "another job meets here" + here;
+            return "another job uses this address" + here;
         }
         if (hello.worldSize() != seat.worldSize()) {
-            return "world sizes differ: " + hello.worldSize() + " came to " + seat.worldSize() + here;
+            return "world sizes differ: this rank has " + hello.worldSize() + ", rank 0 has " + seat.worldSize() + here;
         }
         if (hello.rank() == 0) {
-            return "there is a rank 0 already" + here;
+            return "there is already a rank 0" + here;
         }
         if (hello.rank() < 0 || hello.rank() >= seat.worldSize()) {
             return "no such rank among " + seat.worldSize() + here;
         }
         Caller before = ranks.get(hello.rank());
-        return before == null ? null : "this rank has come already, as pid " + before.pid + here;
+        return before == null ? null : "this rank has already joined, as pid " + before.pid + here;
     }
 
     private void dropStrangers() {

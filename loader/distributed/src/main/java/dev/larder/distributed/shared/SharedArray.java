@@ -113,7 +113,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 && found.shape().equals(wanted.shape())
                 && found.hasSpare() == wanted.hasSpare();
         if (!isSame) {
-            throw Failure.of(ErrorCode.REFUSED, "there is another shared array of this name")
+            throw Failure.of(ErrorCode.REFUSED, "a different shared array has this name")
                     .with("name", found.name())
                     .with("dtype", found.dtype())
                     .with("wantedDtype", wanted.dtype())
@@ -121,7 +121,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                     .with("wantedShape", wanted.shape())
                     .with("spare", found.hasSpare())
                     .with("wantedSpare", wanted.hasSpare())
-                    .remedy("choose another name, or open it as it is");
+                    .remedy("choose another name, or open it with its own settings");
         }
     }
 

@@ -289,6 +289,6 @@ abstract class SharedElements {
     private RuntimeException otherType() {
         String type = ElementType.of(dtype).name().toLowerCase(Locale.ROOT);
         return new UnsupportedOperationException(
-                "elements are read and written by the type that theirs is in Java: dtype=" + dtype + " type=" + type);
+                "use the Java type of the element type: dtype=" + dtype + " type=" + type);
     }
 }

@@ -241,8 +241,7 @@ public final class SharedLock {
         if (waiter != 0) {
             failure.with("nextPid", waiter);
         }
-        return failure.remedy(
-                "see what that process is doing: it holds the lock, and may be stopped; killing it releases the lock");
+        return failure.remedy("check the process that holds the lock; killing it releases the lock");
     }
 
     private List<Long> livingReaders() {
@@ -288,7 +287,7 @@ public final class SharedLock {
         /** Says that what the lock guards is whole again. Only the writer can. */
         public void markRepaired() {
             if (!writes || holds.get(thread) != this) {
-                throw new IllegalStateException("only who holds the lock for writing can repair what it guards");
+                throw new IllegalStateException("only the holder of the write lock can repair what it guards");
             }
             memory.putLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET, 0);
         }

@@ -407,7 +407,7 @@ class HandleQueueTest {
             regions.remove("weights");
             Handle handle = requireNonNull(queue.take(PATIENCE));
 
-            assertThatThrownBy(handle::array).hasMessageContaining("the array that was put is there no more");
+            assertThatThrownBy(handle::array).hasMessageContaining("the array that was put no longer exists");
             assertThatThrownBy(() -> queue.claim(PATIENCE)).isInstanceOf(UnsupportedOperationException.class);
         }
     }

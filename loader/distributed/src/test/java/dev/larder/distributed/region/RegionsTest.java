@@ -92,7 +92,7 @@ class RegionsTest {
             Path file = made.row().path().orElseThrow();
             flip(file, RegionDescriptor.FORMAT_VERSION_OFFSET);
             assertThatThrownBy(() -> other.open("weights", "test", PATIENCE))
-                    .hasMessageStartingWith("this is not the region that it should be: name=weights formatVersion=65 ");
+                    .hasMessageStartingWith("the file is not the expected region: name=weights formatVersion=65 ");
             flip(file, RegionDescriptor.FORMAT_VERSION_OFFSET);
 
             try (Region again = other.open("weights", "test", PATIENCE)) {
@@ -217,8 +217,7 @@ class RegionsTest {
     void waitingForARegionThatNobodyMakesEnds() {
         try (Regions one = FolderRegions.in(regions)) {
             assertThatThrownBy(() -> one.open("absent", "test", Duration.ofMillis(50)))
-                    .hasMessageContaining(
-                            "cannot open a region in time: name=absent reason=nobody has made the region");
+                    .hasMessageContaining("cannot open a region in time: name=absent reason=the region does not exist");
         }
     }
 

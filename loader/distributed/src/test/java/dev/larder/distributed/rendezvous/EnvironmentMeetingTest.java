@@ -72,7 +72,7 @@ class EnvironmentMeetingTest {
                 .hasMessageContainingAll(
                         "RANK is not set",
                         "MASTER_ADDR is not set",
-                        "WORLD_SIZE='many' is no number",
+                        "WORLD_SIZE='many' is not a number",
                         "LOCAL_RANK=9 is not below LOCAL_WORLD_SIZE=4",
                         "MASTER_PORT=70000 is no port",
                         "larder launch -n N");
@@ -111,7 +111,7 @@ class EnvironmentMeetingTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "mpi://x | no such way to meet",
+                "mpi://x | unknown rendezvous scheme",
                 "env://host | env:// names no place",
                 "tcp://127.0.0.1?rank=0&world_size=2 | not a host and a port",
                 "tcp://127.0.0.1:0?rank=0&world_size=2 | not a host and a port",

@@ -183,7 +183,7 @@ class FileMeetingTest {
 
         assertThat(attempts.failure(1)).hasMessageContaining("another job");
         assertThat(attempts.failure(2)).hasMessageContaining("another world size");
-        assertThat(attempts.failure(3)).hasMessageContaining("come already").hasMessageContaining("pid=");
+        assertThat(attempts.failure(3)).hasMessageContaining("already joined").hasMessageContaining("pid=");
         attempts.meet(seat(1, 2) + "&job=a", Attempts.PATIENCE);
         assertThat(attempts.meeting(0).key()).isEqualTo(attempts.meeting(4).key());
     }
@@ -197,7 +197,9 @@ class FileMeetingTest {
 
         LarderException failure = attempts().meet(seat(0, 2), SHORT).failure(0);
 
-        assertThat(failure).hasMessageContaining("earlier meeting").hasMessageContaining("ranks 1 are still leaving");
+        assertThat(failure)
+                .hasMessageContaining("earlier rendezvous")
+                .hasMessageContaining("ranks 1 are still leaving");
     }
 
     @Test
@@ -252,6 +254,8 @@ class FileMeetingTest {
                 .meet("file://" + folder + "/no/meet?rank=0&world_size=2", SHORT)
                 .failure(0);
 
-        assertThat(failure).hasMessageContaining("cannot open the file").hasMessageContaining("folder must exist");
+        assertThat(failure)
+                .hasMessageContaining("cannot open the rendezvous file")
+                .hasMessageContaining("folder must exist");
     }
 }

@@ -88,7 +88,7 @@ class KilledRankTest {
             assertThat(new Attempts()
                             .meet("file://" + file + "?rank=1&world_size=3", Duration.ofMillis(300))
                             .failure(0))
-                    .hasMessageContaining("not all ranks came in time");
+                    .hasMessageContaining("not all ranks arrived in time");
             stopped.kill();
         }
     }

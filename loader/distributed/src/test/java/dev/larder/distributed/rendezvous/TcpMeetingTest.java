@@ -130,7 +130,7 @@ class TcpMeetingTest {
         attempts.meet(seat(2, 3), Attempts.PATIENCE);
 
         assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
-        assertThat(failure).hasMessageContaining("come already");
+        assertThat(failure).hasMessageContaining("already joined");
         assertThat(attempts.meeting(0).key()).isEqualTo(attempts.meeting(3).key());
     }
 
@@ -138,7 +138,7 @@ class TcpMeetingTest {
     void aRankOfAnotherWorldSizeIsRefusedAndTheOthersMeet() {
         Attempts attempts = new Attempts().meet(seat(0, 2), Attempts.PATIENCE).meet(seat(2, 3), Attempts.PATIENCE);
 
-        assertThat(attempts.failure(1)).hasMessageContaining("world sizes differ: 3 came to 2");
+        assertThat(attempts.failure(1)).hasMessageContaining("world sizes differ: this rank has 3, rank 0 has 2");
         assertThat(attempts.meet(seat(1, 2), Attempts.PATIENCE).meeting(2).key())
                 .isEqualTo(attempts.meeting(0).key());
     }
@@ -149,7 +149,7 @@ class TcpMeetingTest {
                 .meet(seat(0, 2) + "&job=a", Duration.ofSeconds(2))
                 .meet(seat(1, 2) + "&job=b", Attempts.PATIENCE);
 
-        assertThat(attempts.failure(1)).hasMessageContaining("another job meets here");
+        assertThat(attempts.failure(1)).hasMessageContaining("another job uses this address");
         assertThat(attempts.failure(0)).hasMessageContaining("turnedAway=rank 1 of pid");
     }
 
@@ -161,7 +161,7 @@ class TcpMeetingTest {
         LarderException failure = attempts.meet(seat(0, 2), Attempts.PATIENCE).failure(1);
 
         assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
-        assertThat(failure).hasMessageContaining("in use").hasMessageContaining("there is a rank 0 already");
+        assertThat(failure).hasMessageContaining("in use").hasMessageContaining("there is already a rank 0");
         attempts.interrupt(0);
         assertThat(attempts.failure(0).code()).isEqualTo(ErrorCode.INTERRUPTED);
     }

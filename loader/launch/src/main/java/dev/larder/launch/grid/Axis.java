@@ -34,7 +34,7 @@ public record Axis(String name, List<String> values) {
     public static Axis parse(String text) {
         Matcher matcher = AXIS.matcher(text);
         if (!matcher.matches()) {
-            throw usage("not a parameter", text, "give NAME=VALUE,VALUE or NAME=0..3; -- goes before the command");
+            throw usage("not a parameter", text, "give NAME=VALUE,VALUE or NAME=0..3, and put -- before the command");
         }
         List<String> values = new ArrayList<>();
         for (String part : matcher.group(2).split(",", -1)) {
@@ -48,7 +48,7 @@ public record Axis(String name, List<String> values) {
         Set<String> seen = new HashSet<>();
         values.forEach(value -> {
             if (!seen.add(value)) {
-                throw usage("a value stands there twice: '" + value + "'", text, "give each value once");
+                throw usage("duplicate value: '" + value + "'", text, "give each value once");
             }
         });
         return new Axis(matcher.group(1), values);
@@ -64,11 +64,11 @@ public record Axis(String name, List<String> values) {
         BigDecimal last = new BigDecimal(range.group(2));
         BigDecimal step = range.group(3) == null ? BigDecimal.ONE : new BigDecimal(range.group(3));
         if (step.signum() == 0 || last.subtract(first).signum() * step.signum() < 0) {
-            throw usage("a range without values: " + range.group(), text, "let it end where its steps lead");
+            throw usage("a range without values: " + range.group(), text, "end it on a multiple of its step");
         }
         BigDecimal count = last.subtract(first).divideToIntegralValue(step);
         if (count.compareTo(BigDecimal.valueOf(MOST_VALUES)) >= 0) {
-            throw usage("a range of too many values: " + range.group(), text, "give " + MOST_VALUES + " at most");
+            throw usage("a range has too many values: " + range.group(), text, "give " + MOST_VALUES + " at most");
         }
         for (int i = 0; i <= count.intValueExact(); i++) {
             values.add(first.add(step.multiply(BigDecimal.valueOf(i)))

@@ -29,11 +29,11 @@ public record GridPlan(List<Axis> axes, List<String> command) {
                 throw Failure.of(ErrorCode.USAGE, "two parameters share a variable")
                         .with("variable", axis.variable())
                         .with("parameters", other.name() + ", " + axis.name())
-                        .remedy("name one otherwise, or give all values at once");
+                        .remedy("rename one, or give all values at once");
             }
             jobs *= axis.values().size();
             if (jobs > Axis.MOST_VALUES) {
-                throw Failure.of(ErrorCode.USAGE, "a grid of too many jobs")
+                throw Failure.of(ErrorCode.USAGE, "a grid has too many jobs")
                         .with("most", Axis.MOST_VALUES)
                         .remedy("give fewer values");
             }

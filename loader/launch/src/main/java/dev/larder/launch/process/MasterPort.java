@@ -40,7 +40,7 @@ final class MasterPort implements AutoCloseable {
                     .with("port", wanted)
                     .with("reason", e.getMessage())
                     .cause(e)
-                    .remedy("leave it out for a free one, or end what listens there (ss -ltnp tells)");
+                    .remedy("leave it out for a free one, or end what listens there (ss -ltnp shows it)");
         }
     }
 

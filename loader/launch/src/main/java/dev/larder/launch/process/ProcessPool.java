@@ -40,7 +40,7 @@ public final class ProcessPool {
     /** Makes a pool with these places, and a time for jobs to tidy up in when their own is up. */
     public ProcessPool(List<Slot> slots, Duration grace) {
         if (slots.isEmpty()) {
-            throw new IllegalArgumentException("a pool needs a place");
+            throw new IllegalArgumentException("a pool needs at least one place");
         }
         free.addAll(slots);
         this.grace = grace;

@@ -18,7 +18,7 @@ final class Start {
     private static final String USUAL_PATH = "/usr/bin:/bin";
     private static final String LAST_TOOL = "setpriv";
     private static final String VERSIONS =
-            "it takes coreutils 8.31 and util-linux 2.33, or later ones; busybox has not all of it";
+            "needs coreutils 8.31 and util-linux 2.33, or later; busybox lacks some of it";
     private static final int GNU_MISUSE = 125;
     private static final int MISUSE = 1;
 

@@ -70,7 +70,7 @@ final class Kernels implements AutoCloseable {
     /** Multiplies two matrices, either of them as it is or transposed; the product's rows lie one after the other. */
     void multiply(Matrix a, Matrix b, Matrix product) {
         if (a.columns() != b.rows() || a.rows() != product.rows() || b.columns() != product.columns()) {
-            throw new IllegalArgumentException("matrices do not fit: " + a + " " + b + " " + product);
+            throw new IllegalArgumentException("shapes of matrices do not match: " + a + " " + b + " " + product);
         }
         long[] global = {group() * tiles(product.columns()), group() * tiles(product.rows())};
         long[] local = {group(), group()};

@@ -22,9 +22,9 @@ final class Health {
     void require() {
         String first = death.get();
         if (first != null) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "device is lost to this process")
+            throw Failure.of(ErrorCode.UNEXPECTED, "device is unusable in this process")
                     .with("since", first)
-                    .remedy("close the loader and start the process again; see the driver's log");
+                    .remedy("close the loader and restart the process; see the driver's log");
         }
     }
 

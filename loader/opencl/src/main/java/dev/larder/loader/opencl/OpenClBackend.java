@@ -82,7 +82,7 @@ final class OpenClBackend implements DeviceBackend {
             throw new IllegalArgumentException("not direct, or empty: " + pages);
         }
         if ((LibOpenCl.address(pages) + pages.position()) % HostMemory.ALIGNMENT != 0) {
-            throw new IllegalArgumentException("does not begin on a page: " + pages);
+            throw new IllegalArgumentException("not page-aligned: " + pages);
         }
         if (!session.info().unifiedMemory()) {
             return Optional.empty();
@@ -136,7 +136,7 @@ final class OpenClBackend implements DeviceBackend {
         }
         if (!drained) {
             session.state().set(Session.State.STUCK);
-            LOG.warn("device does not get its work done, its memory stays allocated: device={}", session.info());
+            LOG.warn("device does not finish its work, its memory stays allocated: device={}", session.info());
             return;
         }
         programs.close();

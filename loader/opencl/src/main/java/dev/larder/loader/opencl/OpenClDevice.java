@@ -111,7 +111,7 @@ public final class OpenClDevice implements Device {
                 CL.clGetCommandQueueInfo(queue, CL.CL_QUEUE_PROPERTIES, Sizeof.cl_long, Pointer.to(properties), null));
         retain("clGetCommandQueueInfo", code);
         if ((properties[0] & CL.CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
-            throw new IllegalArgumentException("the queue must do its work in order: " + queue);
+            throw new IllegalArgumentException("the queue must be an in-order queue: " + queue);
         }
     }
 

@@ -101,7 +101,7 @@ final class OpenClDevices {
 
     private static void check(String call, int code) {
         if (code != CL.CL_SUCCESS) {
-            throw Health.failure(call, code).remedy("see whether clinfo works");
+            throw Health.failure(call, code).remedy("check whether clinfo works");
         }
     }
 

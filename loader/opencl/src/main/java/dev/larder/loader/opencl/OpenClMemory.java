@@ -73,7 +73,7 @@ final class OpenClMemory implements DeviceMemory {
         return apart.health().isOutOfMemory()
                 ? apart.noSpace(byteSize)
                         .cause(e)
-                        .remedy("see what else uses the device, or take fewer or smaller batches")
+                        .remedy("check what else uses the device, or use fewer or smaller batches")
                 : e;
     }
 

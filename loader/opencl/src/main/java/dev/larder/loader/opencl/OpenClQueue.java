@@ -255,10 +255,10 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     private void finish(Duration patience) {
         try (OpenClFence done = mark()) {
             if (!done.awaitUninterruptibly(patience)) {
-                throw Failure.of(ErrorCode.DEADLINE, "device did not get there in time")
+                throw Failure.of(ErrorCode.DEADLINE, "device did not reach the fence in time")
                         .with("device", session.info())
                         .with("timeout", patience.toMillis() + "ms")
-                        .remedy("see whether the device is busy or hangs");
+                        .remedy("check whether the device is busy or hangs");
             }
         }
     }

@@ -56,7 +56,7 @@ final class PinnedMemory implements HostMemory {
                 .with("device", session.info())
                 .with("needed", byteSize)
                 .cause(cause)
-                .remedy("raise `ulimit -l` and the container's memory, or take fewer or smaller batches");
+                .remedy("raise `ulimit -l` and the container's memory, or use fewer or smaller batches");
     }
 
     private static int offsetOfPage(ByteBuffer map) {

@@ -58,7 +58,7 @@ final class Programs implements AutoCloseable {
                             CL.clGetProgramBuildInfo(program, session.device(), name, size, value, needed),
                     CL.CL_PROGRAM_BUILD_LOG);
         } catch (LarderException e) { // what matters is that the build failed
-            return "cannot be had: " + e.getMessage();
+            return "not available: " + e.getMessage();
         }
     }
 

@@ -83,7 +83,7 @@ record Session(
         }
         if (reserved.addAndGet(byteSize) > info.memoryBytes()) {
             reserved.addAndGet(-byteSize);
-            throw noSpace(byteSize).remedy("take fewer or smaller batches, or a smaller budget for resident arrays");
+            throw noSpace(byteSize).remedy("use fewer or smaller batches, or a smaller budget for resident arrays");
         }
     }
 

@@ -41,7 +41,7 @@ class HealthTest {
         health.failed("clSecond", CL.CL_OUT_OF_RESOURCES);
 
         assertThatThrownBy(health::require)
-                .hasMessageContaining("device is lost")
+                .hasMessageContaining("device is unusable")
                 .hasMessageContaining("clFirst CL_DEVICE_NOT_AVAILABLE");
     }
 }

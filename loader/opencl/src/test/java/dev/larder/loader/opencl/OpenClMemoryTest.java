@@ -91,7 +91,7 @@ class OpenClMemoryTest {
                 assertThatThrownBy(() -> queue.map(buffer, 4096))
                         .isInstanceOfSatisfying(
                                 LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
-                        .hasMessageContaining("device did not get there in time");
+                        .hasMessageContaining("device did not reach the fence in time");
 
                 hangs.open();
                 assertThat(queue.drain(Rig.SOON)).isTrue();

@@ -84,9 +84,9 @@ class OpenClQueueTest {
             assertThatThrownBy(() -> rig.backend.uploads().fence())
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNEXPECTED))
-                    .hasMessageContaining("device is lost")
+                    .hasMessageContaining("device is unusable")
                     .hasMessageContaining("CL_OUT_OF_RESOURCES");
-            assertThatThrownBy(() -> rig.backend.allocateDevice(1)).hasMessageContaining("device is lost");
+            assertThatThrownBy(() -> rig.backend.allocateDevice(1)).hasMessageContaining("device is unusable");
         }
     }
 

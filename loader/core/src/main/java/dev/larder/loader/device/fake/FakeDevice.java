@@ -192,7 +192,7 @@ public final class FakeDevice implements Device {
     /** Fails if this allocation is to. */
     void allocate(long byteSize) {
         if (byteSize < 1) {
-            throw new IllegalArgumentException("a byte at least: byteSize=" + byteSize);
+            throw new IllegalArgumentException("at least one byte: byteSize=" + byteSize);
         }
         if (allocations.getAndIncrement() == failAllocationAt) {
             throw Failure.of(ErrorCode.NO_SPACE, "device has too little memory")
