@@ -13,12 +13,12 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "clients",
         description = {
-            "Show the processes that hold datasets: what they hold stays in memory until they end or let go.",
-            "Read from the store and from the kernel's table of locks, so that a daemon that hangs or is dead is no"
-                    + " obstacle. Processes in other pid namespaces (containers) are not seen: their datasets count as leased"
-                    + " in larder status all the same.",
-            "A process that was forked shares its parent's locks: the workers of a Python DataLoader are not listed"
-                    + " beside the process that opened the dataset."
+            "Show the processes that hold datasets. What they hold stays in memory until they exit or release it.",
+            "Reads the store and the kernel's table of locks, so it works even when the daemon hangs or is dead."
+                    + " Processes in other pid namespaces (containers) are not seen, but larder status counts their"
+                    + " datasets as leased.",
+            "A forked process shares its parent's locks: the workers of a Python DataLoader are not listed beside"
+                    + " the process that opened the dataset."
         })
 final class Clients implements Callable<Integer> {
     @ParentCommand

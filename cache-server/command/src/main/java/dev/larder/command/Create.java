@@ -28,15 +28,17 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "create",
         description = {
-            "Let another program build a dataset, unless it is resident; of several programs one builds, the others wait.",
-            "The first line of output is 'resident', and that is all, or 'build FOLDER': then write .npy files into FOLDER,"
-                    + " one an array, close them, and give the line 'publish' on standard input; 'published' answers it."
-                    + " A line 'part ARRAY PART' before it names a part of a column (ops/docs/FORMAT.md). In the store of"
-                    + " another user FOLDER takes no new files: a line 'file ARRAY BYTES' has ARRAY.npy made for you to"
-                    + " write, and is answered by 'made'. In your own store a line 'room BYTES' has room made for so"
-                    + " much in all before you write it, evicting what may leave, and is answered by 'made'. Standard input"
-                    + " that ends without 'publish' gives the build up, as does the end of the program that started this"
-                    + " one, and the next program has its turn."
+            "Let another program build a dataset, unless it is resident. Of several programs, one builds and the others wait.",
+            "If the dataset is resident, the only output is 'resident'. Otherwise the first line is 'build FOLDER':"
+                    + " write one .npy file for each array into FOLDER, close them, and send the line 'publish' on"
+                    + " standard input; the answer is 'published'."
+                    + " Before it, a line 'part ARRAY PART' names a part of a column (ops/docs/FORMAT.md). In the"
+                    + " store of another user you cannot create files in FOLDER: the line 'file ARRAY BYTES'"
+                    + " creates ARRAY.npy for you to write; the answer is 'made'. In your own store, the"
+                    + " line 'room BYTES' makes room for that many bytes in all before you write them,"
+                    + " evicting datasets if needed; the answer is 'made'. The build is abandoned if"
+                    + " standard input ends without 'publish', or if the program that started this one ends;"
+                    + " then the next program has its turn."
         })
 final class Create implements Callable<Integer> {
     private static final String PUBLISH = "publish";
@@ -66,7 +68,7 @@ final class Create implements Callable<Integer> {
             description = "How much room to make before the build begins (default: none; see 'room BYTES').")
     long sizeBytes;
 
-    @Option(names = "--replace", description = "Build a new version also of what is resident.")
+    @Option(names = "--replace", description = "Build a new version even if the dataset is resident.")
     boolean replace;
 
     @Mixin
@@ -122,7 +124,7 @@ final class Create implements Callable<Integer> {
                 throw badLine(line);
             }
         }
-        throw Failure.of(ErrorCode.INTERRUPTED, "build was given up")
+        throw Failure.of(ErrorCode.INTERRUPTED, "build was abandoned")
                 .with("dataset", name)
                 .with("reason", lines.reason())
                 .exception();
@@ -161,6 +163,6 @@ final class Create implements Callable<Integer> {
     private static RuntimeException badLine(String line) {
         return Failure.of(ErrorCode.USAGE, "line on standard input is not understood")
                 .with("line", line)
-                .remedy("give 'part ARRAY PART', 'file ARRAY BYTES', 'room BYTES' or 'publish'");
+                .remedy("send 'part ARRAY PART', 'file ARRAY BYTES', 'room BYTES' or 'publish'");
     }
 }

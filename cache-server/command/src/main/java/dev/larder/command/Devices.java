@@ -21,8 +21,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "devices",
         description = {
-            "List the devices that a loader can deliver batches to.",
-            "A star marks the one that Device.auto() takes now, by $$LARDER_DEVICE and $$LOCAL_RANK."
+            "List the devices to which a loader can deliver batches.",
+            "A star marks the one that Device.auto() chooses now, by $$LARDER_DEVICE and $$LOCAL_RANK."
         })
 final class Devices implements Callable<Integer> {
     private static final List<String> HEADINGS =
@@ -31,7 +31,7 @@ final class Devices implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Option(names = "--json", description = "Print one JSON list, with everything known of each device.")
+    @Option(names = "--json", description = "Print one JSON list, with all details of each device.")
     boolean json;
 
     /** Why batches stay in host memory, if they do and somebody should know. */

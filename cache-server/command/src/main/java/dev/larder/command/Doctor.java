@@ -23,7 +23,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "doctor",
         description = {
-            "Tell what on this machine keeps larder from working, or from working well, and what helps.",
+            "Find what on this machine stops Larder or slows it down, and print the remedies.",
             "Changes nothing. The exit code is 1 where there is a problem, else 0."
         })
 final class Doctor implements Callable<Integer> {

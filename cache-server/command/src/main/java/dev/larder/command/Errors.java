@@ -15,8 +15,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "errors",
         description = {
-            "Show the errors that the daemon has met since it started: each kind once, the one seen last at the end.",
-            "What a client was told of is not among them. With --debug: where each came from."
+            "Show the daemon's errors since its start: each kind once, the most recent one last.",
+            "Errors that were reported to a client are not listed. --debug adds stack traces."
         })
 final class Errors implements Callable<Integer> {
     private static final DateTimeFormatter TIME =

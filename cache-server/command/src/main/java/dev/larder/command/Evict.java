@@ -13,8 +13,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "evict",
         description =
-                "Remove a dataset from the store. Refused while somebody reads it, or it is pinned. What came from"
-                        + " files is loaded again when somebody asks for it; what was computed does not come back.")
+                "Remove a dataset from the store. Refused while a process reads it or it is pinned. A dataset that"
+                        + " came from files is loaded again on request; a computed one does not come back.")
 final class Evict implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
@@ -22,7 +22,7 @@ final class Evict implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset.")
     String name;
 
-    @Option(names = "--forget", description = "Forget where it came from as well, so that it does not come back.")
+    @Option(names = "--forget", description = "Also forget its source, so that it does not come back.")
     boolean forget;
 
     @Override

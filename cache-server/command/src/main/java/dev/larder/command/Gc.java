@@ -24,8 +24,9 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Remove stores of daemons that died without cleaning up: those named larder* in /dev/shm, and the one that"
                     + " --store or $$LARDER_STORE names. Root removes those of all users.",
-            "A store whose daemon lives is never touched, nor one that was left on purpose (serve --keep), nor anything that"
-                    + " is no store. What is still read is unlinked too; its memory is free when its readers end."
+            "A store with a live daemon is never touched, nor one that was kept on purpose (serve --keep), nor"
+                    + " anything that is not a store. Files that are still read are unlinked too; their memory is"
+                    + " freed when the readers end."
         })
 final class Gc implements Callable<Integer> {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
@@ -33,10 +34,10 @@ final class Gc implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Option(names = "--dry-run", description = "Only tell what there is.")
+    @Option(names = "--dry-run", description = "Only print what would be removed.")
     boolean dryRun;
 
-    @Option(names = "--kept", description = "Remove also stores that were left on purpose.")
+    @Option(names = "--kept", description = "Also remove stores that were kept on purpose.")
     boolean kept;
 
     @Option(
@@ -116,7 +117,7 @@ final class Gc implements Callable<Integer> {
         List<StoreReport> dead = Leftovers.beside(store);
         return dead.isEmpty()
                 ? Optional.empty()
-                : Optional.of("stores of dead daemons lie beside this one: stores=" + dead.size() + " "
+                : Optional.of("stores of dead daemons are beside this one: stores=" + dead.size() + " "
                         + Outcome.counted(
                                 dead.stream().mapToLong(StoreReport::files).sum(),
                                 dead.stream().mapToLong(StoreReport::bytes).sum())

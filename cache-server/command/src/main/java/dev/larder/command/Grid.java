@@ -52,15 +52,15 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "grid",
         description = {
-            "Run a command with each value of each parameter, one job at a time on each device.",
-            "A parameter is NAME=VALUE,VALUE, NAME=0..3 (both ends belong to it) or NAME=0..1:0.25 (in steps). In the"
-                    + " command, {NAME} stands for its value, {{NAME}} for the braces themselves; a job finds every value"
-                    + " in $$LARDER_PARAM_<NAME> too, its device in $$CUDA_VISIBLE_DEVICES and $$LARDER_DEVICE, and in"
-                    + " $$LARDER_RESULT a file to write its result to: a JSON object, or text. Otherwise the last line that"
-                    + " it writes is its result.",
-            "All is kept in a folder: a log for each job, and a journal. After Ctrl-C, a crash or a power cut the same"
-                    + " command line with the same --out goes on where it ended, and so does --resume; jobs that are done"
-                    + " do not run again. Ctrl-C asks the running jobs to end, a second one kills them."
+            "Run a command once for each combination of parameter values, one job at a time on each device.",
+            "A parameter is NAME=VALUE,VALUE, NAME=0..3 (both ends included) or NAME=0..1:0.25 (in steps). In the"
+                    + " command, {NAME} stands for its value, {{NAME}} for literal braces. A job also finds each"
+                    + " value in $$LARDER_PARAM_<NAME>, its device in $$CUDA_VISIBLE_DEVICES and $$LARDER_DEVICE,"
+                    + " and in $$LARDER_RESULT the file for its result: a JSON object, or text. Without that file,"
+                    + " its last line of output is its result.",
+            "A folder keeps a log for each job, and a journal. After Ctrl-C, a crash or a power cut, the same"
+                    + " command line with the same --out continues, and so does --resume; finished jobs do not run"
+                    + " again. Ctrl-C asks the running jobs to end; a second Ctrl-C kills them."
         },
         footer = {
             "",
@@ -104,32 +104,32 @@ final class Grid implements Callable<Integer> {
     @Nullable
     Path out;
 
-    @Option(names = "--resume", paramLabel = "DIR", description = "Go on with the grid of this folder.")
+    @Option(names = "--resume", paramLabel = "DIR", description = "Continue the grid in this folder.")
     @Nullable
     Path resume;
 
-    @Option(names = "--retry-failed", description = "Run jobs again that failed.")
+    @Option(names = "--retry-failed", description = "Run failed jobs again.")
     boolean retryFailed;
 
     @Option(
             names = "--timeout",
             paramLabel = "D",
             converter = Units.DurationConverter.class,
-            description = "How long a job may run; it fails when its time is up. Default: for ever.")
+            description = "How long a job may run before it fails. Default: no limit.")
     @Nullable
     Duration timeout;
 
     @Option(names = "--stop-on-failure", description = "Start no further job once one has failed.")
     boolean stopsOnFailure;
 
-    @Option(names = "--dry-run", description = "Print the jobs, and run none.")
+    @Option(names = "--dry-run", description = "Print the jobs without running them.")
     boolean dryRun;
 
-    @Option(names = "--csv", paramLabel = "FILE", description = "Write what the jobs came to into a file as well.")
+    @Option(names = "--csv", paramLabel = "FILE", description = "Also write the results to FILE.")
     @Nullable
     Path csv;
 
-    @Option(names = "--json", description = "Print what the jobs came to as one JSON object.")
+    @Option(names = "--json", description = "Print the results as one JSON object.")
     boolean json;
 
     @Parameters(paramLabel = "NAME=VALUES... -- CMD...", description = "The parameters, and the command.")
@@ -154,7 +154,7 @@ final class Grid implements Callable<Integer> {
             GridReport report = report(journal, jobs);
             print(report);
             if (interrupted) {
-                larder.err().println("larder: interrupted; to go on: larder grid --resume " + journal.folder());
+                larder.err().println("larder: interrupted; to continue: larder grid --resume " + journal.folder());
                 return ErrorCode.INTERRUPTED.number();
             }
             return report.count(JobState.DONE) == jobs.size() ? 0 : SOME_FAILED;
@@ -167,13 +167,12 @@ final class Grid implements Callable<Integer> {
         }
         if (resume != null && (out != null || !words.isEmpty() || dryRun)) {
             throw new ParameterException(
-                    spec.commandLine(),
-                    "--resume takes parameters, command and folder from the grid that it goes on with");
+                    spec.commandLine(), "--resume takes parameters, command and folder from the grid it continues");
         }
         if (resume != null && !Files.isRegularFile(resume.resolve("journal"))) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no grid in this folder")
                     .with("folder", resume)
-                    .remedy("give the folder that an earlier grid named");
+                    .remedy("give the folder that an earlier grid printed");
         }
         if (devices != null) {
             DeviceSlots.check(devices);
@@ -244,15 +243,15 @@ final class Grid implements Callable<Integer> {
             throw Failure.of(
                             ErrorCode.REFUSED, "the folder is another grid's, with other parameters or another command")
                     .with("folder", journal.folder())
-                    .remedy("give another --out, or go on with that grid: larder grid --resume " + journal.folder());
+                    .remedy("give another --out, or continue that grid: larder grid --resume " + journal.folder());
         }
         if (begun != null) {
             return begun;
         }
         if (resume != null) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "the grid died before it wrote down what it is")
+            throw Failure.of(ErrorCode.BAD_INPUT, "the grid died before it wrote its journal")
                     .with("folder", journal.folder())
-                    .remedy("start it anew");
+                    .remedy("start it again");
         }
         Begun now = new Begun(
                 plan(),
@@ -280,7 +279,7 @@ final class Grid implements Callable<Integer> {
                         FOLDER_VARIABLE, journal.folder().toString())) {
             throw Failure.of(ErrorCode.REFUSED, "jobs of this grid still run, and cannot be killed")
                     .with("folder", journal.folder())
-                    .remedy("look for processes with " + FOLDER_VARIABLE + "=" + journal.folder()
+                    .remedy("find processes with " + FOLDER_VARIABLE + "=" + journal.folder()
                             + " in their environment");
         }
     }
@@ -378,11 +377,11 @@ final class Grid implements Callable<Integer> {
             Files.write(part, lines);
             Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.NO_SPACE, "cannot write what the jobs came to")
+            throw Failure.of(ErrorCode.NO_SPACE, "cannot write the results")
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)
-                    .remedy("give --csv a file that can be written; larder grid --resume prints all again");
+                    .remedy("give --csv a file that can be written; larder grid --resume prints the results again");
         }
     }
 }

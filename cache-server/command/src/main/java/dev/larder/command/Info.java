@@ -17,7 +17,7 @@ import picocli.CommandLine.ParentCommand;
         name = "info",
         description = {
             "Describe an array or a column, or all of a dataset.",
-            "With --json an array is one object, as is a dataset that has exactly one array; other datasets are a list."
+            "With --json, an array is one object, and so is a dataset with exactly one array; other datasets are a list."
         })
 final class Info implements Callable<Integer> {
     @ParentCommand

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
 /** The {@code larder} command: keeps datasets in shared memory, once for all processes of a machine. */
 @Command(
         name = "larder",
-        description = "Keeps datasets in shared memory, once for all processes of a machine.",
+        description = "Keeps each dataset in shared memory once, for all processes of a machine.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = Version.class,
         footer = {
@@ -48,7 +48,7 @@ public class LarderCommand implements Runnable {
     @Option(
             names = "--debug",
             scope = ScopeType.INHERIT,
-            description = "Show the stack trace of a failure, also the daemon's; load with one thread.")
+            description = "Print the stack trace of a failure, including the daemon's; loads use one thread.")
     boolean debug;
 
     @Option(

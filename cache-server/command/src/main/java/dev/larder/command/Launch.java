@@ -31,12 +31,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "launch",
         description = {
-            "Run a program N times on this machine, as the ranks of one job, as torchrun does: each finds RANK, LOCAL_RANK,"
-                    + " WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment. Needs no daemon.",
-            "When a rank fails, the others are ended, and all start again while there are restarts left. Ctrl-C asks the ranks"
-                    + " to end, a second one kills them. Nothing that they started stays, however this command ends.",
-            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. Spellings of torchrun's"
-                    + " options are taken too."
+            "Run a program N times on this machine, as the ranks of one job, like torchrun: each finds RANK,"
+                    + " LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment."
+                    + " Needs no daemon.",
+            "When a rank fails, the others are ended, and all start again while restarts are left. Ctrl-C asks the"
+                    + " ranks to end; a second Ctrl-C kills them. No process that they started survives, however"
+                    + " this command ends.",
+            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. torchrun's"
+                    + " spellings of the options are accepted too."
         },
         customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
 final class Launch implements Callable<Integer> {
@@ -57,14 +59,14 @@ final class Launch implements Callable<Integer> {
             names = {"-n", "--nproc-per-node", "--nproc_per_node"},
             paramLabel = "N",
             defaultValue = "1",
-            description = "How many ranks (default: 1); or cpu: one a core, gpu: one a GPU, auto: gpu, else cpu.")
+            description = "Number of ranks (default: 1); or cpu: one per core, gpu: one per GPU, auto: gpu, else cpu.")
     String ranks;
 
     @Option(
             names = {"--max-restarts", "--max_restarts"},
             paramLabel = "R",
             defaultValue = "0",
-            description = "Start all ranks again this often after one has failed (default: 0).")
+            description = "How often to restart all ranks after one has failed (default: 0).")
     int maxRestarts;
 
     @Option(
@@ -82,7 +84,7 @@ final class Launch implements Callable<Integer> {
             description = "How long ranks may take to end before they are killed (default: 10s).")
     Duration grace;
 
-    @Option(names = "--no-stdin", description = "Rank 0 reads nothing either, instead of standard input.")
+    @Option(names = "--no-stdin", description = "Give rank 0 no standard input either.")
     boolean noStandardInput;
 
     @Parameters(paramLabel = "CMD", arity = "1..*", description = "The program and its arguments.")

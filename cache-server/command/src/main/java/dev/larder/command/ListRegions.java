@@ -18,9 +18,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "regions",
         description = {
-            "Show the memory that processes write together: shared arrays, queues, process groups. A region goes by itself when no"
-                    + " process has it any more.",
-            "With --remove: take its name away. Processes that have it go on, nobody else can open it."
+            "Show memory that several processes write: shared arrays, queues, process groups. A region is removed"
+                    + " when no process has it open.",
+            "With --remove: remove its name. Processes that have it open continue; no other process can open it."
         })
 final class ListRegions implements Callable<Integer> {
     @ParentCommand
@@ -29,7 +29,7 @@ final class ListRegions implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON list.")
     boolean json;
 
-    @Option(names = "--remove", paramLabel = "NAME", description = "Take the name of this region away.")
+    @Option(names = "--remove", paramLabel = "NAME", description = "Remove the name of this region.")
     @Nullable
     String removed;
 

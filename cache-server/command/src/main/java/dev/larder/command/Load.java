@@ -31,21 +31,22 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "load",
         description = {
-            "Load sources into the running daemon, and return when all of them are resident. Sources that are resident and"
-                    + " have not changed are left alone; changed ones become the next version of their dataset.",
+            "Load sources into the running daemon, and return when all are resident. Unchanged sources that are"
+                    + " resident are not loaded again; changed ones become the next version of their dataset.",
             "A source is a folder, or a file of one of these kinds:",
             "  .npy, .npy.gz               one array;",
             "  .npz                        one array for each member;",
             "  .safetensors                one array for each tensor (BF16 as uint16, F8 as uint8);",
             "  -idxN-ubyte[.gz]            one array, as of MNIST;",
-            "  .csv, .tsv[.gz]             numbers under a line of names: one array for each column, one matrix for"
-                    + " columns that are numbered (x0, x1, …), all of it one matrix with --dtype;",
+            "  .csv, .tsv[.gz]             numbers below a line of names: one array for each column, one matrix for"
+                    + " numbered columns (x0, x1, …), one matrix for all with --dtype;",
             "  .bin, .raw, .dat, any file  raw bytes, with --dtype and --shape;",
             "  -                           paths on standard input, one a line, or one .npy file, which becomes NAME/data.",
             "A folder gives arrays NAME/<relative path without suffix>, a file NAME/<name without suffix>, a file with"
                     + " several arrays NAME/<member>.",
-            "In the store of another user, opened to your group (serve --group), files are read with your own rights; what"
-                    + " you load counts against the group's quota, and only you and the owner can replace or evict it."
+            "In another user's store that is open to your group (serve --group), files are read with your own"
+                    + " rights; what you load counts against the group's quota, and only you and the owner can"
+                    + " replace or evict it."
         })
 final class Load implements Callable<Integer> {
     @ParentCommand
@@ -101,7 +102,7 @@ final class Load implements Callable<Integer> {
                     .with("name", name)
                     .with("reason", e)
                     .cause(e)
-                    .remedy("see what writes it");
+                    .remedy("check the program that writes it");
         }
     }
 }

@@ -32,17 +32,17 @@ final class Ls implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Parameters(arity = "0..1", paramLabel = "PATTERN", description = "What to list; everything if absent.")
+    @Parameters(arity = "0..1", paramLabel = "PATTERN", description = "What to list (default: everything).")
     @Nullable
     String pattern;
 
     @Option(
             names = "--all",
-            description = "Show all facts, every array and column on its own line, evicted datasets, and versions that"
-                    + " only wait for their last reader.")
+            description = "Show all details, every array and column on its own line, evicted datasets, and versions"
+                    + " that only wait for their last reader.")
     boolean all;
 
-    @Option(names = "--json", description = "Print one JSON list, with everything known of each array.")
+    @Option(names = "--json", description = "Print one JSON list, with all details of each array.")
     boolean json;
 
     @Override

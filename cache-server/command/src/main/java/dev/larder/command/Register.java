@@ -15,8 +15,8 @@ import picocli.CommandLine.ParentCommand;
 /** Notes where datasets can be loaded from. */
 @Command(
         name = "register",
-        description = "Note where datasets come from, without loading them: whoever first opens or waits for one has it"
-                + " loaded.")
+        description = "Record the sources of datasets without loading them: the first process that opens or waits"
+                + " for one loads it.")
 final class Register implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
@@ -25,7 +25,7 @@ final class Register implements Callable<Integer> {
             arity = "1..*",
             paramLabel = "NAME=PATH",
             converter = SourceConverter.class,
-            description = "What to load when it is asked for, and the name of its dataset.")
+            description = "What to load on request, and the name of its dataset.")
     List<LoadRequest.Source> sources;
 
     @Mixin

@@ -15,8 +15,8 @@ import picocli.CommandLine.ParentCommand;
         name = "reload",
         description = {
             "Load a dataset again, from the paths and with the options it was loaded with.",
-            "All of its sources are read, however they look. Where they hold what they held, and memory does too, the version"
-                    + " stays; else the next version replaces it, and readers of the old one keep that."
+            "Reads all sources, even those that look unchanged. If sources and memory are unchanged, the version"
+                    + " stays; otherwise the next version replaces it, and readers of the old version keep it."
         })
 final class Reload implements Callable<Integer> {
     @ParentCommand

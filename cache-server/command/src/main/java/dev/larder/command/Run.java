@@ -31,12 +31,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "run",
         description = {
-            "Become another program, which holds datasets while it runs: they are not evicted, and a reload does not take"
-                    + " them away. A dataset that is loading or registered is waited for.",
+            "Become another program that holds datasets while it runs: they are not evicted, and a reload does not"
+                    + " remove them. Waits for datasets that are loading or registered.",
             "The program finds $$LARDER_STORE and, for each NAME, $$LARDER_PATH_<NAME>: the folder of the version, or the"
-                    + " file of an array (DATASET/ARRAY). In <NAME> letters are capitals, and all but letters and digits"
-                    + " are _.",
-            "Its exit code is the program's; 127 where there is no such program, 126 where it cannot be run."
+                    + " file of an array (DATASET/ARRAY). In <NAME>, letters are capitals, and other characters"
+                    + " except digits are _.",
+            "The exit code is the program's; 127 if there is no such program, 126 if it cannot be run."
         },
         customSynopsis = "larder run [--hold NAME...] [--redirect] [--timeout=D] [--store=DIR] -- CMD...")
 final class Run implements Callable<Integer> {
@@ -58,8 +58,8 @@ final class Run implements Callable<Integer> {
             names = "--redirect",
             description = {
                 "In Python (not python -S, -E or -I), np.load of a .npy file that was loaded and has not changed since"
-                        + " returns the shared, read-only array: of a dataset that is held, or of any that is resident"
-                        + " where none is held.",
+                        + " returns the shared, read-only array: of the held datasets or, if none is held, of any"
+                        + " resident one.",
             })
     boolean redirect;
 

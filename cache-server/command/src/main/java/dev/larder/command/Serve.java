@@ -40,11 +40,13 @@ import picocli.CommandLine.ParentCommand;
         name = "serve",
         description = {
             "Run the daemon until Ctrl-C, SIGTERM or larder stop, and then remove what it owns.",
-            "A second Ctrl-C ends it at once, without cleaning up.",
-            "LARDER_DAEMON_HEAP=SIZE sets the limit of its heap, as in LARDER_DAEMON_HEAP=4g (default: an eighth of the"
-                    + " memory, from 256m to 8g); millions of files need more."
+            "A second Ctrl-C stops it at once, without cleaning up.",
+            "LARDER_DAEMON_HEAP=SIZE limits its heap, as in LARDER_DAEMON_HEAP=4g (default: an eighth of the memory,"
+                    + " from 256m to 8g); millions of files need more."
         })
 final class Serve implements Callable<Integer> {
+    private static final long SMALL_CAPACITY_BYTES = 1 << 20;
+
     @ParentCommand
     LarderCommand larder;
 
@@ -62,7 +64,7 @@ final class Serve implements Callable<Integer> {
             names = "--capacity",
             paramLabel = "SIZE",
             converter = Units.SizeConverter.class,
-            description = "How much the store may hold (default: 80 %% of what mount and control group leave).")
+            description = "How much the store may hold (default: 80 %% of what the mount and the control group allow).")
     @Nullable
     Long capacityBytes;
 
@@ -78,14 +80,14 @@ final class Serve implements Callable<Integer> {
             names = "--group-quota",
             paramLabel = "SIZE",
             converter = Units.SizeConverter.class,
-            description = "How much the members of the group may load, all together (default: half of the capacity).")
+            description = "How much the members of the group may load in total (default: half of the capacity).")
     @Nullable
     Long groupQuotaBytes;
 
-    @Option(names = "--keep", description = "Leave the store for the next start.")
+    @Option(names = "--keep", description = "Keep the store for the next start.")
     boolean keep;
 
-    @Option(names = "--verify", description = "Compare what an earlier daemon left with its checksums, byte for byte.")
+    @Option(names = "--verify", description = "Verify the checksums of everything that an earlier daemon left.")
     boolean verify;
 
     @Option(
@@ -97,30 +99,29 @@ final class Serve implements Callable<Integer> {
             names = "--until-idle",
             paramLabel = "D",
             converter = Units.DurationConverter.class,
-            description = "End, and clean up, when nothing was leased, asked for or loading for this long.")
+            description = "Stop and clean up when nothing was leased, requested or loading for this long.")
     @Nullable
     Duration untilIdle;
 
     @Option(
             names = "--http",
             paramLabel = "PORT",
-            description = "Serve metrics for Prometheus on this port of the loopback interface, at an address with a"
-                    + " secret token that is printed at start; 0: any free port.")
+            description = "Serve metrics for Prometheus on this port of the loopback interface. The address, with"
+                    + " its secret token, is printed at start. 0: any free port.")
     @Nullable
     Integer httpPort;
 
     @Option(
             names = "--http-host",
             paramLabel = "NAME",
-            description =
-                    "Answer HTTP requests for this name too, such as that of a proxy; without it only for localhost,"
-                            + " 127.0.0.1 and [::1]. May be given several times.")
+            description = "Also answer HTTP requests for this host name, such as that of a proxy, besides localhost,"
+                    + " 127.0.0.1 and [::1]. May be given several times.")
     Set<String> httpHosts = Set.of();
 
     @Mixin
     DaemonLogging logging;
 
-    @Option(names = "--json", description = "Tell progress of --load as one JSON object a line, on standard error.")
+    @Option(names = "--json", description = "Print progress of --load as JSON on standard error, one object a line.")
     boolean json;
 
     /** Whether a failure is on standard error already, as an event. */
@@ -177,14 +178,17 @@ final class Serve implements Callable<Integer> {
         return loadAndWait(daemon);
     }
 
-    /** A capacity that cannot be used up promises what loads are then refused. */
+    /** Warns of a capacity that the machine cannot provide, and of one that is small because its unit is missing. */
     private void tellOfCapacity(Daemon daemon) {
         long most = daemon.mostBytes();
         if (capacityBytes != null && capacityBytes > most) {
-            note("the capacity is more than mount and control group allow: capacity=" + capacityBytes + " ("
+            note("the capacity is more than the mount and the control group allow: capacity=" + capacityBytes + " ("
                     + Units.size(capacityBytes) + ") allowed=" + most + " (" + Units.size(most)
-                    + "); what is beyond that is refused: name less with --capacity, or enlarge the mount with"
-                    + " mount -o remount,size=SIZE");
+                    + "); loads beyond that are refused: lower --capacity, or enlarge the mount with mount -o"
+                    + " remount,size=SIZE");
+        } else if (capacityBytes != null && capacityBytes < SMALL_CAPACITY_BYTES) {
+            note("the capacity is very small: capacity=" + capacityBytes + " (" + Units.size(capacityBytes)
+                    + "); a size without a unit is in bytes: write 512m or 10g");
         }
     }
 
@@ -207,7 +211,7 @@ final class Serve implements Callable<Integer> {
 
     private Sharing sharing() {
         if (group == null && groupQuotaBytes != null) {
-            throw Failure.of(ErrorCode.USAGE, "a quota for no group")
+            throw Failure.of(ErrorCode.USAGE, "a quota without a group")
                     .with("groupQuota", groupQuotaBytes)
                     .remedy("name the group with --group");
         }

@@ -43,10 +43,10 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "show",
         description = {
-            "Show values of an array as numpy prints them, or rows of a column as texts, arrays, keys or files.",
-            "Numbers are followed by the smallest, the largest, mean, standard deviation and a histogram of all of them."
-                    + " NaN is counted, and left out of the rest; so are infinite values, except that they can be"
-                    + " the smallest and the largest.",
+            "Show values of an array as numpy prints them, or rows of a column as strings, arrays, keys or files.",
+            "For numbers, also shows minimum, maximum, mean, standard deviation and a histogram of all values. NaN"
+                    + " and infinite values are counted and left out, except that the minimum and the maximum can be"
+                    + " infinite.",
             "--png draws [n,h,w] and [n,h,w,3] as a grid of images, [h,w] as a heat map, anything else as a histogram."
         })
 final class Show implements Callable<Integer> {
@@ -75,7 +75,7 @@ final class Show implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON document.")
     boolean json;
 
-    @Option(names = "--png", paramLabel = "FILE", description = "Write a picture instead.")
+    @Option(names = "--png", paramLabel = "FILE", description = "Write an image instead.")
     @Nullable
     Path png;
 

@@ -33,21 +33,20 @@ final class Stop implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
-    @Option(names = "--keep", description = "Leave the store for the next start. Never refused: readers go on.")
+    @Option(names = "--keep", description = "Keep the store for the next start. Never refused: readers continue.")
     boolean keep;
 
     @Option(
             names = "--force",
             description =
-                    "Stop also while datasets are held: their readers keep what they have open, and can open nothing"
-                            + " more.")
+                    "Stop even while datasets are held: their readers keep what they have open, and can open nothing more.")
     boolean force;
 
     @Option(
             names = "--wait",
             paramLabel = "D",
             converter = Units.DurationConverter.class,
-            description = "Wait so long for those who hold datasets to end.")
+            description = "Wait this long for processes that hold datasets to end.")
     @Nullable
     Duration wait;
 
@@ -95,7 +94,7 @@ final class Stop implements Callable<Integer> {
                 .with("store", larder.store())
                 .with("datasets", datasets)
                 .with("pids", pids.isEmpty() ? "unknown" : pids)
-                .remedy("larder stop --wait 10m waits for them to end; larder stop --keep leaves the store; larder stop"
-                        + " --force stops all the same");
+                .remedy("larder stop --wait 10m waits for them to end; larder stop --keep keeps the store; larder"
+                        + " stop --force stops anyway");
     }
 }

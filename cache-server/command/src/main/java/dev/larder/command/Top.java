@@ -23,10 +23,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "top",
         description = {
-            "Show the daemon, what the store holds, and who reads it, over and over until Ctrl-C.",
-            "In place on a terminal, else one block after the other. Reads the counters in the store and /proc, so that a"
-                    + " daemon that hangs is shown as well, and one that has gone is said to have. Readers in other pid"
-                    + " namespaces (containers) are not seen."
+            "Show the daemon, the content of the store and its readers, refreshed until Ctrl-C.",
+            "On a terminal the view is updated in place. Reads the counters in the store and /proc, so it works even"
+                    + " when the daemon hangs or is gone. Readers in other pid namespaces (containers) are not seen."
         })
 final class Top implements Callable<Integer> {
     private static final Duration SHORTEST = Duration.ofMillis(100);
@@ -39,13 +38,13 @@ final class Top implements Callable<Integer> {
             paramLabel = "D",
             defaultValue = "1s",
             converter = Units.DurationConverter.class,
-            description = "How long from one look to the next (default: 1s).")
+            description = "Time between two updates (default: 1s).")
     Duration interval;
 
-    @Option(names = "--once", description = "Look once.")
+    @Option(names = "--once", description = "Print once and end.")
     boolean once;
 
-    @Option(names = "--json", description = "Print one JSON object a line for each look.")
+    @Option(names = "--json", description = "Print one JSON object a line for each update.")
     boolean json;
 
     @Override

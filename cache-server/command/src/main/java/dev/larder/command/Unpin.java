@@ -7,7 +7,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
 /** Lets a dataset go again when room is needed. */
-@Command(name = "unpin", description = "Let a dataset that was pinned leave the store again when room is needed.")
+@Command(name = "unpin", description = "Allow a pinned dataset to be evicted again when room is needed.")
 final class Unpin implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
 /** Checks that the bytes are still what was loaded. */
-@Command(name = "verify", description = "Compute checksums again and compare.")
+@Command(name = "verify", description = "Recompute checksums and compare them.")
 final class Verify implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
@@ -22,12 +22,12 @@ final class Verify implements Callable<Integer> {
             paramLabel = "NAME",
             converter = NameConverter.class,
             defaultValue = "",
-            description = "A dataset, or dataset/array; everything if absent.")
+            description = "A dataset, or dataset/array (default: everything).")
     String name;
 
     @Option(
             names = "--source",
-            description = "Read the sources too, and name what differs from what was loaded, or is missing.")
+            description = "Also read the sources, and list what is missing or differs from the loaded data.")
     boolean source;
 
     @Mixin

@@ -19,8 +19,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "wait",
         description = {
-            "Wait until a dataset or an array is resident, also where nobody has begun to load it yet.",
-            "A daemon that is not there is given five seconds to come up."
+            "Wait until a dataset or an array is resident, even if no load of it has begun.",
+            "Waits up to five seconds for a daemon to start."
         })
 final class Wait implements Callable<Integer> {
     private static final Duration DAEMON_STARTS = Duration.ofSeconds(5);

@@ -38,7 +38,7 @@ class CreateTest {
                 assertThat(second.say("publish").exitCode()).isZero();
             }
             assertThat(first.exitCode()).isEqualTo(130);
-            assertThat(first.err()).contains("build was given up");
+            assertThat(first.err()).contains("build was abandoned");
         }
     }
 
@@ -131,7 +131,7 @@ class CreateTest {
             Answer late = daemon.ask("create", "made", "--timeout", "1s");
 
             assertThat(late.code()).isEqualTo(9);
-            assertThat(late.err()).contains("somebody else is still building the dataset: dataset=made");
+            assertThat(late.err()).contains("another process is still building the dataset: dataset=made");
         }
     }
 

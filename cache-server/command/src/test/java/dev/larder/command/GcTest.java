@@ -149,7 +149,7 @@ class GcTest {
 
         assertThat(gc().out())
                 .contains("kept     " + store)
-                .contains("left on purpose")
+                .contains("kept on purpose")
                 .contains("stores=0");
         assertThat(store).isDirectory();
         assertThat(gc("--kept").out()).contains("removed  " + store);
@@ -172,7 +172,7 @@ class GcTest {
                 .contains(
                         "no store " + notes + "  (it has no daemon.lock)",
                         "no store " + link + "  (it is a symbolic link)",
-                        "no store " + strange + "  (its daemon.lock is no record)",
+                        "no store " + strange + "  (its daemon.lock has no valid record)",
                         "no store " + file + "  (it is a file)");
         assertThat(List.of(notes.resolve("todo"), link, strange.resolve("data"), file))
                 .allMatch(Files::exists);
@@ -185,7 +185,7 @@ class GcTest {
         Path mine = Files.writeString(store.resolve("mine"), "x");
         Files.createSymbolicLink(store.resolve("data/v/link"), sources);
 
-        assertThat(gc().out()).contains("the folder stays");
+        assertThat(gc().out()).contains("the folder is kept");
 
         assertThat(mine).exists();
         assertThat(outside).exists();
@@ -265,7 +265,7 @@ class GcTest {
 
         try (CommandProcess daemon = serve(store)) {
             assertThat(daemon.err())
-                    .contains("stores of dead daemons lie beside this one: stores=1 files=")
+                    .contains("stores of dead daemons are beside this one: stores=1 files=")
                     .contains("larder gc --under " + shared + " removes them")
                     .hasLineCount(1);
             assertThat(dead.resolve("data/v/1")).isDirectory();
@@ -284,7 +284,7 @@ class GcTest {
                     .getAsJsonObject()
                     .get("message")
                     .getAsString();
-            assertThat(message).startsWith("stores of dead daemons lie beside this one: stores=1 files=");
+            assertThat(message).startsWith("stores of dead daemons are beside this one: stores=1 files=");
             daemon.signal("TERM").exitCode();
         }
         try (CommandProcess daemon = serve(store, "--json")) {

@@ -176,7 +176,7 @@ class GridTest {
             Answer second = grid("echo up; exec sleep 600", "x=1");
 
             assertThat(second.code()).isEqualTo(7);
-            assertThat(second.err()).contains("another grid runs in this folder");
+            assertThat(second.err()).contains("another grid is running in this folder");
         }
     }
 

@@ -169,7 +169,7 @@ class LaunchTest {
             assertThat(launch.exitCode()).isZero();
             assertThat(launch.err())
                     .contains("larder: attempt 1 of 3 failed after ")
-                    .contains("starting all ranks again");
+                    .contains("restarting all ranks");
         }
     }
 

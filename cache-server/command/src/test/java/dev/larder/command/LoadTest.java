@@ -131,7 +131,8 @@ class LoadTest {
             load.awaitErr("loading big").signal("INT");
 
             assertThat(load.exitCode()).isEqualTo(130);
-            assertThat(load.err()).contains("larder: load was interrupted", "the daemon drops what nobody waits for");
+            assertThat(load.err())
+                    .contains("larder: load was interrupted", "the daemon cancels a load that no client waits for");
         }
         await().untilAsserted(() -> assertThat(daemon.ask("info", "big").code()).isEqualTo(4));
     }

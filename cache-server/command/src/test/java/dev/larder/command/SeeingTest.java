@@ -92,7 +92,7 @@ class SeeingTest {
 
         assertThat(top().get("daemon").getAsString()).isEqualTo("gone");
         assertThat(top().get("pid").getAsLong()).isEqualTo(daemon.pid());
-        assertThat(daemon.ask("top", "--once").out()).contains("gone; what it counted last:");
+        assertThat(daemon.ask("top", "--once").out()).contains("gone; its last counters:");
         assertThat(clients()).hasSize(1);
         CommandProcess.serveOn(daemon.store()).close();
     }

@@ -165,8 +165,8 @@ class ServeTest {
     void aCapacityThatTheMountDoesNotAllowIsSaidAtTheStart() {
         try (CommandProcess daemon = CommandProcess.serve("--capacity", "900t")) {
             assertThat(daemon.err())
-                    .contains("the capacity is more than mount and control group allow: capacity=" + (900L << 40)
-                            + " (900")
+                    .contains("the capacity is more than the mount and the control group allow: capacity="
+                            + (900L << 40) + " (900")
                     .containsPattern("allowed=[0-9]+ \\(");
         }
     }

@@ -18,7 +18,7 @@ final class DaemonCheck implements Check {
             case SILENT ->
                 Finding.problem(
                         name(),
-                        "it holds the lock, but does not answer: reason=" + answer.version(),
+                        "it holds the lock but does not answer: reason=" + answer.version(),
                         "larder stop, or kill it and start larder serve again");
             case RUNNING ->
                 answer.version().equals(ReleaseVersion.text())

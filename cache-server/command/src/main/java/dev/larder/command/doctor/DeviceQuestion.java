@@ -68,7 +68,7 @@ public record DeviceQuestion(List<String> command, Duration patience) {
                 Files.deleteIfExists(folder);
             }
         } catch (IOException | JsonParseException | IllegalStateException e) {
-            return DeviceAnswer.without(Ending.REFUSED, "devices cannot be asked for: reason=" + e);
+            return DeviceAnswer.without(Ending.REFUSED, "cannot list devices: reason=" + e);
         }
     }
 

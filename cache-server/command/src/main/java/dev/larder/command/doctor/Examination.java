@@ -38,7 +38,7 @@ public final class Examination {
             return Finding.problem(check.name(), String.valueOf(e.getMessage()), "see the message");
         } catch (RuntimeException e) {
             return Finding.warning(
-                    check.name(), "cannot be told: exception=" + e, "run larder doctor --debug, and report this");
+                    check.name(), "cannot be determined: exception=" + e, "run larder doctor --debug, and report this");
         }
     }
 }

@@ -16,7 +16,7 @@ final class HugePagesCheck implements Check {
     public Finding look(Machine machine) {
         Optional<Mount> mount = machine.mount(machine.storePlace());
         if (mount.isEmpty() || !mount.get().type().equals("tmpfs")) {
-            return Finding.ok(name(), "the store lies on no tmpfs");
+            return Finding.ok(name(), "the store is not on a tmpfs");
         }
         if (machine.text(OVERRIDE).orElse("").contains("[deny]")) {
             return Finding.info(

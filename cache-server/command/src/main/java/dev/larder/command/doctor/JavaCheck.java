@@ -23,7 +23,7 @@ final class JavaCheck implements Check {
                     found + ": the daemon's catalog needs the module jdk.compiler, which a JRE lacks",
                     "install a JDK (apt-get install default-jdk-headless), and set JAVA_HOME");
         } else if (release > NEWEST_TRIED) {
-            return Finding.info(name(), found + ": newer than any that was tried", "set JAVA_HOME to JDK 17 to 25");
+            return Finding.info(name(), found + ": newer than any that was tested", "set JAVA_HOME to JDK 17 to 25");
         }
         return Finding.ok(name(), found + "; the script that starts larder gives the daemon the flags that it needs");
     }

@@ -16,8 +16,8 @@ final class MemoryLimitCheck implements Check {
     public Finding look(Machine machine) {
         Optional<Limit> limit = tightest(machine);
         String charged =
-                "pages are charged to the group of whoever touches them first: to the daemon's for what it loads,"
-                        + " not to the readers'";
+                "pages are charged to the control group of the process that touches them first: the daemon's for"
+                        + " what it loads, not the readers'";
         if (limit.isEmpty()) {
             return Finding.ok(name(), "none; " + charged);
         }

@@ -16,8 +16,7 @@ final class MemoryNodesCheck implements Check {
                 ? Finding.ok(name(), "one")
                 : Finding.info(
                         name(),
-                        "nodes=" + nodes
-                                + ": a load spreads pages over all of them, so part of every read comes from afar",
+                        "nodes=" + nodes + ": a load spreads pages over all of them, so part of every read is remote",
                         "numactl --cpunodebind=0 --membind=0 larder serve, where all readers run on one node");
     }
 }

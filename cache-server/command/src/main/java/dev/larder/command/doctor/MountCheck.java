@@ -31,8 +31,7 @@ final class MountCheck implements Check {
                     found + ": read-only",
                     "mount -o remount,rw " + point + " (as root), or larder serve --store DIR on another mount");
         } else if (isMemory && space.totalBytes() <= CONTAINER_DEFAULT_BYTES) {
-            return Finding.problem(
-                    name(), found + ": what containers get by default, too little for data", enlarge(point));
+            return Finding.problem(name(), found + ": the default of containers, too little for data", enlarge(point));
         } else if (space.freeBytes() <= space.totalBytes() / 100 * SCARCE_PERCENT) {
             return Finding.warning(
                     name(), found + ": nearly full", "larder gc; larder ls --all" + more(isMemory, point));

@@ -29,13 +29,13 @@ final class MountNamespaceCheck implements Check {
                 .filter(mount -> place.startsWith(mount.point))
                 .reduce((best, next) -> next.point.getNameCount() >= best.point.getNameCount() ? next : best);
         if (first.isEmpty() || own.isEmpty()) {
-            return Finding.ok(name(), "cannot be told: /proc/1/mountinfo is not readable");
+            return Finding.ok(name(), "cannot be determined: /proc/1/mountinfo is not readable");
         } else if (first.stream().anyMatch(mount -> mount.device.equals(own.get().device))) {
             return Finding.ok(name(), "pid 1 sees the store's mount too: mount=" + own.get().point);
         }
         return Finding.warning(
                 name(),
-                "this job has a mount of its own there, so other jobs do not see the store: store=" + machine.store()
+                "this job has its own mount there, so other jobs do not see the store: store=" + machine.store()
                         + " mount=" + own.get().point,
                 "run one larder serve in each job; to share one, name a tmpfs that all jobs see: larder serve --store"
                         + " /run/larder-shm/" + machine.user() + " (ops/docs/BATCH.md, Slurm)");

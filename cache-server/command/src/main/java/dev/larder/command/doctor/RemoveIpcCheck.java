@@ -31,7 +31,7 @@ final class RemoveIpcCheck implements Check {
         } else if (machine.has("/var/lib/systemd/linger/" + machine.user())) {
             return Finding.ok(name(), "RemoveIPC=yes, but the user lingers: user=" + machine.user());
         } else if (!machine.store().startsWith("/dev/shm")) {
-            return Finding.ok(name(), "RemoveIPC=yes, but the store lies elsewhere than in /dev/shm");
+            return Finding.ok(name(), "RemoveIPC=yes, but the store is not in /dev/shm");
         }
         return Finding.warning(
                 name(),

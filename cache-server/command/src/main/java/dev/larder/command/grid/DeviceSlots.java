@@ -122,7 +122,7 @@ public record DeviceSlots(
     public static List<String> ask(List<String> notes) {
         DeviceAnswer answer = DeviceQuestion.ofThisCommand().ask(DeviceSlots::words);
         if (answer.ending() != DeviceAnswer.Ending.LISTED) {
-            notes.add("devices cannot be asked for: " + answer.reason());
+            notes.add("cannot list devices: " + answer.reason());
         }
         return answer.devices().stream()
                 .filter(words -> words.startsWith("gpu "))

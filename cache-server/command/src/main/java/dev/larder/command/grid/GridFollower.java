@@ -58,7 +58,7 @@ public final class GridFollower implements GridListener {
         journal.ended(job.number(), end);
         display.ended(job, end);
         if (ending.outputTrouble() != null) {
-            display.note("not all that job " + job.number() + " wrote was kept: " + ending.outputTrouble());
+            display.note("not all output of job " + job.number() + " was kept: " + ending.outputTrouble());
         }
     }
 

@@ -80,7 +80,7 @@ public final class GridJournal implements AutoCloseable {
             requireOwn(folder, file);
             lock = posix.openOrCreate(file, MODE);
             if (!posix.tryLockExclusive(lock)) {
-                throw Failure.of(ErrorCode.REFUSED, "another grid runs in this folder")
+                throw Failure.of(ErrorCode.REFUSED, "another grid is running in this folder")
                         .with("folder", folder)
                         .remedy("wait for its end, or give another --out");
             }
@@ -103,9 +103,9 @@ public final class GridJournal implements AutoCloseable {
         }
         try (Stream<Path> others = Files.list(folder)) {
             if (others.findAny().isPresent()) {
-                throw Failure.of(ErrorCode.REFUSED, "the folder has files in it that are no grid's")
+                throw Failure.of(ErrorCode.REFUSED, "the folder has files that do not belong to a grid")
                         .with("folder", folder)
-                        .remedy("give --out a folder that is new, empty, or of this grid");
+                        .remedy("give --out a folder that is new, empty, or from this grid");
             }
         }
     }
@@ -225,7 +225,7 @@ public final class GridJournal implements AutoCloseable {
                     .with("file", file)
                     .with("line", number)
                     .cause(e)
-                    .remedy("give another --out, and start anew");
+                    .remedy("give another --out, and start again");
         }
     }
 
@@ -297,7 +297,7 @@ public final class GridJournal implements AutoCloseable {
                 .with("file", file)
                 .with("reason", reason.getMessage())
                 .cause(reason)
-                .remedy("see that the folder can be written to and has room");
+                .remedy("check that the folder can be written to and has room");
     }
 
     private static void close(@Nullable FileChannel channel) {

@@ -44,7 +44,7 @@ public final class GridStop {
             }
         } else if (asked == 1) {
             run.stop();
-            say("stopping: jobs that run are asked to end; Ctrl-C again kills them");
+            say("stopping: running jobs are asked to end; Ctrl-C again kills them");
         }
     }
 

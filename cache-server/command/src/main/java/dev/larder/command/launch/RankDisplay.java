@@ -110,13 +110,13 @@ public final class RankDisplay implements LaunchListener {
         boolean startsAgain = first != null && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
         if (first != null && startsAgain && !choice.isQuiet()) {
             say("attempt " + (end.attempt() + 1) + " of " + (plan.maxRestarts() + 1) + " failed after "
-                    + Units.duration(end.ran()) + ": " + describe(first) + "; starting all ranks again");
+                    + Units.duration(end.ran()) + ": " + describe(first) + "; restarting all ranks");
         }
     }
 
     @Override
     public void cannotStartAgain(String reason) {
-        say("the ranks cannot start again: " + reason);
+        say("the ranks cannot restart: " + reason);
     }
 
     /** Says how the launch ended, unless all went well. */
@@ -133,7 +133,7 @@ public final class RankDisplay implements LaunchListener {
             result.last().ranks().forEach(this::sayTrouble);
         }
         if (result.isStopped() && !choice.isQuiet()) {
-            say("stopped: no rank runs any more");
+            say("stopped: no rank is running");
         }
     }
 
@@ -156,7 +156,7 @@ public final class RankDisplay implements LaunchListener {
             return "; a Python script needs its interpreter: -- python3 "
                     + plan.words().get(0);
         }
-        return first.lastLines().isEmpty() ? "; it said nothing" : "; its last lines:";
+        return first.lastLines().isEmpty() ? "; it printed nothing" : "; its last lines:";
     }
 
     private void say(String text) {

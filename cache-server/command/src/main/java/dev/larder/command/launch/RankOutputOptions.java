@@ -21,22 +21,22 @@ public final class RankOutputOptions {
     @Option(
             names = {"--log-dir", "--log_dir"},
             paramLabel = "DIR",
-            description = "Keep the output of each rank in files below a new folder in DIR, and show it as well.")
+            description = "Also keep the output of each rank in files, in a new folder below DIR.")
     @Nullable
     Path logFolder;
 
     @Option(
             names = {"-r", "--redirects"},
             paramLabel = "S",
-            description = "With --log-dir: what goes to files only. 0: nothing, 1: standard output, 2: standard error,"
-                    + " 3: both; or rank by rank, 0:3,1:1.")
+            description = "With --log-dir: what goes to files only. 0: nothing, 1: standard output, 2: standard"
+                    + " error, 3: both; or by rank, 0:3,1:1.")
     @Nullable
     String redirects;
 
     @Option(
             names = {"-t", "--tee"},
             paramLabel = "S",
-            description = "With --log-dir: what goes to files and is shown as well, written as for --redirects.")
+            description = "With --log-dir: what goes to files and is also shown, in the form of --redirects.")
     @Nullable
     String tee;
 
@@ -52,7 +52,7 @@ public final class RankOutputOptions {
 
     @Option(
             names = {"-q", "--quiet"},
-            description = "Say nothing of the launch itself, but why it failed.")
+            description = "Print no messages of the launch itself, except why it failed.")
     boolean quiet;
 
     /**

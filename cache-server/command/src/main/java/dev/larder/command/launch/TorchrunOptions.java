@@ -23,7 +23,7 @@ public final class TorchrunOptions {
             names = "--nnodes",
             paramLabel = "1",
             defaultValue = "1",
-            description = "Machines; only 1 is supported yet.")
+            description = "Number of machines; only 1 is supported yet.")
     String nodes;
 
     @Option(

@@ -18,15 +18,14 @@ public final class LoadOptions {
             names = "--keys",
             paramLabel = "KEY",
             split = ",",
-            description = "Of a folder load only files whose names end in _KEY, as in --keys rgb,depth.")
+            description = "From a folder, load only files whose names end in _KEY, as in --keys rgb,depth.")
     List<String> keys = List.of();
 
     @Option(
             names = "--exclude",
             paramLabel = "GLOB",
-            description =
-                    "Of a folder leave out files and folders whose name, or path within it, matches, as in --exclude"
-                            + " '*.tmp'. May be given again.")
+            description = "From a folder, leave out files and folders whose name, or path within it, matches, as in"
+                    + " --exclude '*.tmp'. May be given several times.")
     List<String> exclude = List.of();
 
     @Option(
@@ -43,25 +42,24 @@ public final class LoadOptions {
             defaultValue = "arrays",
             converter = AsConverter.class,
             description = {
-                "What becomes of the files: arrays (the default);",
+                "How files are loaded: arrays (the default);",
                 "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
-                "strings: .tsv, .csv, .jsonl and .txt files are columns of texts;",
-                "index: their first column, or those of --keys, leads to row numbers;",
+                "strings: .tsv, .csv, .jsonl and .txt files are columns of strings;",
+                "index: their first column, or those of --keys, maps to row numbers;",
                 "bytes: any files are the rows of one column of raw bytes."
             })
     dev.larder.protocol.LoadOptions.As as;
 
     @Option(
             names = "--strict",
-            description =
-                    "Tell whether sources have changed by every byte of them, not by size, time, inode and samples.")
+            description = "Compare every byte of the sources to find changes, not only size, time, inode and samples.")
     boolean strict;
 
     @Option(
             names = "--in-place",
             description =
-                    "Copy nothing: map local files where they lie, for what is larger than memory. They must not be"
-                            + " changed while they are loaded.")
+                    "Copy nothing: map local files where they are, for data larger than memory. They must not change"
+                            + " while they are loaded.")
     boolean inPlace;
 
     @Option(
@@ -69,7 +67,8 @@ public final class LoadOptions {
             paramLabel = "SIZE",
             converter = Units.SizeConverter.class,
             description =
-                    "Let all arrays below this share files; 0: none. Default: below 1m where there are more than 64 such.")
+                    "Pack all arrays below this size into shared files; 0: none. Default: below 1m if there are more"
+                            + " than 64 of them.")
     @Nullable
     Long packBelowBytes;
 
@@ -78,7 +77,7 @@ public final class LoadOptions {
             paramLabel = "D",
             defaultValue = "",
             description =
-                    "Element type of raw binary files (uint8, float32, >i2, …); a table becomes one matrix of it.")
+                    "Element type of raw binary files (uint8, float32, >i2, …); a table becomes one matrix of this type.")
     String dtype;
 
     @Option(
@@ -121,10 +120,10 @@ public final class LoadOptions {
             given.add("--exclude");
         }
         if (!given.isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "an array on standard input is taken as it is")
+            throw Failure.of(ErrorCode.USAGE, "an array on standard input takes no options")
                     .with("name", name)
                     .with("options", given)
-                    .remedy("leave them out, or load it from a file");
+                    .remedy("remove them, or load it from a file");
         }
     }
 

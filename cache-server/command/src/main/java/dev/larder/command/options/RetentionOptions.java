@@ -15,7 +15,7 @@ public final class RetentionOptions {
             paramLabel = "D",
             defaultValue = "0s",
             converter = Units.DurationConverter.class,
-            description = "Remove it when nobody has used it for so long.")
+            description = "Remove it when it has not been used for this long.")
     Duration ttl;
 
     /** Returns what the options mean. */

@@ -70,7 +70,7 @@ public final class StandardInput {
         } else if (names.size() > 1) {
             throw Failure.of(ErrorCode.USAGE, "standard input can be one source only")
                     .with("names", names)
-                    .remedy("say NAME=- once");
+                    .remedy("give NAME=- once");
         }
         List<LoadRequest.Source> expanded = new ArrayList<>();
         for (LoadRequest.Source source : sources) {

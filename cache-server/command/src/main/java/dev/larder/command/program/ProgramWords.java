@@ -85,7 +85,7 @@ public record ProgramWords(String program, List<byte[]> bytes) {
             return notFound(err);
         }
         err.println("larder: cannot run the command: command=" + program + " reason=" + reason.getMessage()
-                + "; is it an executable file?");
+                + "; check that it is an executable file");
         return CANNOT_RUN;
     }
 }

@@ -33,21 +33,21 @@ public final class DaemonLogging {
         DEBUG
     }
 
-    @Option(names = "--log-json", description = "Log one JSON object a line: time, level, logger, message, error.")
+    @Option(names = "--log-json", description = "Log as JSON, one object a line: time, level, logger, message, error.")
     boolean json;
 
     @Option(
             names = "--log-level",
             paramLabel = "LEVEL",
             defaultValue = "warn",
-            description = "error, warn (default), info or debug; info tells of loads, evictions and the end.")
+            description = "error, warn (default), info or debug; info adds loads, evictions and the stop.")
     Detail level;
 
     @Option(
             names = "--log-file",
             paramLabel = "FILE",
-            description = "Log to this file too, as nobody sees what --detach logs; some MiB at most, the older half in"
-                    + " FILE.1.")
+            description = "Also log to this file, which --detach needs to show its log. It takes a few MiB at most;"
+                    + " the older half is FILE.1.")
     @Nullable
     Path file;
 

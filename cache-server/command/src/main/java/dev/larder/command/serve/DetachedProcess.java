@@ -19,7 +19,7 @@ public final class DetachedProcess {
     /** Refuses to be in the background where nobody waits in the foreground. */
     public static void requireScript() {
         if (READY == null) {
-            throw Failure.of(ErrorCode.USAGE, "--detach is the script's to do")
+            throw Failure.of(ErrorCode.USAGE, "--detach works only through the larder script")
                     .with("larder.ready", "none")
                     .remedy("start the daemon with ops/larder, or bin/larder of an archive");
         }

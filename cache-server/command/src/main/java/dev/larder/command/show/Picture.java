@@ -63,7 +63,7 @@ public final class Picture {
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)
-                    .remedy("name a file in a folder that is there and may be written");
+                    .remedy("name a file in a folder that exists and can be written");
         }
     }
 

@@ -47,6 +47,6 @@ public final class Events {
         return Failure.of(ErrorCode.INTERRUPTED, what + " was interrupted")
                 .with("reason", cause.getMessage())
                 .cause(cause)
-                .remedy("the daemon drops what nobody waits for any more, whole; larder ls --all shows what there is");
+                .remedy("the daemon cancels a load that no client waits for; check it with larder ls --all");
     }
 }

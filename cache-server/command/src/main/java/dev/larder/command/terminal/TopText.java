@@ -46,9 +46,10 @@ public final class TopText {
         ProcessFacts process = now.process();
         String state = switch (now.life()) {
             case RUNNING -> "running";
-            case STOPPED -> "stopped by a signal (kill -CONT " + now.counters().pid() + " wakes it; readers read on)";
+            case STOPPED ->
+                "stopped by a signal (kill -CONT " + now.counters().pid() + " resumes it; readers continue)";
             case ELSEWHERE -> "running in another pid namespace";
-            case GONE -> "gone; what it counted last:";
+            case GONE -> "gone; its last counters:";
         };
         String age = now.life() == TopSample.Life.GONE ? "" : "  up " + Units.duration(now.uptime());
         return state + "  pid " + now.counters().pid() + age

@@ -64,7 +64,7 @@ class ExaminationTest {
         fake.file("/proc/1/mountinfo", FakeMachine.MOUNTS + "61 25 0:39 / /other\\040place rw - tmpfs tmpfs rw\n");
         requireFound("mount-namespace", Severity.OK, "pid 1 sees", "");
         fake.without("/proc/1/mountinfo");
-        requireFound("mount-namespace", Severity.OK, "cannot be told", "");
+        requireFound("mount-namespace", Severity.OK, "cannot be determined", "");
     }
 
     @Test

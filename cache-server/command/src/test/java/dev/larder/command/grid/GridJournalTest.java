@@ -111,7 +111,7 @@ class GridJournalTest {
             assertThatThrownBy(() -> GridJournal.open(folder))
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
-                    .hasMessageContaining("another grid runs in this folder");
+                    .hasMessageContaining("another grid is running in this folder");
         }
         GridJournal.open(folder).close();
     }
@@ -120,7 +120,7 @@ class GridJournalTest {
     void aFolderWithOtherFilesIsLeftAlone() throws IOException {
         Path other = Files.writeString(folder.resolve("precious"), "");
 
-        assertThatThrownBy(() -> GridJournal.open(folder)).hasMessageContaining("files in it that are no grid's");
+        assertThatThrownBy(() -> GridJournal.open(folder)).hasMessageContaining("files that do not belong to a grid");
 
         assertThat(Objects.requireNonNull(folder.toFile().list())).containsExactly(String.valueOf(other.getFileName()));
     }
