@@ -1,12 +1,6 @@
 package dev.larder.client;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
-import dev.larder.error.LarderException;
-import dev.larder.error.Remedy;
 import dev.larder.internal.ArrayFile;
-import dev.larder.layout.ByteSums;
-import dev.larder.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

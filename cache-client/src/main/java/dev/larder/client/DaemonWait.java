@@ -3,7 +3,6 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Remedy;
 import dev.larder.layout.StoreLayout;
 import dev.larder.protocol.ControlClient;
 import dev.larder.time.Backoff;

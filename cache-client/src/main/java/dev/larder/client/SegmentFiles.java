@@ -57,15 +57,15 @@ final class SegmentFiles {
         } catch (LarderException e) {
             throw e.code() != ErrorCode.NOT_FOUND
                     ? e
-                    : Failure.of(ErrorCode.BAD_INPUT, "file of an array that is mapped in place is missing")
+                    : Failure.of(ErrorCode.BAD_INPUT, "a file that is mapped in place is missing")
                             .with("file", source.file())
                             .cause(e)
-                            .remedy("bring it back, or load the dataset from elsewhere");
+                            .remedy("restore the file, or load the dataset from another path");
         }
         try {
             FileStatus found = posix.status(descriptor);
             if (!FileStamp.of(found).equals(source.stamp())) {
-                throw Failure.of(ErrorCode.CHECKSUM, "file of an array that is mapped in place has changed")
+                throw Failure.of(ErrorCode.CHECKSUM, "a file that is mapped in place has changed")
                         .with("file", source.file())
                         .with("bytes", found.byteSize())
                         .with("loadedBytes", source.byteSize())

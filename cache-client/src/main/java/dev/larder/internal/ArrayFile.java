@@ -84,7 +84,7 @@ public final class ArrayFile {
                 .with("array", name)
                 .with("folder", folder)
                 .cause(cause)
-                .remedy("build the dataset again when a daemon serves the store");
+                .remedy("start one: larder serve; then build the dataset again");
     }
 
     /** Returns what the file occupies then. */
@@ -105,7 +105,7 @@ public final class ArrayFile {
                 .with("array", name)
                 .with("reason", cause)
                 .cause(cause)
-                .remedy("see whether the daemon still runs: larder status");
+                .remedy("check whether the daemon still runs: larder status");
     }
 
     /** Returns what its file occupies, which is more than its length where pages are huge. */

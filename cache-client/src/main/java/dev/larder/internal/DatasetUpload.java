@@ -97,7 +97,7 @@ public final class DatasetUpload implements AutoCloseable {
                     .remedy("use letters, digits, + . _ - = and / between levels");
         }
         if (files.containsKey(array)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays of one name")
+            throw Failure.of(ErrorCode.BAD_INPUT, "two arrays have the same name")
                     .with("dataset", dataset)
                     .with("array", array)
                     .remedy("give them different names");

@@ -140,8 +140,8 @@ final class ControlConnection implements AutoCloseable {
     private Response nextAnswer(ProgressListener progress, Deadline end) {
         while (true) {
             Response response = end.remaining().compareTo(silence) <= 0
-                    ? receive(end, "the time allowed is over")
-                    : receive(Deadline.after(silence), "the daemon gave no sign of life");
+                    ? receive(end, "the deadline passed")
+                    : receive(Deadline.after(silence), "the daemon sent nothing");
             if (response instanceof Problem problem) {
                 throw problem.exception();
             } else if (response instanceof Progress step) {
@@ -172,7 +172,7 @@ final class ControlConnection implements AutoCloseable {
     private void shakeHands() {
         send(new Request.Hello(
                 Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ReleaseVersion.text()));
-        Response response = receive(Deadline.after(silence), "the daemon did not shake hands");
+        Response response = receive(Deadline.after(silence), "the daemon did not complete the handshake");
         if (response instanceof Problem problem) {
             throw problem.exception();
         } else if (response instanceof Welcome answer) {

@@ -89,8 +89,7 @@ final class Load implements Callable<Integer> {
     /** Publishes the array that standard input brings: it has no file that the daemon could read. */
     private Done build(String name, InputStream input, ProgressListener listener) {
         options.requireForArray(name);
-        Request.Create create =
-                new Request.Create(name, Larder.DEFAULT_TIMEOUT, 0, true, options.retention());
+        Request.Create create = new Request.Create(name, Larder.DEFAULT_TIMEOUT, 0, true, options.retention());
         try (Larder client = Larder.connect(larder.store());
                 DatasetUpload upload =
                         DatasetUpload.begin(client.store(), create).orElseThrow();

@@ -44,7 +44,8 @@ class UsageTest {
 
         whole.forEach((name, wanted) -> {
             CommandLine larder = LarderCommand.commandLine(name);
-            CommandLine subcommand = Objects.requireNonNull(larder.getSubcommands().get(name));
+            CommandLine subcommand =
+                    Objects.requireNonNull(larder.getSubcommands().get(name));
             assertThat(subcommand.getCommandSpec().userObject())
                     .hasSameClassAs(wanted.getCommandSpec().userObject());
             assertThat(subcommand.getUsageMessage()).isEqualTo(wanted.getUsageMessage());

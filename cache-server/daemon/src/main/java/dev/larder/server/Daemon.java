@@ -21,8 +21,6 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.metrics.Sampler;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.scan.Source;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -138,7 +136,7 @@ public final class Daemon implements AutoCloseable {
     }
 
     private static void reportDamage(Throwable reason, ErrorLog errors) {
-        errors.report("what an earlier daemon left is not whole", reason);
+        errors.report("a version that an earlier daemon left is damaged", reason);
     }
 
     private static Loads loads(DaemonConfig config, Store store, Residency residency) {
@@ -150,7 +148,7 @@ public final class Daemon implements AutoCloseable {
 
     private static void reportLook(Throwable failure, ErrorLog errors, Shutdown shutdown) {
         if (!shutdown.isStopping()) { // else files go while one looks
-            errors.report("cannot look at what is in use", failure);
+            errors.report("cannot check what is in use", failure);
         }
     }
 
@@ -178,7 +176,7 @@ public final class Daemon implements AutoCloseable {
 
     /** A member that writes more than it announced loses only its own upload. */
     private void watchUploads() {
-        Guarded.run(loads::requireAnnounced, failure -> errors.report("cannot look after uploads", failure));
+        Guarded.run(loads::requireAnnounced, failure -> errors.report("cannot check uploads", failure));
     }
 
     /**
@@ -300,7 +298,7 @@ public final class Daemon implements AutoCloseable {
             try {
                 step.end();
             } catch (IOException | RuntimeException e) {
-                errors.report("stopping did not go in order", e);
+                errors.report("stopping failed in part", e);
             }
         }
     }

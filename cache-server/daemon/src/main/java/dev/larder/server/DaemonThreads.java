@@ -68,7 +68,7 @@ record DaemonThreads(
         sampling.shutdownNow();
         try {
             if (!sampling.awaitTermination(SAMPLING_END_MS, TimeUnit.MILLISECONDS)) {
-                LOG.debug("a look at the store has not ended yet");
+                LOG.debug("a check of the store has not ended yet");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -17,7 +17,7 @@ import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.source.Source;
+import dev.larder.server.source.scan.Source;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
@@ -208,7 +208,7 @@ final class LoadService {
     private void follow(Recheck recheck) {
         recheck.whenEnded((done, failure) -> {
             if (failure != null && !shutdown.isStopping()) {
-                errors.report("what an earlier daemon left is not whole, or cannot be verified", failure);
+                errors.report("a version that an earlier daemon left is damaged or cannot be verified", failure);
                 reloadPinned();
             }
             maintenance.afterChange();

@@ -85,14 +85,14 @@ final class Maintenance {
                         .with("dataset", version.dataset())
                         .with("version", version.version())
                         .with("folder", version.folder())
-                        .remedy(remedyFor(version) + "; find out what cleans up the store: larder doctor"));
+                        .remedy(remedyFor(version) + "; to find out what cleans up the store: larder doctor"));
     }
 
     private static String remedyFor(PublishedVersion version) {
         if (version.isSourced()) {
-            return "it is loaded again when it is asked for";
+            return "it is loaded again on request";
         }
         Path aside = Store.asideOf(version);
-        return Files.exists(aside) ? "compute it again, or look at what is left of it in " + aside : "compute it again";
+        return Files.exists(aside) ? "compute it again, or look for its remains in " + aside : "compute it again";
     }
 }

@@ -179,7 +179,7 @@ final class RequestService implements RequestHandler {
                 .filter(upload -> Access.isBuiltBy(upload, reply.peer()))
                 .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such build")
                         .with("token", token)
-                        .remedy("its client left, or it was published; ask to build it again"));
+                        .remedy("its client left, or it was published; request the build again"));
     }
 
     private void publish(PublishRequest request, Reply reply) {
@@ -233,7 +233,7 @@ final class RequestService implements RequestHandler {
         String warning = version.isSourced()
                 ? ""
                 : "note: " + version.dataset()
-                        + " was computed and has no source: it does not come back unless it is built again";
+                        + " was computed and has no source: only building it again brings it back";
         return Done.of(version.arrays().size(), version.storedBytes(), warning);
     }
 

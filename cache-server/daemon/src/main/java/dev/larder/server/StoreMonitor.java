@@ -96,7 +96,7 @@ final class StoreMonitor {
 
     private void reportLook(Throwable failure) {
         if (!shutdown.isStopping()) { // else files go while one looks
-            errors.report("cannot tell what is in use", failure);
+            errors.report("cannot determine what is in use", failure);
         }
     }
 
@@ -122,7 +122,7 @@ final class StoreMonitor {
             } else if (store.isTaken()) {
                 end(e);
             } else {
-                errors.report("the store cannot be made anew", e);
+                errors.report("the store cannot be recreated", e);
             }
             return false;
         }

@@ -35,7 +35,7 @@ final class Verifications {
     /** Refuses a member who has one already; else the caller lets {@link #run} follow. */
     void enter(Peer peer) {
         if (!peer.isOwner() && !members.add(peer.uid())) {
-            throw Failure.of(ErrorCode.REFUSED, "a verification that this user asked for is still under way")
+            throw Failure.of(ErrorCode.REFUSED, "a verification that this user requested is still running")
                     .with("user", peer.user())
                     .with("uid", peer.uid())
                     .remedy("wait for it to end");

@@ -13,7 +13,6 @@ import dev.larder.protocol.LoadOptions;
 import dev.larder.protocol.LoadRequest;
 import dev.larder.protocol.Progress;
 import dev.larder.protocol.Protocol;
-import dev.larder.protocol.Retention;
 import dev.larder.server.member.ClientSideLoad;
 import java.io.IOException;
 import java.nio.ByteBuffer;

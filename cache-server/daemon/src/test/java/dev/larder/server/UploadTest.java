@@ -115,8 +115,7 @@ class UploadTest {
 
     @Test
     void whatIsBuiltIsPinnedWhereThatIsAskedFor() {
-        BuildOptions options =
-                BuildOptions.NONE.withBytes(1 << 20).withPin().withTtl(Duration.ofHours(1));
+        BuildOptions options = BuildOptions.NONE.withBytes(1 << 20).withPin().withTtl(Duration.ofHours(1));
         try (DatasetBuilder builder = larder.build("made", options)) {
             builder.array("x", FLOAT, 1);
             builder.array().write(0, 2.5f);

@@ -309,7 +309,7 @@ class LoaderTransformTest {
             long start = System.nanoTime();
             assertThatThrownBy(loader::close)
                     .hasMessageContaining(
-                            "loader did not end in time: dataset=shelf version=1 threads=larder-gather-0");
+                            "loader did not stop in time: dataset=shelf version=1 threads=larder-gather-0");
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
             assertThatThrownBy(() -> epoch.iterator().next()).isInstanceOf(IllegalStateException.class);
         } finally {

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 
 /** How long something is wanted in the store. */
 public final class RetentionOptions {
-    @Option(names = "--pin", description = "Keep it in the store until it is unpinned, also when room is needed.")
+    @Option(names = "--pin", description = "Keep it in the store until it is unpinned, even when room is needed.")
     boolean pin;
 
     @Option(

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 
 /** What the commands share that take a while: how they tell how far they are, and what Ctrl-C does. */
 public final class Events {
-    @Option(names = "--json", description = "Tell progress as one JSON object a line, on standard error.")
+    @Option(names = "--json", description = "Print progress as JSON on standard error, one object a line.")
     boolean json;
 
     /** Tells whether standard error has an object on each line. */

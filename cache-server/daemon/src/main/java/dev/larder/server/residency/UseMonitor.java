@@ -62,7 +62,7 @@ final class UseMonitor {
         boolean isOver = ttlMs > 0 && clockMs.getAsLong() - usage.lastUseMs(version) > ttlMs;
         if (isOver && !store.isPinned(version) && residency.letGo(version, false)) {
             LOG.info(
-                    "nobody has used a dataset for its time to live: dataset={} version={} comesBack={}",
+                    "dataset was not used for its time to live: dataset={} version={} comesBack={}",
                     version.dataset(),
                     version.version(),
                     version.isSourced());

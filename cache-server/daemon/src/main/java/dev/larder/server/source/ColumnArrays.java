@@ -19,7 +19,11 @@ public final class ColumnArrays {
         List<SourceArray> arrays = new ArrayList<>();
         for (ColumnArray array : builder.arrays(column)) {
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, array.name()), array.header(), new BuiltData(array), files, ColumnPart.valueOf(array.part())));
+                    new ArrayName(dataset, array.name()),
+                    array.header(),
+                    new BuiltData(array),
+                    files,
+                    ColumnPart.valueOf(array.part())));
         }
         return arrays;
     }

@@ -37,7 +37,7 @@ public final class Refusal {
 
     /** Says that somebody wrote to a file that was being loaded. */
     public static LarderException changed(Path file) {
-        return unfit(file, "it changed while it was read", "load again when nobody writes to it");
+        return unfit(file, "it changed while it was read", "load it again when no process writes to it");
     }
 
     /** Turns a failure to read into words; being interrupted is not the file's fault. */

@@ -71,7 +71,7 @@ final class StoreRemoval {
                     pids.addAll(leases.holders(version.folder()));
                 }
             } catch (LarderException e) {
-                LOG.warn("cannot tell who reads a version: {}", e.getMessage());
+                LOG.warn("cannot determine the readers of a version: {}", e.getMessage());
             }
         }
         return bytes;

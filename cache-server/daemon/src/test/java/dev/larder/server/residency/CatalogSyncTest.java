@@ -18,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a catalog refuses costs that entry alone. */
 @Timeout(60)
-@ExtendWith(LeavesNothingBehind.class)
 class CatalogSyncTest {
     private static final int TOO_MANY = 16_384;
 

@@ -57,11 +57,11 @@ final class CudaCalls {
             return "an earlier kernel or copy of this process failed, and CUDA is unusable: fix that, and restart the process";
         }
         return switch (result) {
-            case OUT_OF_MEMORY -> "choose a smaller batch(…) or prefetch(…), or leave pinMemory() out";
-            case STUB_LIBRARY -> "take the toolkit's stubs off the library path: the driver has the real library";
-            case NO_DEVICE -> "see nvidia-smi and $CUDA_VISIBLE_DEVICES, or leave pinMemory() out";
-            case NOT_PERMITTED, NOT_SUPPORTED -> "leave pinMemory() out: this system does not let pages be locked";
-            default -> "see nvidia-smi and the kernel's log, or leave pinMemory() out";
+            case OUT_OF_MEMORY -> "choose a smaller batch(…) or prefetch(…), or remove pinMemory()";
+            case STUB_LIBRARY -> "remove the toolkit's stubs from the library path: the driver brings the real library";
+            case NO_DEVICE -> "check nvidia-smi and $CUDA_VISIBLE_DEVICES, or remove pinMemory()";
+            case NOT_PERMITTED, NOT_SUPPORTED -> "remove pinMemory(): this system does not allow locked pages";
+            default -> "check nvidia-smi and the kernel's log, or remove pinMemory()";
         };
     }
 

@@ -212,7 +212,7 @@ public final class BatchPublisher implements AutoCloseable {
             behind.forEach(
                     seat -> drop(writer, seat, seats.isStopped(seat) ? "is stopped by a signal" : "is too slow"));
         } else if (!behind.isEmpty()) {
-            throw wait.late("consumers do not get on")
+            throw wait.late("consumers are not keeping up")
                     .with("ring", name())
                     .with("batch", writer.published())
                     .with("consumers", behind.stream().map(seats::describe).collect(Collectors.joining(", ")))

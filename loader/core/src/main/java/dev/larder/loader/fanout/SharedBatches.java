@@ -124,7 +124,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
                     return true;
                 }
                 throw failure(ErrorCode.REFUSED, "the producer died")
-                        .remedy("start it again, and attach again; see its own log for why it died");
+                        .remedy("restart the producer and attach again; its log says why it died");
             } else if (wait.isOver()) {
                 throw wait.late("the producer publishes nothing")
                         .with("ring", ring.folder().getFileName())

@@ -14,7 +14,7 @@ final class Integers {
     static LongUnaryOperator of(ArrayView array) {
         Kind kind = array.dtype().kind();
         if (array.dimensions() != 1 || (kind != Kind.INT && kind != Kind.UINT && kind != Kind.BOOL)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "array does not hold one whole number for each row")
+            throw Failure.of(ErrorCode.BAD_INPUT, "array does not have one integer for each row")
                     .with("array", array.name())
                     .with("dtype", array.dtype().descr())
                     .with("rank", array.dimensions())

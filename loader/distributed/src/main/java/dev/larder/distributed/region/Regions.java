@@ -274,7 +274,7 @@ public final class Regions implements AutoCloseable {
                         .with("name", name)
                         .with("reason", reason)
                         .with("timeout", deadline.timeout())
-                        .remedy("see larder regions for what is there and who made it");
+                        .remedy("larder regions lists the regions and who made them");
             }
             if (!backoff.pause(deadline)) {
                 throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while opening a region")

@@ -209,7 +209,7 @@ final class TcpHost implements AutoCloseable {
         while (!strangers.isEmpty()
                 && (strangers.size() > MAX_STRANGERS
                         || strangers.get(0).patience.isOver())) {
-            lastRefusal = "a caller that said nothing";
+            lastRefusal = "a caller that sent nothing";
             drop(strangers.get(0));
         }
     }

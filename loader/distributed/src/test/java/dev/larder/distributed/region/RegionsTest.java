@@ -159,8 +159,7 @@ class RegionsTest {
             assertThat(region.memory().getInt(64)).isZero();
             int heard = events.listen();
             assertThat(events.listen()).isEqualTo(heard);
-            CompletableFuture<Void> sleeper =
-                    CompletableFuture.runAsync(() -> events.sleep(heard, PATIENCE.toNanos()));
+            CompletableFuture<Void> sleeper = CompletableFuture.runAsync(() -> events.sleep(heard, PATIENCE.toNanos()));
 
             events.ring();
 
