@@ -43,6 +43,10 @@ public sealed class ArrayView permits OwnedArrayView {
     private final boolean swapped;
     private final int plainCode;
     private final MappedMemory memory;
+
+    /** Reachable for as long as this, or the garbage collector would close it while it is read. */
+    final Dataset owner;
+
     private final ViewGeometry geometry;
     private final long base;
     private final int rank;
@@ -62,7 +66,7 @@ public sealed class ArrayView permits OwnedArrayView {
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
     private boolean open = true;
 
-    ArrayView(ArrayEntry entry, MappedMemory memory) {
+    ArrayView(ArrayEntry entry, MappedMemory memory, Dataset owner) {
         this.entry = entry;
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = Elements.Kind.of(dtype);
@@ -70,6 +74,7 @@ public sealed class ArrayView permits OwnedArrayView {
         this.swapped = !dtype.isLittleEndian();
         this.plainCode = swapped ? 0 : Elements.plainCode(kind);
         this.memory = memory;
+        this.owner = owner;
         this.geometry = ViewGeometry.of(entry, dtype);
         this.base = memory.address() + entry.offset();
         this.rank = geometry.rank();

@@ -137,7 +137,7 @@ public final class Dataset implements AutoCloseable {
             ArrayView view = views.get(array);
             if (view == null) {
                 ArrayEntry entry = find(array);
-                view = new ArrayView(entry, map(entry));
+                view = new ArrayView(entry, map(entry), this);
                 views.put(array, view);
             }
             return view;

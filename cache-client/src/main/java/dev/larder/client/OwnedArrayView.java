@@ -5,16 +5,13 @@ import dev.larder.posix.MappedMemory;
 
 /** The view of an array that was opened alone, by {@link Larder#open}. It owns its lease, so whoever opened it closes it. */
 public final class OwnedArrayView extends ArrayView implements AutoCloseable {
-    private final Dataset owned;
-
-    OwnedArrayView(ArrayEntry entry, MappedMemory memory, Dataset owned) {
-        super(entry, memory);
-        this.owned = owned;
+    OwnedArrayView(ArrayEntry entry, MappedMemory memory, Dataset owner) {
+        super(entry, memory, owner);
     }
 
     /** Closes the view and ends its lease; later reads throw. Idempotent. */
     @Override
     public void close() {
-        owned.close();
+        owner.close();
     }
 }

@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -28,11 +29,11 @@ class LostStoreTest {
     Path sources;
 
     private final ServedStore served = ServedStore.create();
-    private Daemon daemon;
+
 
     @BeforeEach
     void start() {
-        daemon = served.start();
+        served.start();
     }
 
     @AfterEach
@@ -56,11 +57,7 @@ class LostStoreTest {
         Folders.remove(served.root());
         Path stranger = Files.createDirectories(served.root()).resolve("stranger");
         Files.writeString(stranger, "not a store");
-        Awaitility.await()
-                .untilAsserted(() -> assertThat(daemon.errors())
-                        .anySatisfy(
-                                error -> assertThat(error.message()).contains("folder is neither empty nor a store")));
-        assertThat(served.isStopped()).isFalse();
+        Awaitility.await().during(Duration.ofSeconds(2)).until(() -> !served.isStopped()); // long enough to look several times
 
         Files.delete(stranger);
 
