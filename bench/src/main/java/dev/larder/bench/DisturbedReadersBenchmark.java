@@ -2,10 +2,10 @@ package dev.larder.bench;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.ProgressListener;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.ProgressListener;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

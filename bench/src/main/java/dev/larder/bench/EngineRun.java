@@ -1,7 +1,7 @@
 package dev.larder.bench;
 
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;

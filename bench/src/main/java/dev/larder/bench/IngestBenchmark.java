@@ -1,10 +1,10 @@
 package dev.larder.bench;
 
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package dev.larder.bench;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

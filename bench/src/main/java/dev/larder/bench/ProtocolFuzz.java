@@ -1,13 +1,13 @@
 package dev.larder.bench;
 
-import dev.larder.layout.CountersDescriptor;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.CountersDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.ProgressListener;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
 import dev.larder.testing.Footprint;

@@ -1,10 +1,10 @@
 package dev.larder.bench;
 
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.Progress;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Progress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;

@@ -1,14 +1,14 @@
 package dev.larder.bench;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.DaemonStatus;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.ProgressListener;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,11 +1,11 @@
 package dev.larder.client;
 
-import dev.larder.layout.ArrayEntry;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.posix.MappedMemory;
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import dev.larder.npy.Order;
-import dev.larder.posix.MappedMemory;
-import dev.larder.posix.RawMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;

@@ -3,10 +3,10 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
-import dev.larder.protocol.ControlClient;
-import dev.larder.time.Backoff;
-import dev.larder.time.Deadline;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.time.Backoff;
+import dev.larder.internal.time.Deadline;
 import java.nio.file.Files;
 import java.time.Duration;
 

@@ -2,11 +2,11 @@ package dev.larder.client;
 
 import dev.larder.column.ColumnBuilder;
 import dev.larder.internal.DatasetUpload;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.protocol.ProgressListener;
 import java.io.IOException;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

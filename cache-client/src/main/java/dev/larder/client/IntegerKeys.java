@@ -1,8 +1,8 @@
 package dev.larder.client;
 
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.KeyTableDescriptor;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
+import dev.larder.internal.posix.RawMemory;
 import java.util.Objects;
 
 /** Integers that lead to rows. Nothing in the arrays is trusted: a place is compared with their length before it is read. */

@@ -1,9 +1,9 @@
 package dev.larder.client;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.KeyTableDescriptor;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
+import dev.larder.internal.posix.RawMemory;
 
 /** The hash table of an index column. Whoever reads it asks afterwards whether it was open. */
 final class KeySlots {

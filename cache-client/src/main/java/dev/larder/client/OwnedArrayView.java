@@ -1,7 +1,7 @@
 package dev.larder.client;
 
-import dev.larder.layout.ArrayEntry;
-import dev.larder.posix.MappedMemory;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.posix.MappedMemory;
 
 /** The view of an array that was opened alone, by {@link Larder#open}. It owns its lease, so whoever opened it closes it. */
 public final class OwnedArrayView extends ArrayView implements AutoCloseable {

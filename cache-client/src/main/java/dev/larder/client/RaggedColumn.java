@@ -1,8 +1,8 @@
 package dev.larder.client;
 
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
-import dev.larder.posix.RawMemory;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;

@@ -1,7 +1,7 @@
 package dev.larder.client;
 
-import dev.larder.layout.ColumnPart;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.posix.RawMemory;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;

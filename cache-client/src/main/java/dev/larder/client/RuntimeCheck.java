@@ -2,7 +2,7 @@ package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 

@@ -3,11 +3,11 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.SegmentFile;
-import dev.larder.posix.FileStamp;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.MappedMemory;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.SegmentFile;
+import dev.larder.internal.posix.FileStamp;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.MappedMemory;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.time.Instant;
 

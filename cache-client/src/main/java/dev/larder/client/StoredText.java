@@ -1,7 +1,7 @@
 package dev.larder.client;
 
-import dev.larder.layout.TextHash;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.layout.TextHash;
+import dev.larder.internal.posix.RawMemory;
 
 /** Compares a string with UTF-8 in memory, character by character, without making anything. */
 final class StoredText {

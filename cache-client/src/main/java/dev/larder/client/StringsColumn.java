@@ -1,6 +1,6 @@
 package dev.larder.client;
 
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import java.nio.charset.StandardCharsets;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;

@@ -1,13 +1,13 @@
 package dev.larder.client;
 
-import static dev.larder.layout.KeyTableDescriptor.RECORD_ROW_OFFSET;
-import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
-import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
+import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_ROW_OFFSET;
+import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
+import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
 
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.KeyTableDescriptor;
-import dev.larder.layout.TextHash;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
+import dev.larder.internal.layout.TextHash;
+import dev.larder.internal.posix.RawMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;

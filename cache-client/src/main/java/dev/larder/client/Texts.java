@@ -1,8 +1,8 @@
 package dev.larder.client;
 
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
-import dev.larder.posix.RawMemory;
 import java.nio.charset.StandardCharsets;
 
 /** Reads texts of fixed length, as numpy fills them up with zeros. */

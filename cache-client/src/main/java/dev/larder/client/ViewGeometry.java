@@ -1,6 +1,6 @@
 package dev.larder.client;
 
-import dev.larder.layout.ArrayEntry;
+import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package dev.larder.column;
 
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.larder.column;
 
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

@@ -1,6 +1,6 @@
 package dev.larder.column;
 
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 
 /** Provides the memory that builders of columns fill. Addresses and lengths are bytes, in multiples of a page. Thread-safe. */
 public interface ColumnMemory {

@@ -2,8 +2,8 @@ package dev.larder.column;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.KeyTableDescriptor;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
 import java.util.List;
 
 /** Builds an index of integers: each key maps to a row. */

@@ -1,7 +1,7 @@
 package dev.larder.column;
 
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.KeyTableDescriptor;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
 import java.util.function.LongPredicate;
 
 /** The hash table of an index while it is made: one size from the start, as the number of keys is known by then. */

@@ -1,7 +1,7 @@
 package dev.larder.column;
 
-import dev.larder.layout.ByteSums;
-import dev.larder.posix.PageSize;
+import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.posix.PageSize;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;

@@ -1,7 +1,7 @@
 package dev.larder.column;
 
-import dev.larder.layout.ByteSums;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.layout.ColumnPart;
 import java.util.List;
 
 /** Builds the offsets of a bytes column whose values are stored elsewhere, such as the files of a folder. */

@@ -1,13 +1,13 @@
 package dev.larder.column;
 
-import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
-import static dev.larder.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
+import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
+import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.KeyTableDescriptor;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

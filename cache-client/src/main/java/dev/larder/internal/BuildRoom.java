@@ -2,8 +2,8 @@ package dev.larder.internal;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ByteSums;
-import dev.larder.posix.PageSize;
+import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.posix.PageSize;
 import java.util.function.LongConsumer;
 
 /**

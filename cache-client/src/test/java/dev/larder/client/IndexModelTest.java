@@ -8,7 +8,7 @@ import dev.larder.column.IntegerIndexBuilder;
 import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.TextHash;
+import dev.larder.internal.layout.TextHash;
 import dev.larder.testing.StoreFixture;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.IndexDescriptor;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.IndexDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.LeaseHolder;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.Leases;
 import dev.larder.testing.RefusingPosix;

@@ -2,8 +2,8 @@ package dev.larder.column;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.layout.KeyTableDescriptor;
-import dev.larder.layout.TextHash;
+import dev.larder.internal.layout.KeyTableDescriptor;
+import dev.larder.internal.layout.TextHash;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.GoldenColumns;

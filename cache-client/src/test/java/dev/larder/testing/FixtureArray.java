@@ -1,7 +1,7 @@
 package dev.larder.testing;
 
 import dev.larder.column.ColumnArray;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

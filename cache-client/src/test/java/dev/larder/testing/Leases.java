@@ -1,7 +1,7 @@
 package dev.larder.testing;
 
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 
 /** Asks the kernel, as the daemon does, whether a version is leased. */

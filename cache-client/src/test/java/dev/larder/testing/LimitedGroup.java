@@ -1,6 +1,6 @@
 package dev.larder.testing;
 
-import dev.larder.posix.MemoryGroup;
+import dev.larder.internal.posix.MemoryGroup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package dev.larder.testing;
 
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

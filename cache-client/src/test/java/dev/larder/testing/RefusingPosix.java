@@ -2,7 +2,7 @@ package dev.larder.testing;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,12 +1,12 @@
 package dev.larder.testing;
 
 import dev.larder.column.ColumnArray;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.IndexWriter;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.IndexWriter;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import dev.larder.npy.NpyHeader;
-import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;

@@ -1,6 +1,6 @@
 package dev.larder.client;
 
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.util.function.BooleanSupplier;
 

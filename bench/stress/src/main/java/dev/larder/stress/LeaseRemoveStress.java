@@ -4,7 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import dev.larder.client.LeaseDoor;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.store.PublishedVersion;
 import java.nio.file.Files;
 import org.openjdk.jcstress.annotations.Actor;

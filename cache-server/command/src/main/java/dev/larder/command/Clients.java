@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.output.ClientRow;
 import dev.larder.command.output.Json;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -8,7 +8,7 @@ import dev.larder.command.doctor.Severity;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.Units;
-import dev.larder.layout.StoreLocation;
+import dev.larder.internal.layout.StoreLocation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

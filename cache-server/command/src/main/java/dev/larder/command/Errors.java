@@ -1,7 +1,7 @@
 package dev.larder.command;
 
 import dev.larder.command.output.Json;
-import dev.larder.protocol.ErrorRow;
+import dev.larder.internal.protocol.ErrorRow;
 import java.io.PrintWriter;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;

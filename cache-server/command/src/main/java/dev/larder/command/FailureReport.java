@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.NearNames;
+import dev.larder.internal.layout.NearNames;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

@@ -3,7 +3,7 @@ package dev.larder.command;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Outcome;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLocation;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
 import dev.larder.server.store.StoreReport.State;

@@ -4,7 +4,7 @@ import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.ArrayText;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.ListedRow;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.protocol.ArrayRow;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

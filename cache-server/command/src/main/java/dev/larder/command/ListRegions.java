@@ -3,7 +3,7 @@ package dev.larder.command;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Table;
 import dev.larder.command.output.Units;
-import dev.larder.protocol.RegionRow;
+import dev.larder.internal.protocol.RegionRow;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

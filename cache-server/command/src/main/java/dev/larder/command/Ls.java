@@ -8,7 +8,7 @@ import dev.larder.command.output.ListedRow;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.protocol.ArrayRow;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;

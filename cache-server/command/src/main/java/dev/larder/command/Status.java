@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Units;
-import dev.larder.protocol.DaemonStatus;
+import dev.larder.internal.protocol.DaemonStatus;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -5,7 +5,7 @@ import dev.larder.command.signal.Signals;
 import dev.larder.command.terminal.TopSample;
 import dev.larder.command.terminal.TopScreen;
 import dev.larder.command.terminal.TopText;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.larder.command;
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.Outcome;
 import dev.larder.command.terminal.Events;
-import dev.larder.protocol.Done;
+import dev.larder.internal.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

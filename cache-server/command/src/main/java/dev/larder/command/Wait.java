@@ -5,7 +5,7 @@ import dev.larder.command.output.Units;
 import dev.larder.command.terminal.Events;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;

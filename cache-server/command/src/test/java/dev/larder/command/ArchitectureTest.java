@@ -42,11 +42,11 @@ class ArchitectureTest {
         "dev.larder.column..",
         "dev.larder.internal..",
         "dev.larder.npy..",
-        "dev.larder.layout..",
-        "dev.larder.protocol..",
-        "dev.larder.posix..",
+        "dev.larder.internal.layout..",
+        "dev.larder.internal.protocol..",
+        "dev.larder.internal.posix..",
         "dev.larder.error..",
-        "dev.larder.time.."
+        "dev.larder.internal.time.."
     };
 
     /** The other modules, and what each of them may use besides itself and the client. DJL's adapter is not on this class path. */
@@ -107,7 +107,8 @@ class ArchitectureTest {
                 .resideInAnyPackage(API)
                 .and()
                 .arePublic()
-                .should(nameNoTypeOf("dev.larder.protocol..", "dev.larder.layout..", "dev.larder.internal.."))
+                .should(nameNoTypeOf(
+                        "dev.larder.internal.protocol..", "dev.larder.internal.layout..", "dev.larder.internal.."))
                 .check(CLASSES);
     }
 
@@ -177,7 +178,8 @@ class ArchitectureTest {
     void eachNativeLibraryIsCalledInOnePackage() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("dev.larder.posix", "dev.larder.loader.cuda", "dev.larder.loader.opencl")
+                .resideOutsideOfPackages(
+                        "dev.larder.internal.posix", "dev.larder.loader.cuda", "dev.larder.loader.opencl")
                 .should()
                 .dependOnClassesThat(resideInAPackage("com.sun.jna.."))
                 .check(CLASSES);
@@ -218,7 +220,7 @@ class ArchitectureTest {
 
     @Test
     void theCodecsOfTheControlPlaneAreUsedInOnePackage() {
-        requireOnlyIn("dev.larder.protocol..", "dev.larder.protocol.sbe..");
+        requireOnlyIn("dev.larder.internal.protocol..", "dev.larder.internal.protocol.sbe..");
     }
 
     @Test
@@ -252,7 +254,7 @@ class ArchitectureTest {
     void namesSayWhatAClassIs() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage("dev.larder.protocol.sbe")
+                .resideOutsideOfPackage("dev.larder.internal.protocol.sbe")
                 .should()
                 .haveNameMatching(".*(Manager|Helper|Impl|Utils?)(\\$.*)?")
                 .check(CLASSES);

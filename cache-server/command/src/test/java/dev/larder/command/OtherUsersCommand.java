@@ -1,6 +1,6 @@
 package dev.larder.command;
 
-import dev.larder.layout.StoreLocation;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.testing.Folders;
 import dev.larder.testing.OtherUser;
 import java.io.IOException;

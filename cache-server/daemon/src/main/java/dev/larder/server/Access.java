@@ -2,8 +2,8 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.ArrayName;
-import dev.larder.layout.StoreOwner;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.StoreOwner;
 import dev.larder.server.control.Peer;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;

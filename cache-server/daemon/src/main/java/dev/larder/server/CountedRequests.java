@@ -1,8 +1,8 @@
 package dev.larder.server;
 
-import dev.larder.layout.Names;
-import dev.larder.protocol.RegionRequest;
-import dev.larder.protocol.Request;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.protocol.RegionRequest;
+import dev.larder.internal.protocol.Request;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import java.util.Set;

@@ -1,11 +1,11 @@
 package dev.larder.server;
 
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.ArrayRow.State;
 import dev.larder.npy.Dtype;
-import dev.larder.protocol.ArrayRow;
-import dev.larder.protocol.ArrayRow.State;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.residency.Residency;

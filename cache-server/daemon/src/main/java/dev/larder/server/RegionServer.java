@@ -1,9 +1,9 @@
 package dev.larder.server;
 
 import dev.larder.error.LarderException;
-import dev.larder.posix.InterProcess;
-import dev.larder.posix.PeerCredentials;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.InterProcess;
+import dev.larder.internal.posix.PeerCredentials;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.Regions;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Hands out regions that have no file, one client after the other; see {@link dev.larder.layout.RegionDescriptor}. Only this user and
+ * Hands out regions that have no file, one client after the other; see {@link dev.larder.internal.layout.RegionDescriptor}. Only this user and
  * root can connect, and none of them can keep the next one waiting for longer than a second. Owns a thread and its socket.
  */
 final class RegionServer implements AutoCloseable {

@@ -2,9 +2,9 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.Names;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.Request;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Request;
 import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.ingest.SourceComparison;

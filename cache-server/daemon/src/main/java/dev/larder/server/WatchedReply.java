@@ -1,10 +1,10 @@
 package dev.larder.server;
 
-import dev.larder.protocol.Build;
-import dev.larder.protocol.DaemonStatus;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.Progress;
-import dev.larder.protocol.Response;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Response;
 import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import java.util.List;

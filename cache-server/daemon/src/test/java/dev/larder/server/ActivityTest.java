@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.protocol.Build;
-import dev.larder.protocol.DaemonStatus;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.Progress;
-import dev.larder.protocol.Response;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Response;
 import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 import dev.larder.server.metrics.Counter;

@@ -2,10 +2,10 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.Numpy;
-import dev.larder.protocol.ArrayRow;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

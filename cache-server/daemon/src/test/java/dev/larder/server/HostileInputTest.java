@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LimitedGroup;
 import java.io.IOException;

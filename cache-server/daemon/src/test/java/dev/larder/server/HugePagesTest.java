@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.Progress;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Progress;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Rounds;
 import java.nio.file.Files;

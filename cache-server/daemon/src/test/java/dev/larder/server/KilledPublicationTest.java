@@ -3,8 +3,8 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.LarderException;
-import dev.larder.protocol.ArrayRow;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
 import java.nio.file.Path;
 import java.util.List;

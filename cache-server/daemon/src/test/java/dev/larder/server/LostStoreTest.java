@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.layout.CountersDescriptor;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.layout.CountersDescriptor;
+import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.server.metrics.Counter;
 import dev.larder.testing.Folders;
 import java.io.IOException;
@@ -29,7 +29,6 @@ class LostStoreTest {
     Path sources;
 
     private final ServedStore served = ServedStore.create();
-
 
     @BeforeEach
     void start() {
@@ -57,7 +56,9 @@ class LostStoreTest {
         Folders.remove(served.root());
         Path stranger = Files.createDirectories(served.root()).resolve("stranger");
         Files.writeString(stranger, "not a store");
-        Awaitility.await().during(Duration.ofSeconds(2)).until(() -> !served.isStopped()); // long enough to look several times
+        Awaitility.await()
+                .during(Duration.ofSeconds(2))
+                .until(() -> !served.isStopped()); // long enough to look several times
 
         Files.delete(stranger);
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Larder;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.testing.Folders;
 import dev.larder.testing.OtherUser;
 import java.io.IOException;

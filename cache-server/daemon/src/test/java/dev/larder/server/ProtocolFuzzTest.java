@@ -3,9 +3,9 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.larder.layout.CountersDescriptor;
-import dev.larder.protocol.Request;
-import dev.larder.protocol.Response;
+import dev.larder.internal.layout.CountersDescriptor;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Response;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.ProtocolSamples;

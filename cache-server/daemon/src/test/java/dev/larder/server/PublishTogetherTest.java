@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.RegionDescriptor;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.InterProcess;
-import dev.larder.posix.Posix;
-import dev.larder.protocol.RegionRow;
+import dev.larder.internal.layout.RegionDescriptor;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.InterProcess;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.RegionRow;
 import dev.larder.server.store.CleanUp;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;

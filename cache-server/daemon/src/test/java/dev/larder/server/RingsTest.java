@@ -3,9 +3,9 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.larder.layout.RingDescriptor;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;

@@ -1,12 +1,12 @@
 package dev.larder.server;
 
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.protocol.ControlClient;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.LoadRequest;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;

@@ -1,6 +1,6 @@
 package dev.larder.loader;
 
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;

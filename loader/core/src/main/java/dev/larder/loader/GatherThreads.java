@@ -1,6 +1,6 @@
 package dev.larder.loader;
 
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,12 +2,12 @@ package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.time.Deadline;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

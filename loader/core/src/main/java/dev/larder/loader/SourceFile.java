@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.client.Dataset;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

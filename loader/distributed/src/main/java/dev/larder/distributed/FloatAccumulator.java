@@ -1,6 +1,6 @@
 package dev.larder.distributed;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /** Floats, and what is read and written otherwise. */

@@ -2,7 +2,7 @@ package dev.larder.distributed;
 
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.util.concurrent.TimeUnit;
 
 /**

@@ -1,6 +1,6 @@
 package dev.larder.distributed;
 
-import dev.larder.layout.RegionDescriptor;
+import dev.larder.internal.layout.RegionDescriptor;
 
 /**
  * Specifies the region of a process group, which all its ranks write. Seat n of the region is taken by rank n.

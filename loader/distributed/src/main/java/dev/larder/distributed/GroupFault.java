@@ -3,7 +3,7 @@ package dev.larder.distributed;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.larder.distributed;
 
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;

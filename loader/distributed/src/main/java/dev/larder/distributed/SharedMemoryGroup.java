@@ -2,7 +2,7 @@ package dev.larder.distributed;
 
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -1,6 +1,6 @@
 package dev.larder.distributed;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;

@@ -10,7 +10,7 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

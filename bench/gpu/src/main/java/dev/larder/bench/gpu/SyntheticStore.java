@@ -2,9 +2,9 @@ package dev.larder.bench.gpu;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.IndexWriter;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.IndexWriter;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

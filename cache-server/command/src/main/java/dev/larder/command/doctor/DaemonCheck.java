@@ -1,7 +1,7 @@
 package dev.larder.command.doctor;
 
 import dev.larder.command.doctor.Probes.DaemonAnswer;
-import dev.larder.protocol.ReleaseVersion;
+import dev.larder.internal.protocol.ReleaseVersion;
 
 /** Whether a daemon serves the store, of this release. */
 final class DaemonCheck implements Check {

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-import dev.larder.posix.FileSystemSpace;
+import dev.larder.internal.posix.FileSystemSpace;
 import java.nio.file.Path;
 
 /** How many files the store's file system can still have: every array that is not packed is one. */

@@ -1,7 +1,7 @@
 package dev.larder.command.doctor;
 
-import dev.larder.posix.MemoryGroup;
-import dev.larder.posix.MemoryGroup.Limit;
+import dev.larder.internal.posix.MemoryGroup;
+import dev.larder.internal.posix.MemoryGroup.Limit;
 import java.util.Comparator;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-import dev.larder.posix.FileSystemSpace;
+import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.server.store.Mount;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import java.nio.charset.StandardCharsets;
 
 /** Whether the path of the control plane's socket is short enough for the kernel. */

@@ -3,8 +3,8 @@ package dev.larder.command.grid;
 import dev.larder.command.signal.Notice;
 import dev.larder.command.signal.Signals;
 import dev.larder.command.signal.StopCount;
+import dev.larder.internal.posix.Posix;
 import dev.larder.launch.grid.GridRun;
-import dev.larder.posix.Posix;
 import java.util.List;
 
 /**

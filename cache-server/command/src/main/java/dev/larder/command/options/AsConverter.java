@@ -1,6 +1,6 @@
 package dev.larder.command.options;
 
-import dev.larder.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadOptions;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;

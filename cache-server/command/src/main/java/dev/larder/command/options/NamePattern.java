@@ -1,7 +1,7 @@
 package dev.larder.command.options;
 
 import dev.larder.command.output.ListedRow;
-import dev.larder.layout.Names;
+import dev.larder.internal.layout.Names;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 

@@ -1,7 +1,7 @@
 package dev.larder.command.options;
 
 import dev.larder.command.output.Units;
-import dev.larder.protocol.Retention;
+import dev.larder.internal.protocol.Retention;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 

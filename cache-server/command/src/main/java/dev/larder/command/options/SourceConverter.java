@@ -1,6 +1,6 @@
 package dev.larder.command.options;
 
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.LoadRequest;
 import java.nio.file.Path;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;

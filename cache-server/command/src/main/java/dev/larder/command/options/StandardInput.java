@@ -3,7 +3,7 @@ package dev.larder.command.options;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.LoadRequest;
 import java.io.BufferedInputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;

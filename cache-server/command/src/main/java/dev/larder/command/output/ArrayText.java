@@ -1,7 +1,7 @@
 package dev.larder.command.output;
 
-import dev.larder.layout.ColumnKind;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.layout.ColumnKind;
+import dev.larder.internal.protocol.ArrayRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

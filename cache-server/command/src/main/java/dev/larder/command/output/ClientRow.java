@@ -1,6 +1,6 @@
 package dev.larder.command.output;
 
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.store.LeaseTable;
 import dev.larder.server.store.LeaseTable.HeldVersion;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.larder.command.output;
 
 import com.google.gson.stream.JsonWriter;
-import dev.larder.layout.ColumnKind;
-import dev.larder.protocol.ArrayRow;
-import dev.larder.protocol.DaemonStatus;
-import dev.larder.protocol.ErrorRow;
-import dev.larder.protocol.RegionRow;
+import dev.larder.internal.layout.ColumnKind;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.ErrorRow;
+import dev.larder.internal.protocol.RegionRow;
 import dev.larder.server.store.StoreReport;
 import java.io.IOException;
 import java.io.StringWriter;

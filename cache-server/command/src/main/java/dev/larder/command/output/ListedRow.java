@@ -1,9 +1,9 @@
 package dev.larder.command.output;
 
-import dev.larder.layout.ColumnKind;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.Names;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.layout.ColumnKind;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.protocol.ArrayRow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.larder.command.output;
 
-import dev.larder.protocol.Done;
+import dev.larder.internal.protocol.Done;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.StoreReport;
 import java.io.PrintWriter;

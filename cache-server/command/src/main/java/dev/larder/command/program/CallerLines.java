@@ -1,6 +1,6 @@
 package dev.larder.command.program;
 
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

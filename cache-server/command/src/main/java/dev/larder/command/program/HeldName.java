@@ -1,8 +1,8 @@
 package dev.larder.command.program;
 
 import dev.larder.command.options.NameConverter;
-import dev.larder.layout.ArrayName;
-import dev.larder.layout.Names;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.Names;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package dev.larder.command.serve;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,7 +1,7 @@
 package dev.larder.command.serve;
 
 import dev.larder.command.signal.Signals;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.Daemon;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

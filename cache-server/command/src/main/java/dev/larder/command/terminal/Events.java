@@ -4,7 +4,7 @@ import dev.larder.command.signal.Signals;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.io.PrintWriter;
 import java.util.function.Consumer;
 import picocli.CommandLine.Option;

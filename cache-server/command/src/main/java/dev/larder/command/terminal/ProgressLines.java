@@ -2,8 +2,8 @@ package dev.larder.command.terminal;
 
 import dev.larder.command.output.Outcome;
 import dev.larder.command.output.Units;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.Progress;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Progress;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;

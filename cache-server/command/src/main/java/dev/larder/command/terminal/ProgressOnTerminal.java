@@ -1,8 +1,8 @@
 package dev.larder.command.terminal;
 
 import dev.larder.command.output.Outcome;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.Progress;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Progress;
 import java.io.PrintWriter;
 import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;

@@ -1,6 +1,6 @@
 package dev.larder.command.terminal;
 
-import dev.larder.protocol.Progress;
+import dev.larder.internal.protocol.Progress;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 

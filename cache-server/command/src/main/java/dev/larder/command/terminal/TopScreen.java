@@ -1,7 +1,7 @@
 package dev.larder.command.terminal;
 
-import dev.larder.posix.Posix;
-import dev.larder.posix.TerminalSize;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.TerminalSize;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.larder.command.doctor.Probes.DaemonAnswer;
 import dev.larder.command.doctor.Probes.DeviceAnswer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.posix.FileSystemSpace;
+import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.server.store.StoreReport;
 import java.nio.file.Path;
 import java.util.List;

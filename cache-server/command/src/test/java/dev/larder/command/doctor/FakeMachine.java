@@ -1,7 +1,7 @@
 package dev.larder.command.doctor;
 
-import dev.larder.posix.FileSystemSpace;
-import dev.larder.protocol.ReleaseVersion;
+import dev.larder.internal.posix.FileSystemSpace;
+import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.server.store.StoreReport;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,7 +3,7 @@ package dev.larder.command.options;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.protocol.LoadRequest.Source;
+import dev.larder.internal.protocol.LoadRequest.Source;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.command.output.ArrayText;
 import dev.larder.command.output.ListedRow;
-import dev.larder.layout.ColumnPart;
-import dev.larder.protocol.ArrayRow;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.ArrayRow;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -3,9 +3,9 @@ package dev.larder.command.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.layout.ColumnPart;
-import dev.larder.protocol.ArrayRow;
-import dev.larder.protocol.ArrayRow.State;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.ArrayRow.State;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

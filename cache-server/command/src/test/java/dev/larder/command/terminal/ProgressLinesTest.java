@@ -2,8 +2,8 @@ package dev.larder.command.terminal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.protocol.Progress;
-import dev.larder.protocol.Progress.Phase;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Progress.Phase;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

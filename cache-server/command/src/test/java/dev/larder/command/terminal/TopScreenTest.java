@@ -2,7 +2,7 @@ package dev.larder.command.terminal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.posix.TerminalSize;
+import dev.larder.internal.posix.TerminalSize;
 import dev.larder.server.metrics.Counter;
 import java.util.Arrays;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.larder.server.catalog;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

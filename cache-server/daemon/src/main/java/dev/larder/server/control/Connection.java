@@ -1,14 +1,14 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.Build;
-import dev.larder.protocol.DaemonStatus;
-import dev.larder.protocol.Done;
-import dev.larder.protocol.FrameBudget;
-import dev.larder.protocol.FrameReader;
-import dev.larder.protocol.Problem;
-import dev.larder.protocol.Progress;
-import dev.larder.protocol.Protocol;
-import dev.larder.protocol.Response;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.FrameBudget;
+import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.Problem;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.Response;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;

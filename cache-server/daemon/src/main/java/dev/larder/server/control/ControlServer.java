@@ -2,7 +2,7 @@ package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.protocol.Protocol;
+import dev.larder.internal.protocol.Protocol;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.larder.server.control;
 
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 

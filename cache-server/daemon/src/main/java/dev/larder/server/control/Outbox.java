@@ -1,9 +1,9 @@
 package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.protocol.Problem;
-import dev.larder.protocol.Progress;
-import dev.larder.protocol.Response;
+import dev.larder.internal.protocol.Problem;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Response;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;

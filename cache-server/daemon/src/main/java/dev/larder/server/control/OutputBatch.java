@@ -1,7 +1,7 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.Response;
-import dev.larder.protocol.ResponseCodec;
+import dev.larder.internal.protocol.Response;
+import dev.larder.internal.protocol.ResponseCodec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;

@@ -2,9 +2,9 @@ package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.StoreOwner;
-import dev.larder.posix.PeerCredentials;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreOwner;
+import dev.larder.internal.posix.PeerCredentials;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

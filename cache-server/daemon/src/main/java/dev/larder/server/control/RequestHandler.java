@@ -1,6 +1,6 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.Request;
+import dev.larder.internal.protocol.Request;
 
 /** Gives requests their meaning. */
 @FunctionalInterface

@@ -1,6 +1,6 @@
 package dev.larder.server.ingest;
 
-import dev.larder.layout.ArrayEntry;
+import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.source.FileRegion;

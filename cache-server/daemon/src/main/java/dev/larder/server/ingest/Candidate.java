@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.ByteSums;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.ByteSums;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceSample;

@@ -1,6 +1,6 @@
 package dev.larder.server.ingest;
 
-import dev.larder.protocol.Done;
+import dev.larder.internal.protocol.Done;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.SegmentFile;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.SegmentFile;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;

@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
-import dev.larder.layout.ByteSums;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
 import java.nio.ByteBuffer;

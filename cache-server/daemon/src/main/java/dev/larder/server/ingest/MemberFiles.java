@@ -2,10 +2,10 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.Names;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.PageSize;
-import dev.larder.protocol.NewFilesRequest.NewFile;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.PageSize;
+import dev.larder.internal.protocol.NewFilesRequest.NewFile;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Mount;
 import dev.larder.server.store.Reservation;

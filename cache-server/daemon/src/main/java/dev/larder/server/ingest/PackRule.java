@@ -1,6 +1,6 @@
 package dev.larder.server.ingest;
 
-import dev.larder.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.server.source.SourceArray;
 import java.util.List;
 import java.util.function.Predicate;

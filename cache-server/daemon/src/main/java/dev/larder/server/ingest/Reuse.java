@@ -1,10 +1,10 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.Progress.Phase;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.store.PublishedVersion;

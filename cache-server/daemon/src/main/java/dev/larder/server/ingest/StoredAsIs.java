@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;

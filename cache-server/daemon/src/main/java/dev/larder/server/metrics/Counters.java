@@ -3,7 +3,7 @@ package dev.larder.server.metrics;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.CountersDescriptor;
+import dev.larder.internal.layout.CountersDescriptor;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,7 +1,7 @@
 package dev.larder.server.residency;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;

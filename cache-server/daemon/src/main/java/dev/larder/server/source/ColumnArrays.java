@@ -2,9 +2,9 @@ package dev.larder.server.source;
 
 import dev.larder.column.ColumnArray;
 import dev.larder.column.ColumnBuilder;
-import dev.larder.layout.ArrayName;
-import dev.larder.layout.ColumnPart;
-import dev.larder.layout.Names;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

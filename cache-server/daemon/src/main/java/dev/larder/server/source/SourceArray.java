@@ -1,7 +1,7 @@
 package dev.larder.server.source;
 
-import dev.larder.layout.ArrayName;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

@@ -1,8 +1,8 @@
 package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
-import dev.larder.posix.FileStamp;
-import dev.larder.posix.FileStatus;
+import dev.larder.internal.posix.FileStamp;
+import dev.larder.internal.posix.FileStatus;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

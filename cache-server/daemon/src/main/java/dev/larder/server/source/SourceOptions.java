@@ -2,8 +2,8 @@ package dev.larder.server.source;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.Names;
-import dev.larder.protocol.LoadOptions;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.protocol.LoadOptions;
 import java.util.LinkedHashSet;
 import java.util.List;
 

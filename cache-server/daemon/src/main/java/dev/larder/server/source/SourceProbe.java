@@ -1,10 +1,10 @@
 package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
 import dev.larder.npy.NpyHeader;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.Posix;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -2,10 +2,10 @@ package dev.larder.server.source;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.FileStamp;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.FileStamp;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
 
 /**
  * A source file that is open and proved to be the very file that was scanned. Opening waits for nothing, whatever lies there

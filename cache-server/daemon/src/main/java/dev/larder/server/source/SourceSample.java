@@ -1,8 +1,8 @@
 package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

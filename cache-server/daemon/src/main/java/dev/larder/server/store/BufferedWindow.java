@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.posix.BulkIo;
+import dev.larder.internal.posix.BulkIo;
 import java.nio.ByteBuffer;
 
 /** A buffer that stays in cache. Space is reserved, then the buffer is written. */

@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.posix.FileStatus;
+import dev.larder.internal.posix.FileStatus;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

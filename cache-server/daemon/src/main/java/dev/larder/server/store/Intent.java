@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

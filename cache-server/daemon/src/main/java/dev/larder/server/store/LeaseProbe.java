@@ -2,8 +2,8 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.StoreReport.State;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

@@ -1,7 +1,7 @@
 package dev.larder.server.store;
 
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.BulkIo;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.BulkIo;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

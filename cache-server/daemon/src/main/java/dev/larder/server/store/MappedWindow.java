@@ -1,7 +1,7 @@
 package dev.larder.server.store;
 
-import dev.larder.layout.ByteSums;
-import dev.larder.posix.PageSize;
+import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.posix.PageSize;
 import java.nio.ByteBuffer;
 
 /** Pages of the mapped segment, populated before they are shown, so that touching them cannot fail. */

@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.posix.BulkIo;
+import dev.larder.internal.posix.BulkIo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

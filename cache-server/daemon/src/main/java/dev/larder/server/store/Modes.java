@@ -2,8 +2,8 @@ package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.StoreLocation;
-import dev.larder.layout.StoreOwner;
+import dev.larder.internal.layout.StoreLocation;
+import dev.larder.internal.layout.StoreOwner;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.FileSystems;

@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.posix.PageSize;
+import dev.larder.internal.posix.PageSize;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

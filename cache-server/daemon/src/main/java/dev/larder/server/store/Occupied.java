@@ -1,8 +1,8 @@
 package dev.larder.server.store;
 
 import dev.larder.error.LarderException;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

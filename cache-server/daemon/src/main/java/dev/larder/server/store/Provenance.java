@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadOptions;
 import java.util.List;
 import java.util.Objects;
 

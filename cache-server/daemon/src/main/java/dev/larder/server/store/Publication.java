@@ -1,11 +1,11 @@
 package dev.larder.server.store;
 
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.Digest;
-import dev.larder.layout.IndexWriter;
-import dev.larder.layout.SegmentFile;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.Digest;
+import dev.larder.internal.layout.IndexWriter;
+import dev.larder.internal.layout.SegmentFile;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;

@@ -1,9 +1,9 @@
 package dev.larder.server.store;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.NearNames;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.NearNames;
+import dev.larder.internal.layout.StoreLayout;
 import java.nio.file.Path;
 import java.util.List;
 

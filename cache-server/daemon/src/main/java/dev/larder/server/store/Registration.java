@@ -1,7 +1,7 @@
 package dev.larder.server.store;
 
-import dev.larder.protocol.LoadRequest;
-import dev.larder.protocol.Retention;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Retention;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.larder.server.store;
 
-import dev.larder.posix.FileStamp;
+import dev.larder.internal.posix.FileStamp;
 
 /**
  * Says where arrays came from, so that a version can be loaded again.

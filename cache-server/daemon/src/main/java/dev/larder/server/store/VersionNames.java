@@ -3,7 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreOwner;
-import dev.larder.posix.PeerCredentials;
+import dev.larder.internal.layout.StoreOwner;
+import dev.larder.internal.posix.PeerCredentials;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

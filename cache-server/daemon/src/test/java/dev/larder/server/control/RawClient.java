@@ -1,11 +1,11 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.FrameReader;
-import dev.larder.protocol.Protocol;
-import dev.larder.protocol.Request;
-import dev.larder.protocol.RequestCodec;
-import dev.larder.protocol.Response;
-import dev.larder.protocol.ResponseCodec;
+import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.RequestCodec;
+import dev.larder.internal.protocol.Response;
+import dev.larder.internal.protocol.ResponseCodec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

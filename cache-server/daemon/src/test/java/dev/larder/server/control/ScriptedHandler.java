@@ -1,7 +1,7 @@
 package dev.larder.server.control;
 
-import dev.larder.protocol.Done;
-import dev.larder.protocol.Request;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Request;
 import java.util.function.BiConsumer;
 
 /** Does with every request what a test says; unless told otherwise it is done at once. */

@@ -3,12 +3,12 @@ package dev.larder.server.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.layout.ArrayName;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.protocol.LoadOptions;
 import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.ingest.LoadPlan.Segment;
 import dev.larder.server.source.ArrayData;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.protocol.NewFilesRequest.NewFile;
-import dev.larder.protocol.Request;
+import dev.larder.internal.protocol.NewFilesRequest.NewFile;
+import dev.larder.internal.protocol.Request;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;

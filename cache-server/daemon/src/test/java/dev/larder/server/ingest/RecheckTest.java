@@ -3,7 +3,7 @@ package dev.larder.server.ingest;
 import static dev.larder.server.residency.PublishedStore.sourced;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.protocol.Request;
+import dev.larder.internal.protocol.Request;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Provenance;

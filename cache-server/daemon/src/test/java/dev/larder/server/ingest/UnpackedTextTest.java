@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadRequest;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.PublishedVersion;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.CountersDescriptor;
+import dev.larder.internal.layout.CountersDescriptor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.larder.server.residency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.Provenance;

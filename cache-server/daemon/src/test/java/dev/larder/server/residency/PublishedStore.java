@@ -1,11 +1,11 @@
 package dev.larder.server.residency;
 
-import dev.larder.layout.ArrayEntry;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.protocol.LoadOptions;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.catalog.InMemoryCatalog;
 import dev.larder.server.store.IncomingSegment;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.catalog.CatalogEntry;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;

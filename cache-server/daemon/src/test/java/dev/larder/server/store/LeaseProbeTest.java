@@ -2,8 +2,8 @@ package dev.larder.server.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LockHolder;
 import java.io.IOException;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.FileStatus;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.LeaseTable.HeldVersion;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LockHolder;

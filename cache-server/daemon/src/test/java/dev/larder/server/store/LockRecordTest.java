@@ -3,8 +3,8 @@ package dev.larder.server.store;
 import static dev.larder.server.store.LockRecord.Contents.INTACT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

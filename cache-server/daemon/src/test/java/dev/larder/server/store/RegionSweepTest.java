@@ -2,12 +2,12 @@ package dev.larder.server.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.layout.RegionDescriptor;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.InterProcess;
-import dev.larder.posix.Posix;
-import dev.larder.protocol.RegionRequest;
-import dev.larder.protocol.RegionRow;
+import dev.larder.internal.layout.RegionDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.InterProcess;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.RegionRequest;
+import dev.larder.internal.protocol.RegionRow;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package dev.larder.loader.fanout;
 
-import dev.larder.layout.Names;
-import dev.larder.layout.RingDescriptor;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.Posix;
 import java.time.Duration;
 
 /** Configures how a {@link BatchPublisher} shares its batches. */

@@ -2,8 +2,8 @@ package dev.larder.loader.fanout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.time.Backoff;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Backoff;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 

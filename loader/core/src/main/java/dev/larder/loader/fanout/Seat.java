@@ -2,9 +2,9 @@ package dev.larder.loader.fanout;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.RingDescriptor;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;

@@ -1,8 +1,8 @@
 package dev.larder.loader.fanout;
 
-import dev.larder.layout.RingDescriptor;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,7 +1,7 @@
 package dev.larder.loader.fanout;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.RingDescriptor;
+import dev.larder.internal.layout.RingDescriptor;
 import java.nio.ByteBuffer;
 import java.util.List;
 

@@ -8,7 +8,7 @@
  *                        └── Seats ◄── a page for each ◄── Seat
  * </pre>
  *
- * <p>The bytes are specified by {@link dev.larder.layout.RingDescriptor}. Nobody waits on a lock or a futex in memory that
+ * <p>The bytes are specified by {@link dev.larder.internal.layout.RingDescriptor}. Nobody waits on a lock or a futex in memory that
  * another can write: every wait looks now and then, and has an end.
  */
 @NullMarked

@@ -1,6 +1,6 @@
 package dev.larder.loader.transform;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**

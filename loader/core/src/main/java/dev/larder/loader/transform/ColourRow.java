@@ -1,6 +1,6 @@
 package dev.larder.loader.transform;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 
 /** Looks up the bytes of pixels of three channels, as {@link TableRow} does those of one. */
 final class ColourRow {

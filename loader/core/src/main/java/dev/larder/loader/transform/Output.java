@@ -1,6 +1,6 @@
 package dev.larder.loader.transform;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;

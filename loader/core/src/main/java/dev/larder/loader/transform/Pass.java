@@ -2,8 +2,8 @@ package dev.larder.loader.transform;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
-import dev.larder.posix.RawMemory;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;

@@ -1,6 +1,6 @@
 package dev.larder.loader.transform;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.RingDescriptor;
+import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;

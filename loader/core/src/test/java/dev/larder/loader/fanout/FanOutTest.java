@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.RingDescriptor;
+import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.internal.posix.Posix;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
-import dev.larder.posix.Posix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

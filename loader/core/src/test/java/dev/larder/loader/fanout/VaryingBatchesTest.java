@@ -12,7 +12,7 @@ import dev.larder.column.RaggedBuilder;
 import dev.larder.column.StringsBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.RingDescriptor;
+import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;

@@ -5,7 +5,7 @@ import dev.larder.distributed.region.Interrupts;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.util.concurrent.TimeUnit;
 
 /** A wait for other members of a queue: asleep most of the time, looking now and then who has died, of which nobody tells. */

@@ -2,9 +2,9 @@ package dev.larder.distributed.region;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
-import dev.larder.layout.RegionDescriptor;
-import dev.larder.posix.InterProcess;
-import dev.larder.posix.Posix;
+import dev.larder.internal.layout.RegionDescriptor;
+import dev.larder.internal.posix.InterProcess;
+import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.larder.distributed.region;
 
-import dev.larder.protocol.RegionRow;
+import dev.larder.internal.protocol.RegionRow;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

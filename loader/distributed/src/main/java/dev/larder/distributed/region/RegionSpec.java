@@ -1,7 +1,7 @@
 package dev.larder.distributed.region;
 
-import dev.larder.layout.Names;
-import dev.larder.layout.RegionDescriptor;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.RegionDescriptor;
 
 /**
  * Says what a region is to be.

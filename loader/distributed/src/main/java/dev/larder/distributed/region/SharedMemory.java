@@ -1,9 +1,9 @@
 package dev.larder.distributed.region;
 
-import dev.larder.posix.InterProcess;
-import dev.larder.posix.MappedMemory;
-import dev.larder.posix.Posix;
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.InterProcess;
+import dev.larder.internal.posix.MappedMemory;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.RawMemory;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 

@@ -5,7 +5,7 @@ import dev.larder.distributed.rendezvous.MeetingProtocol.Kind;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.StandardSocketOptions;

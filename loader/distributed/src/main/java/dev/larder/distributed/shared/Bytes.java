@@ -1,6 +1,6 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.posix.RawMemory;
+import dev.larder.internal.posix.RawMemory;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import org.agrona.MutableDirectBuffer;

@@ -2,9 +2,9 @@ package dev.larder.distributed.shared;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
-import dev.larder.posix.RawMemory;
 
 /** What an element is to Java, by whose name it is read and written. */
 enum ElementType {

@@ -2,7 +2,7 @@ package dev.larder.distributed.shared;
 
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

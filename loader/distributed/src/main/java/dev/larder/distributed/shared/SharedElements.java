@@ -1,8 +1,8 @@
 package dev.larder.distributed.shared;
 
 import dev.larder.distributed.region.SharedMemory;
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
-import dev.larder.posix.RawMemory;
 import java.lang.ref.Reference;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

@@ -7,7 +7,7 @@ import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.time.Deadline;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

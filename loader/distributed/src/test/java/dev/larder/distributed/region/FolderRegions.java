@@ -2,11 +2,11 @@ package dev.larder.distributed.region;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.RegionDescriptor;
-import dev.larder.layout.StoreLayout;
-import dev.larder.posix.BulkIo;
-import dev.larder.posix.Posix;
-import dev.larder.protocol.RegionRow;
+import dev.larder.internal.layout.RegionDescriptor;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.RegionRow;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

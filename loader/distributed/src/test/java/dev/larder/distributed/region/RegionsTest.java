@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.RegionDescriptor;
+import dev.larder.internal.layout.RegionDescriptor;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.posix.Posix;
+import dev.larder.internal.posix.Posix;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.io.UncheckedIOException;

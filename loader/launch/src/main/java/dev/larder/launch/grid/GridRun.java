@@ -2,6 +2,7 @@ package dev.larder.launch.grid;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.Failure;
+import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.Ending;
 import dev.larder.launch.process.Job;
 import dev.larder.launch.process.Output;
@@ -9,7 +10,6 @@ import dev.larder.launch.process.PooledJob;
 import dev.larder.launch.process.ProcessPool;
 import dev.larder.launch.process.Program;
 import dev.larder.launch.process.Slot;
-import dev.larder.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package dev.larder.launch.process;
 
-import dev.larder.posix.MemoryGroup;
+import dev.larder.internal.posix.MemoryGroup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

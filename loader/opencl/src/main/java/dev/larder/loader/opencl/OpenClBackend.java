@@ -2,6 +2,7 @@ package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
 import dev.larder.error.Logs;
+import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceKernel;
@@ -10,7 +11,6 @@ import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel;
-import dev.larder.time.Deadline;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;

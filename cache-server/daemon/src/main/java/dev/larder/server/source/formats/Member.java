@@ -1,6 +1,6 @@
 package dev.larder.server.source.formats;
 
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.ArrayData;
 

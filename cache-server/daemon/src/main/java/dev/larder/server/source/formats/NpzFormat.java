@@ -1,7 +1,7 @@
 package dev.larder.server.source.formats;
 
 import dev.larder.error.LarderException;
-import dev.larder.layout.Names;
+import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.FileData;

@@ -1,7 +1,7 @@
 package dev.larder.server.source.formats;
 
 import com.google.gson.JsonParseException;
-import dev.larder.layout.Names;
+import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;

@@ -6,7 +6,7 @@ import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import dev.larder.column.ColumnArray;
 import dev.larder.column.StringsBuilder;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ColumnPart;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

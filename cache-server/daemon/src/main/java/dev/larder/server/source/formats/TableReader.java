@@ -3,7 +3,7 @@ package dev.larder.server.source.formats;
 import de.siegmar.fastcsv.reader.CsvCallbackHandler;
 import de.siegmar.fastcsv.reader.RecordType;
 import dev.larder.error.LarderException;
-import dev.larder.layout.Names;
+import dev.larder.internal.layout.Names;
 import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.io.UncheckedIOException;

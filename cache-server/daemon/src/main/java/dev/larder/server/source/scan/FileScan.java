@@ -2,11 +2,11 @@ package dev.larder.server.source.scan;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.layout.ArrayName;
-import dev.larder.layout.Names;
-import dev.larder.layout.StoreLayout;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.npy.NpyHeader;
-import dev.larder.protocol.ArrayRow;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceFile;

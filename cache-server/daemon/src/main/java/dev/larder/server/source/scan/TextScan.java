@@ -3,7 +3,7 @@ package dev.larder.server.source.scan;
 import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Numpy;
-import dev.larder.protocol.LoadOptions;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -279,8 +279,10 @@ class HostileArchiveTest {
     @Test
     void everyBadSourceOfAListIsNamed() {
         var bad = List.of(
-                new dev.larder.protocol.LoadRequest.Source("a", zip("twice").toString()),
-                new dev.larder.protocol.LoadRequest.Source("a", zip("short").toString()));
+                new dev.larder.internal.protocol.LoadRequest.Source(
+                        "a", zip("twice").toString()),
+                new dev.larder.internal.protocol.LoadRequest.Source(
+                        "a", zip("short").toString()));
 
         assertThatThrownBy(() ->
                         Source.scanAll(bad, SourceOptions.none(), new ScanSettings(2, false, () -> false, n -> {})))

@@ -3,8 +3,8 @@ package dev.larder.server.source.scan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Numpy;
-import dev.larder.protocol.LoadOptions;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.nio.ByteBuffer;

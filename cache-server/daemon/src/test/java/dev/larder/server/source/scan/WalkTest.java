@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.protocol.LoadOptions;
-import dev.larder.protocol.LoadOptions.As;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;

@@ -1,11 +1,11 @@
 package dev.larder.loader.device.fake;
 
+import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.time.Deadline;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;

@@ -1,0 +1,269 @@
+package dev.larder.internal.layout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import dev.larder.error.Remedy;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the index of a version in place, after checking it once. Thread-safe; owns nothing. */
+public final class IndexReader {
+    private final ByteBuffer index;
+    private final Object what;
+    private final int arrayCount;
+    private final int slotMask;
+    private final int slots;
+    private final int entries;
+    private final int segments;
+    private final int segmentCount;
+
+    /** Names that were asked for: arrays of one pack share one text. Filled by whoever comes first. */
+    private final @Nullable String[] segmentFiles;
+
+    /**
+     * Wraps the bytes of an index and checks magic, format version, length and checksum.
+     *
+     * @param what the file, for the message of a refusal
+     */
+    public IndexReader(ByteBuffer bytes, Object what) {
+        this.index = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        this.what = what;
+        check(index, what);
+        this.arrayCount = index.getInt(IndexDescriptor.ARRAY_COUNT_OFFSET);
+        int slotCount = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET);
+        this.slotMask = slotCount - 1;
+        this.segmentCount = index.getInt(IndexDescriptor.SEGMENT_COUNT_OFFSET);
+        this.slots = table(IndexDescriptor.SLOTS_OFFSET_OFFSET, slotCount, Integer.BYTES);
+        this.entries = table(IndexDescriptor.ENTRIES_OFFSET_OFFSET, arrayCount, IndexDescriptor.ENTRY_LENGTH);
+        this.segments = table(IndexDescriptor.SEGMENTS_OFFSET_OFFSET, segmentCount, IndexDescriptor.SEGMENT_LENGTH);
+        this.segmentFiles = new @Nullable String[segmentCount];
+        if (Integer.bitCount(slotCount) != 1) {
+            throw pointsOutside("slots", slotCount);
+        }
+    }
+
+    /** Returns where a table stands, after looking whether all of it lies inside. */
+    private int table(int offset, int count, int elementLength) {
+        return inside("table", index.getLong(offset), (long) count * elementLength);
+    }
+
+    /** A checksum proves that bytes are those that were written, not that whoever wrote them meant well. */
+    private int inside(String part, long start, long length) {
+        if (start < 0 || length < 0 || length > index.capacity() - start) {
+            throw pointsOutside(part, start);
+        }
+        return (int) start;
+    }
+
+    private int numberBelow(String part, int number, int count) {
+        if (number < 0 || number >= count) {
+            throw pointsOutside(part, number);
+        }
+        return number;
+    }
+
+    private LarderException pointsOutside(String part, long value) {
+        return damaged("index points outside itself", what)
+                .with("part", part)
+                .with("value", value)
+                .remedy(reload(what));
+    }
+
+    private static void check(ByteBuffer index, Object what) {
+        int capacity = index.capacity();
+        if (capacity < IndexDescriptor.HEADER_LENGTH
+                || index.getLong(IndexDescriptor.MAGIC_OFFSET) != IndexDescriptor.MAGIC) {
+            throw damaged("not an index", what).with("bytes", capacity).remedy(reload(what));
+        }
+        int formatVersion = index.getInt(IndexDescriptor.FORMAT_VERSION_OFFSET);
+        if (formatVersion != StoreLayout.FORMAT_VERSION) {
+            throw Failure.of(ErrorCode.REFUSED, "the store has another format version")
+                    .with("file", what)
+                    .with("found", formatVersion)
+                    .with("expected", StoreLayout.FORMAT_VERSION)
+                    .remedy("use the same Larder release as the daemon");
+        }
+        if (index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET) != capacity) {
+            throw damaged("index has the wrong length", what)
+                    .with("found", capacity)
+                    .with("expected", index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET))
+                    .remedy(reload(what));
+        }
+        int expected = index.getInt(IndexDescriptor.CRC32C_OFFSET);
+        int found = checksum(index);
+        if (found != expected) {
+            throw damaged("index is damaged", what)
+                    .with("crc32c", Integer.toHexString(found))
+                    .with("expected", Integer.toHexString(expected))
+                    .remedy(reload(what));
+        }
+    }
+
+    private static String reload(Object what) {
+        return Remedy.reload(what instanceof Path file ? file.getParent() : null);
+    }
+
+    private static Failure damaged(String problem, Object what) {
+        return Failure.of(ErrorCode.CHECKSUM, problem).with("file", what);
+    }
+
+    private static int checksum(ByteBuffer index) {
+        CRC32C crc = new CRC32C();
+        crc.update(index.slice(0, IndexDescriptor.CRC32C_OFFSET));
+        crc.update(new byte[Integer.BYTES]);
+        int rest = IndexDescriptor.CRC32C_OFFSET + Integer.BYTES;
+        crc.update(index.slice(rest, index.capacity() - rest));
+        return (int) crc.getValue();
+    }
+
+    /** Returns the number of the version. */
+    public long version() {
+        return index.getLong(IndexDescriptor.VERSION_OFFSET);
+    }
+
+    /** Returns the digest of the version in hex. */
+    public String digest() {
+        byte[] digest = new byte[Digest.LENGTH];
+        index.get(IndexDescriptor.DIGEST_OFFSET, digest);
+        return Digest.hex(digest);
+    }
+
+    /** Returns when the version was published, in milliseconds since the epoch. */
+    public long publishedEpochMs() {
+        return index.getLong(IndexDescriptor.PUBLISHED_OFFSET);
+    }
+
+    /** Returns how many arrays the version has. */
+    public int arrayCount() {
+        return arrayCount;
+    }
+
+    /** Returns how many segments hold them. */
+    public int segmentCount() {
+        return segmentCount;
+    }
+
+    /** Finds an array by name; null where there is none. */
+    public @Nullable ArrayEntry find(String name) {
+        int entry = entryOf(name);
+        return entry < 0 ? null : read(entry);
+    }
+
+    /** Returns the length of the segment that holds an array; fails with an {@link IllegalArgumentException} if there is none. */
+    public long segmentByteSizeOf(String name) {
+        int entry = entryOf(name);
+        if (entry < 0) {
+            throw new IllegalArgumentException("no such array: " + name);
+        }
+        return segmentByteSize(segmentOf(entry));
+    }
+
+    /** Returns where the entry of an array stands; -1 where there is none. */
+    private int entryOf(String name) {
+        byte[] utf8 = IndexDescriptor.utf8(name);
+        long hash = IndexDescriptor.hash(utf8);
+        int slot = (int) hash & slotMask;
+        for (int probes = 0; probes <= slotMask; probes++) {
+            int number = index.getInt(slots + slot * Integer.BYTES);
+            if (number == 0) {
+                return -1;
+            }
+            int entry = entryAt(numberBelow("slot", number - 1, arrayCount));
+            if (index.getLong(entry + IndexDescriptor.ENTRY_HASH_OFFSET) == hash
+                    && Arrays.equals(textBytes(entry + IndexDescriptor.ENTRY_NAME_OFFSET), utf8)) {
+                return entry;
+            }
+            slot = (slot + 1) & slotMask;
+        }
+        return -1;
+    }
+
+    /** Returns the array with this number; arrays are sorted by name. */
+    public ArrayEntry array(int number) {
+        return read(entryAt(Objects.checkIndex(number, arrayCount)));
+    }
+
+    /** Returns the file of a segment, relative to the version's folder. */
+    public String segmentFile(int segment) {
+        int at = segmentAt(segment);
+        String known = segmentFiles[segment];
+        if (known == null) {
+            known = text(at + IndexDescriptor.SEGMENT_FILE_OFFSET);
+            segmentFiles[segment] = known;
+        }
+        return known;
+    }
+
+    /** Returns everything known of a segment. */
+    public SegmentFile segment(int segment) {
+        int at = segmentAt(segment);
+        return new SegmentFile(
+                segmentFile(segment),
+                segmentByteSize(segment),
+                index.getLong(at + IndexDescriptor.SEGMENT_MODIFIED_OFFSET),
+                index.getLong(at + IndexDescriptor.SEGMENT_INODE_OFFSET));
+    }
+
+    /** Returns the length of a segment's file. */
+    public long segmentByteSize(int segment) {
+        return index.getLong(segmentAt(segment) + IndexDescriptor.SEGMENT_BYTE_SIZE_OFFSET);
+    }
+
+    private ArrayEntry read(int entry) {
+        int segment = segmentOf(entry);
+        int rank = index.getInt(entry + IndexDescriptor.ENTRY_RANK_OFFSET);
+        int shapeAt =
+                inside("shape", index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET), (long) rank * Long.BYTES);
+        long[] shape = new long[rank];
+        for (int i = 0; i < shape.length; i++) {
+            shape[i] = index.getLong(shapeAt + i * Long.BYTES);
+        }
+        return new ArrayEntry(
+                text(entry + IndexDescriptor.ENTRY_NAME_OFFSET),
+                text(entry + IndexDescriptor.ENTRY_DTYPE_OFFSET),
+                (char) index.getInt(entry + IndexDescriptor.ENTRY_ORDER_OFFSET),
+                shape,
+                segmentFile(segment),
+                index.getLong(entry + IndexDescriptor.ENTRY_DATA_OFFSET),
+                index.getLong(entry + IndexDescriptor.ENTRY_BYTE_SIZE_OFFSET),
+                index.getInt(entry + IndexDescriptor.ENTRY_CRC32C_OFFSET),
+                part(index.getInt(entry + IndexDescriptor.ENTRY_PART_OFFSET)));
+    }
+
+    private int segmentOf(int entry) {
+        return numberBelow("segment", index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET), segmentCount);
+    }
+
+    /** An array of a kind of column that a newer release invented is still an array. */
+    private static ColumnPart part(int code) {
+        ColumnPart part = ColumnPart.of(code);
+        return part == null ? ColumnPart.NONE : part;
+    }
+
+    private int entryAt(int number) {
+        return entries + number * IndexDescriptor.ENTRY_LENGTH;
+    }
+
+    private int segmentAt(int segment) {
+        return segments + Objects.checkIndex(segment, segmentCount) * IndexDescriptor.SEGMENT_LENGTH;
+    }
+
+    private String text(int at) {
+        return new String(textBytes(at), StandardCharsets.UTF_8);
+    }
+
+    private byte[] textBytes(int at) {
+        int length = index.getInt(at + Integer.BYTES);
+        int start = inside("text", index.getInt(at), length);
+        byte[] bytes = new byte[length];
+        index.get(start, bytes);
+        return bytes;
+    }
+}

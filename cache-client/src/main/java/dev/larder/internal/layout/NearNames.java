@@ -1,0 +1,107 @@
+package dev.larder.internal.layout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import dev.larder.error.LarderException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+
+/** Finds the names that a misspelt one may have meant. */
+public final class NearNames {
+    private static final int MOST = 3;
+    private static final int SHOWN = 10;
+    private static final int COMPARED = 10_000;
+
+    private NearNames() {}
+
+    /** A name, and by how many edits it differs from another. */
+    private record Near(String name, int distance) {}
+
+    /** Returns the refusal of an array that a version does not have, with the arrays and columns that it has. */
+    public static LarderException noSuchArray(
+            Path store, String dataset, long version, String array, List<ArrayEntry> arrays) {
+        List<String> known = arrays.stream()
+                .map(entry -> entry.part().columnName(entry.name()))
+                .distinct()
+                .toList();
+        Failure failure = Failure.of(ErrorCode.NOT_FOUND, "no such array")
+                .with("dataset", dataset)
+                .with("version", version)
+                .with("array", array)
+                .with("store", store);
+        for (ArrayEntry entry : arrays) {
+            ColumnKind kind = entry.part().kind();
+            if (kind != null && entry.part().columnName(entry.name()).equals(array)) {
+                return failure.remedy("it is a column: open it with Dataset." + kind.word() + "(\"" + array
+                        + "\"), or name one of its arrays, such as " + entry.name());
+            }
+        }
+        return failure.remedy(insteadOf(array, known));
+    }
+
+    /** Says what there is instead of a name: all of it, where that is little, else near names, else the first ones. */
+    static String insteadOf(String name, List<String> known) {
+        List<String> near = known.size() <= SHOWN ? List.of() : of(name, known);
+        if (!near.isEmpty()) {
+            return "did you mean " + String.join(", ", near) + "? there are " + known.size();
+        }
+        String first = String.join(", ", known.subList(0, Math.min(SHOWN, known.size())));
+        return "it has " + (first.isEmpty() ? "none" : first)
+                + (known.size() > SHOWN ? ", … (" + known.size() + ")" : "");
+    }
+
+    /**
+     * Returns up to three names within a third of the length in edits, or that one is the beginning of; nearest first. Looks at no
+     * more than ten thousand; nothing is near an empty name, or one that is longer than any may be.
+     */
+    public static List<String> of(String name, Collection<String> known) {
+        if (name.isEmpty() || name.length() > Names.ARRAY_LIMIT) {
+            return List.of();
+        }
+        int limit = Math.max(1, name.length() / 3);
+        return known.stream()
+                .limit(COMPARED)
+                .filter(other -> isPart(name, other) || Math.abs(other.length() - name.length()) <= limit)
+                .map(other -> new Near(other, distance(name, other)))
+                .filter(near -> isPart(name, near.name) || near.distance <= limit)
+                .sorted(Comparator.comparingInt(Near::distance).thenComparing(Near::name))
+                .limit(MOST)
+                .map(Near::name)
+                .toList();
+    }
+
+    private static boolean isPart(String a, String b) {
+        return a.startsWith(b) || b.startsWith(a);
+    }
+
+    /** Counts the insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment). */
+    static int distance(String a, String b) {
+        int[] beforeLast = new int[b.length() + 1];
+        int[] last = new int[b.length() + 1];
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int[] spare = beforeLast;
+            beforeLast = last;
+            last = row;
+            row = spare;
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = last[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(last[j], row[j - 1]));
+                if (isSwap(a, i, b, j)) {
+                    row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
+                }
+            }
+        }
+        return row[b.length()];
+    }
+
+    private static boolean isSwap(String a, int i, String b, int j) {
+        return i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1);
+    }
+}

@@ -1,0 +1,163 @@
+package dev.larder.internal.layout;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Names the files of a store.
+ *
+ * <pre>
+ * &lt;store&gt;/daemon.lock                  alive while its flock is held
+ * &lt;store&gt;/control.sock                 control plane
+ * &lt;store&gt;/catalog.chm                  the daemon's catalog
+ * &lt;store&gt;/counters                     live counters
+ * &lt;store&gt;/http.token                   what metrics are read with, while the daemon serves any
+ * &lt;store&gt;/data/&lt;dataset&gt;/&lt;version&gt;/    a published version: manifest.json, index, lease, &lt;array&gt;.npy …
+ * &lt;store&gt;/data/&lt;dataset&gt;/current       symbolic link whose text is the newest version
+ * &lt;store&gt;/data/&lt;dataset&gt;/registered    where a dataset that is not resident can be loaded from
+ * &lt;store&gt;/incoming/                    work of live ingests
+ * &lt;store&gt;/rings/&lt;name&gt;/                batches that a process publishes for others: {@link RingDescriptor}
+ * &lt;store&gt;/regions/                     memory that processes write together: {@link RegionDescriptor}
+ * &lt;store&gt;/regions.sock                 where those of it that have no name are handed out
+ * </pre>
+ *
+ * @param root the folder of the store
+ */
+public record StoreLayout(Path root) {
+    /** The version of everything on disk; a store of another version is never read. */
+    public static final int FORMAT_VERSION = 1;
+
+    /** The longest path of a Unix-domain socket, in bytes. */
+    public static final int SOCKET_PATH_LIMIT = 107;
+
+    /** Where array data starts in its file: a page, as devices want it. */
+    public static final int DATA_ALIGNMENT = 4096;
+
+    /** Where images and data of arrays that share a segment start, counted from its start: a cache line. */
+    public static final int PACK_ALIGNMENT = 64;
+
+    private static final Pattern PACK = Pattern.compile("pack-[0-9]{4,}");
+
+    public static final String MANIFEST = "manifest.json";
+    public static final String INDEX = "index";
+    public static final String LEASE = "lease";
+    public static final String PINNED = "pinned";
+    public static final String CURRENT = "current";
+    public static final String REGISTERED = "registered";
+
+    /** Returns the file whose lock says that a daemon lives. */
+    public Path lock() {
+        return root.resolve("daemon.lock");
+    }
+
+    /** Returns the socket of the control plane. */
+    public Path socket() {
+        return root.resolve("control.sock");
+    }
+
+    /** Returns the catalog, which only the daemon opens. */
+    public Path catalog() {
+        return root.resolve("catalog.chm");
+    }
+
+    /** Returns the live counters. */
+    public Path counters() {
+        return root.resolve("counters");
+    }
+
+    /** Returns the token that metrics are read with, where the daemon serves any; only its owner may read it. */
+    public Path token() {
+        return root.resolve("http.token");
+    }
+
+    /** Returns the folder of published versions. */
+    public Path data() {
+        return root.resolve("data");
+    }
+
+    /** Returns the folder of unpublished work. */
+    public Path incoming() {
+        return root.resolve("incoming");
+    }
+
+    /** Returns the folder of rings. */
+    public Path rings() {
+        return root.resolve("rings");
+    }
+
+    /** Returns the folder of one ring. */
+    public Path ring(String name) {
+        return rings().resolve(name);
+    }
+
+    /** Returns the folder of regions. */
+    public Path regions() {
+        return root.resolve("regions");
+    }
+
+    /** Returns the socket that hands out regions without a file. */
+    public Path regionSocket() {
+        return root.resolve("regions.sock");
+    }
+
+    /** Returns everything that belongs to a store except the lock, which goes last: it keeps others out till then. */
+    public List<Path> parts() {
+        return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), regions(), catalog()))
+                .toList();
+    }
+
+    /** Returns those parts that one daemon never takes over from another. */
+    public List<Path> partsOfOneRun() {
+        return List.of(incoming(), socket(), regionSocket(), counters(), token());
+    }
+
+    /** Returns the folder of one dataset's versions. */
+    public Path dataset(String dataset) {
+        return data().resolve(dataset);
+    }
+
+    /** Returns the folder of one version. */
+    public Path version(String dataset, long version) {
+        return dataset(dataset).resolve(Long.toString(version));
+    }
+
+    /** Returns the store that a version's folder lies in. */
+    public static Path storeOf(Path version) {
+        Path root = version.resolve("../../..").normalize();
+        return root.toString().isEmpty() ? version : root;
+    }
+
+    /** Returns the link that names a dataset's newest version. */
+    public Path current(String dataset) {
+        return dataset(dataset).resolve(CURRENT);
+    }
+
+    /** Returns the file that says where a dataset that is not resident can be loaded from. */
+    public Path registered(String dataset) {
+        return dataset(dataset).resolve(REGISTERED);
+    }
+
+    /** Returns the file name of an array that has a segment of its own, relative to its version's folder. */
+    public static String arrayFile(String array) {
+        String first = array.substring(0, array.indexOf('/') < 0 ? array.length() : array.indexOf('/'));
+        boolean taken = array.length() > first.length() && isReserved(first);
+        return (taken ? "@" : "") + array + ".npy";
+    }
+
+    /** Returns the file name of a segment that many arrays share, relative to its version's folder. */
+    public static String packFile(int number) {
+        return String.format("pack-%04d", number);
+    }
+
+    /** Tells whether a segment is one that many arrays share, by its file relative to its version's folder. */
+    public static boolean isPack(String file) {
+        return PACK.matcher(file).matches();
+    }
+
+    /** Tells whether a version's own files take this name, so that a folder must not. */
+    private static boolean isReserved(String name) {
+        return name.equals(MANIFEST) || name.equals(INDEX) || name.equals(LEASE) || name.equals(PINNED) || isPack(name);
+    }
+}

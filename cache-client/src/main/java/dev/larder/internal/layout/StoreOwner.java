@@ -1,0 +1,52 @@
+package dev.larder.internal.layout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Whom a store belongs to, and whom its owner lets in: a folder whose group bit and {@code setgid} bit are set is open to its
+ * group, and so is what lies in it.
+ *
+ * @param uid the owner
+ * @param user the owner's name
+ * @param gid the group of the folder
+ * @param group the name of that group
+ * @param mode type and permission bits
+ */
+public record StoreOwner(int uid, String user, int gid, String group, int mode) {
+    private static final int SHARED = 02050;
+
+    /** Looks at a folder, not through a link; fails with REFUSED where that is not possible. */
+    public static StoreOwner of(Path folder) {
+        try {
+            Map<String, Object> found =
+                    Files.readAttributes(folder, "unix:uid,gid,mode,owner,group", LinkOption.NOFOLLOW_LINKS);
+            return new StoreOwner(
+                    number(found, "uid"),
+                    String.valueOf(found.get("owner")),
+                    number(found, "gid"),
+                    String.valueOf(found.get("group")),
+                    number(found, "mode"));
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.REFUSED, "cannot tell who owns the store")
+                    .with("store", folder)
+                    .with("reason", e)
+                    .cause(e)
+                    .exception();
+        }
+    }
+
+    private static int number(Map<String, Object> attributes, String name) {
+        return attributes.get(name) instanceof Integer number ? number : -1;
+    }
+
+    /** Tells whether the members of the folder's group may read what is published, and ask for more. */
+    public boolean isShared() {
+        return (mode & SHARED) == SHARED;
+    }
+}

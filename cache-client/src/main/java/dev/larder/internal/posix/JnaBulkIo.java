@@ -1,0 +1,193 @@
+package dev.larder.internal.posix;
+
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.Failure;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.Objects;
+
+/** Calls the C library through JNA. */
+final class JnaBulkIo implements BulkIo {
+    private static final int EINTR = 4;
+    private static final int EAGAIN = 11;
+    private static final int EFAULT = 14;
+
+    private final boolean canPopulate;
+
+    private JnaBulkIo() {
+        this.canPopulate = probePopulate();
+    }
+
+    private static final class Holder {
+        private static final BulkIo INSTANCE = new JnaBulkIo();
+    }
+
+    /** Asks for the library first, which has the words for its absence. */
+    static BulkIo instance() {
+        Posix.system();
+        return Holder.INSTANCE;
+    }
+
+    private static boolean probePopulate() {
+        long byteSize = 16L * PageSize.BYTES; // a page, however large it is
+        int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS;
+        long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
+        if (address == LibC.MAP_FAILED) {
+            return false;
+        }
+        try {
+            return LibC.madvise(address, byteSize, LibC.MADV_POPULATE_WRITE) == 0;
+        } finally {
+            LibC.munmap(address, byteSize);
+        }
+    }
+
+    @Override
+    public int openWithoutWaiting(Path path) {
+        return JnaPosix.open(path, LibC.O_RDONLY | LibC.O_NONBLOCK | LibC.O_NOCTTY | LibC.O_CLOEXEC, 0);
+    }
+
+    @Override
+    public long read(int descriptor, long position, long address, long byteSize) {
+        while (true) {
+            long read = LibC.pread(descriptor, address, byteSize, position);
+            if (read >= 0) {
+                return read;
+            }
+            requireInterrupted("pread", position, byteSize);
+        }
+    }
+
+    @Override
+    public long read(int descriptor, long position, ByteBuffer direct, int offset, int byteSize) {
+        Objects.checkFromIndexSize(offset, byteSize, direct.capacity());
+        try {
+            return read(descriptor, position, addressOf(direct) + offset, byteSize);
+        } finally {
+            Reference.reachabilityFence(direct); // or the collector could free what the call works on
+        }
+    }
+
+    @Override
+    public void write(int descriptor, long position, ByteBuffer direct, int offset, int byteSize) {
+        Objects.checkFromIndexSize(offset, byteSize, direct.capacity());
+        try {
+            write(descriptor, position, addressOf(direct) + offset, byteSize);
+        } finally {
+            Reference.reachabilityFence(direct);
+        }
+    }
+
+    @Override
+    public void write(int descriptor, long position, long address, long byteSize) {
+        for (long written = 0; written < byteSize; ) {
+            long step = LibC.pwrite(descriptor, address + written, byteSize - written, position + written);
+            if (step >= 0) {
+                written += step;
+            } else {
+                requireInterrupted("pwrite", position + written, byteSize - written);
+            }
+        }
+    }
+
+    private static void requireInterrupted(String call, long position, long byteSize) {
+        int errno = Native.getLastError();
+        if (errno != EINTR) {
+            throw JnaPosix.failed(call, errno)
+                    .with("offset", position)
+                    .with("bytes", byteSize)
+                    .exception();
+        }
+    }
+
+    @Override
+    public void resize(int descriptor, long byteSize) {
+        if (LibC.ftruncate(descriptor, byteSize) < 0) {
+            throw JnaPosix.failed("ftruncate").with("bytes", byteSize).exception();
+        }
+    }
+
+    @Override
+    public void sync(int descriptor) {
+        if (LibC.fsync(descriptor) < 0) {
+            throw JnaPosix.failed("fsync").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public void syncFileSystem(int descriptor) {
+        if (LibC.syncfs(descriptor) < 0) {
+            throw JnaPosix.failed("syncfs").with("descriptor", descriptor).exception();
+        }
+    }
+
+    @Override
+    public long mapWritable(int descriptor, long byteSize) {
+        int protection = LibC.PROT_READ | LibC.PROT_WRITE;
+        long address = LibC.mmap(0, byteSize, protection, LibC.MAP_SHARED, descriptor, 0);
+        if (address == LibC.MAP_FAILED) {
+            throw JnaPosix.failed("mmap").with("bytes", byteSize).exception();
+        }
+        return address;
+    }
+
+    @Override
+    public boolean adviseSmallPages(long address, long byteSize) {
+        return LibC.madvise(address, byteSize, LibC.MADV_NOHUGEPAGE) == 0;
+    }
+
+    @Override
+    public boolean canPopulate() {
+        return canPopulate;
+    }
+
+    @Override
+    public void populate(long address, long byteSize) {
+        while (LibC.madvise(address, byteSize, LibC.MADV_POPULATE_WRITE) < 0) {
+            int errno = Native.getLastError();
+            if (errno == EFAULT) { // where a touch would have raised SIGBUS
+                throw Failure.of(ErrorCode.NO_SPACE, "madvise(MADV_POPULATE_WRITE) failed")
+                        .with("errno", errno)
+                        .with("bytes", byteSize)
+                        .exception();
+            }
+            if (errno != EINTR && errno != EAGAIN) {
+                throw JnaPosix.failed("madvise(MADV_POPULATE_WRITE)", errno)
+                        .with("bytes", byteSize)
+                        .exception();
+            }
+        }
+    }
+
+    @Override
+    public boolean discard(long address, long byteSize) {
+        return LibC.madvise(address, byteSize, LibC.MADV_REMOVE) == 0;
+    }
+
+    @Override
+    public long addressOf(ByteBuffer direct) {
+        return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
+    }
+
+    @Override
+    public boolean interleaveOver(BitSet nodes) {
+        long[] mask = nodes.toLongArray();
+        long number = setMempolicyNumber();
+        // The kernel reads one bit less than it is told.
+        return number >= 0
+                && mask.length > 0
+                && LibC.syscall(number, LibC.MPOL_INTERLEAVE, mask, mask.length * (long) Long.SIZE + 1) == 0;
+    }
+
+    private static long setMempolicyNumber() {
+        return switch (System.getProperty("os.arch", "")) {
+            case "amd64", "x86_64" -> 238;
+            case "aarch64" -> 237;
+            default -> -1;
+        };
+    }
+}

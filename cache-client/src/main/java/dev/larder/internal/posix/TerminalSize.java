@@ -1,0 +1,4 @@
+package dev.larder.internal.posix;
+
+/** How many characters a terminal shows. */
+public record TerminalSize(int columns, int rows) {}

@@ -1,0 +1,104 @@
+package dev.larder.internal.protocol;
+
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.sbe.LongTextDecoder;
+import dev.larder.internal.protocol.sbe.NameTextDecoder;
+import dev.larder.npy.Dtype;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Describes one array, as {@code info} prints it.
+ *
+ * @param name dataset and array, with a slash between them
+ * @param dtype numpy's {@code descr}: the bare string, or for structured types its list as JSON
+ * @param order {@code 'C'} or {@code 'F'}
+ * @param version 0 where nothing was loaded yet
+ * @param digest of the whole version, in hex
+ * @param leases processes that hold the version
+ * @param path the resolved file; empty where there is none
+ * @param offset where data starts in it
+ * @param crc32c of the data, 8 hex digits
+ * @param source where it came from; empty for what was computed
+ * @param part the part it plays in a column
+ */
+public record ArrayRow(
+        String name,
+        String dtype,
+        List<Long> shape,
+        char order,
+        long bytes,
+        long version,
+        String digest,
+        State state,
+        boolean pinned,
+        int leases,
+        String path,
+        long offset,
+        String crc32c,
+        String source,
+        ColumnPart part)
+        implements Response {
+    private static final int MAX_NAME_BYTES = NameTextDecoder.lengthMaxValue();
+    private static final int MAX_DTYPE_BYTES = LongTextDecoder.lengthMaxValue();
+
+    /** Copies the shape. */
+    public ArrayRow {
+        shape = List.copyOf(shape);
+    }
+
+    /** Returns how a type stands in a row; one that is too long for that as bytes of the same length. */
+    public static String dtypeText(Dtype dtype) {
+        String text = wholeDtypeText(dtype);
+        return utf8Length(text) <= MAX_DTYPE_BYTES ? text : "|V" + dtype.itemSize();
+    }
+
+    /** Returns how a name stands in a row; the beginning of one that is too long. */
+    public static String nameText(String name) {
+        return utf8Length(name) <= MAX_NAME_BYTES ? name : MessageWriter.cut(name, MAX_NAME_BYTES);
+    }
+
+    /** Returns why no row can show an array; null if one can. */
+    public static @Nullable String objection(String name, Dtype dtype) {
+        int nameBytes = utf8Length(name);
+        int dtypeBytes = utf8Length(wholeDtypeText(dtype));
+        if (nameBytes > MAX_NAME_BYTES) {
+            return "the names of its dataset and itself have " + nameBytes + " bytes together, more than the limit of "
+                    + MAX_NAME_BYTES;
+        }
+        return dtypeBytes > MAX_DTYPE_BYTES
+                ? "its dtype takes " + dtypeBytes + " bytes as JSON, more than the limit of " + MAX_DTYPE_BYTES
+                : null;
+    }
+
+    private static String wholeDtypeText(Dtype dtype) {
+        return dtype.fields().isEmpty() ? dtype.descr() : dtype.descrJson();
+    }
+
+    private static int utf8Length(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** Where the bytes of an array are. */
+    public enum State {
+        /** In the store. */
+        RESIDENT,
+        /** Mapped where they lie, outside the store. */
+        MAPPED,
+        /** On their way. */
+        LOADING,
+        /** Known, not loaded. */
+        REGISTERED,
+        /** Out of the listings; gone when the last lease ends. */
+        RETIRED,
+        /** Something that only a later version has a word for. */
+        OTHER;
+
+        /** Returns the word that listings show. */
+        public String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+}

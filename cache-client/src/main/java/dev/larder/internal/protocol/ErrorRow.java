@@ -1,0 +1,12 @@
+package dev.larder.internal.protocol;
+
+import java.time.Instant;
+
+/**
+ * Errors of one kind that the daemon has met.
+ *
+ * @param count how many
+ * @param message what the last one said
+ * @param trace where the first one came from
+ */
+public record ErrorRow(long count, Instant first, Instant last, String message, String trace) implements Response {}

@@ -1,0 +1,60 @@
+package dev.larder.internal.protocol;
+
+import dev.larder.internal.layout.StoreLayout;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Says what to do about a daemon that does not answer, from what the kernel tells of the process that holds the store's lock. */
+final class SilentDaemon {
+    private static final Path LOCKS = Path.of("/proc/locks");
+    private static final Pattern LOCK =
+            Pattern.compile("\\S+\\s+FLOCK\\s+ADVISORY\\s+WRITE\\s+(?<pid>[1-9][0-9]*)\\s+\\S+:(?<inode>[0-9]+)\\s.*");
+    private static final Pattern STATE = Pattern.compile("^State:\\s+[Tt]\\b.*");
+
+    private SilentDaemon() {}
+
+    /** Returns the remedy, with the daemon's pid where this pid namespace shows it. */
+    static String remedy(Path store) {
+        OptionalLong pid = pid(new StoreLayout(store).lock());
+        if (pid.isEmpty()) {
+            return "check the daemon's process: it may be stopped or overloaded";
+        }
+        return isStopped(pid.getAsLong())
+                ? "the daemon was stopped by a signal; to resume it: kill -CONT " + pid.getAsLong()
+                : "the daemon may be overloaded; to look at its process: top -p " + pid.getAsLong();
+    }
+
+    private static OptionalLong pid(Path lock) {
+        try (Stream<String> lines = Files.lines(LOCKS)) {
+            Map<String, Object> file = Files.readAttributes(lock, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+            String inode = String.valueOf(file.get("ino"));
+            return lines.map(LOCK::matcher)
+                    .filter(line -> line.matches() && line.group("inode").equals(inode))
+                    .map(line -> line.group("pid"))
+                    .mapToLong(Long::parseLong)
+                    .filter(SilentDaemon::hasOpened)
+                    .findFirst();
+        } catch (IOException | RuntimeException unknown) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Another file system may have an inode of this number, so the process has to be there at least. */
+    private static boolean hasOpened(long pid) {
+        return Files.exists(Path.of("/proc", Long.toString(pid)));
+    }
+
+    private static boolean isStopped(long pid) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc", Long.toString(pid), "status"))) {
+            return lines.anyMatch(line -> STATE.matcher(line).matches());
+        } catch (IOException | RuntimeException gone) {
+            return false;
+        }
+    }
+}

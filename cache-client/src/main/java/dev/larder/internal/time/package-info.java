@@ -1,0 +1,5 @@
+/** How long to wait, and how often to look: start at {@link dev.larder.internal.time.Deadline}. For Larder's own modules, not for trainers. */
+@NullMarked
+package dev.larder.internal.time;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,201 @@
+package dev.larder.internal.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class IndexTest {
+    private static final int SEED = 20_260_101;
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 64, 65, 10_000})
+    void everyArrayIsFoundByNameAndByNumber(int count) {
+        List<ArrayEntry> arrays = IntStream.range(0, count)
+                .mapToObj(i -> entry("folder/array-" + i, i))
+                .collect(Collectors.toList());
+        Collections.shuffle(arrays, new Random(SEED));
+
+        IndexReader index = indexOf(arrays);
+
+        assertThat(index.arrayCount()).isEqualTo(count);
+        assertThat(index.segmentCount()).isEqualTo(count);
+        arrays.forEach(array -> assertSame(index.find(array.name()), array));
+        arrays.sort(Comparator.comparing(ArrayEntry::name));
+        for (int i = 0; i < count; i++) {
+            assertSame(index.array(i), arrays.get(i));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 64, 10_000})
+    void whatIsNotThereIsNotFound(int count) {
+        IndexReader index = indexOf(
+                IntStream.range(0, count).mapToObj(i -> entry("a" + i, i)).toList());
+
+        for (String absent : List.of("", "a", "a-1", "A0", "a0 ", "a0\0", "a" + count, "größe", "x".repeat(5_000))) {
+            assertThat(index.find(absent)).isNull();
+        }
+        for (int i = 0; i < 10_000; i++) {
+            assertThat(index.find("absent-" + i)).isNull();
+        }
+        assertThatThrownBy(() -> index.array(count)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> index.array(-1)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> index.segmentFile(count)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @Test
+    void namesThatAllFallIntoOneSlotAreToldApart() {
+        int slots = 256; // what 64 arrays get
+        List<String> colliding = new ArrayList<>();
+        for (int i = 0; colliding.size() < 100; i++) {
+            if ((IndexDescriptor.hash(utf8("name-" + i)) & (slots - 1)) == slots - 3) { // so that probing wraps around
+                colliding.add("name-" + i);
+            }
+        }
+        IndexReader index = indexOf(
+                IntStream.range(0, 64).mapToObj(i -> entry(colliding.get(i), i)).toList());
+
+        for (int i = 0; i < 64; i++) {
+            assertSame(index.find(colliding.get(i)), entry(colliding.get(i), i));
+        }
+        colliding
+                .subList(64, 100)
+                .forEach(absent -> assertThat(index.find(absent)).isNull());
+    }
+
+    @Test
+    void namesOfAnyScriptAndLengthAreKept() {
+        List<ArrayEntry> arrays = new ArrayList<>();
+        for (String name : List.of("größe", "日本語/データ", "\uD83D\uDE00", "\uFF21", "=", "x".repeat(1024), ".hidden")) {
+            arrays.add(entry(name, arrays.size()));
+        }
+
+        IndexReader index = indexOf(arrays);
+
+        arrays.forEach(array -> assertSame(index.find(array.name()), array));
+    }
+
+    @Test
+    void everyFieldOfAnEntryIsKept() {
+        ArrayEntry array = new ArrayEntry(
+                "a",
+                "[('x', '<f4'), ('größe', '>i2')]",
+                'F',
+                new long[] {1L << 40, 0, 3},
+                "pack-0000",
+                1L << 41,
+                0,
+                -1);
+        IndexReader index = read(
+                IndexWriter.write(List.of(array), Map.of("pack-0000", (1L << 41) + 5), 1L << 33, 1_767_225_600_123L));
+
+        assertSame(index.find("a"), array);
+        assertThat(index.version()).isEqualTo(1L << 33);
+        assertThat(index.publishedEpochMs()).isEqualTo(1_767_225_600_123L);
+        assertThat(index.segmentFile(0)).isEqualTo("pack-0000");
+        assertThat(index.segmentByteSize(0)).isEqualTo((1L << 41) + 5);
+        assertThat(index.digest()).isEqualTo(Digest.hex(Digest.of(List.of(array))));
+    }
+
+    @Test
+    void filesOutsideTheStoreKeepWhatTheyAreKnownBy() {
+        ArrayEntry array = new ArrayEntry("a", "|u1", 'C', new long[] {5}, "/data/a.npy", 80, 5, 1);
+        SegmentFile file = new SegmentFile("/data/a.npy", 85, 1_767_225_600_123_456_789L, -2);
+        IndexReader index = read(IndexWriter.write(List.of(array), List.of(file), 1, 0));
+
+        assertSame(index.find("a"), array);
+        assertThat(index.segment(0)).isEqualTo(file);
+    }
+
+    @Test
+    void arraysMayShareASegment() {
+        ArrayEntry first = new ArrayEntry("a", "|u1", 'C', new long[] {5}, "pack-0000", 64, 5, 1);
+        ArrayEntry second = new ArrayEntry("b", "|u1", 'C', new long[] {7}, "pack-0000", 128, 7, 2);
+        IndexReader index = read(IndexWriter.write(List.of(second, first), Map.of("pack-0000", 135L), 1, 0));
+
+        assertThat(index.segmentCount()).isEqualTo(1);
+        assertSame(index.find("a"), first);
+        assertSame(index.find("b"), second);
+    }
+
+    @Test
+    void sameArraysInAnotherOrderGiveTheSameBytes() {
+        List<ArrayEntry> arrays =
+                IntStream.range(0, 50).mapToObj(i -> entry("a" + i, i)).collect(Collectors.toList());
+        byte[] first = bytesOf(arrays);
+        Collections.shuffle(arrays, new Random(SEED));
+
+        assertThat(bytesOf(arrays)).isEqualTo(first);
+    }
+
+    @Test
+    void everySingleFlippedBitIsNoticed() {
+        byte[] good = bytesOf(List.of(entry("a", 1), entry("b", 2)));
+        for (int bit = 0; bit < good.length * 8; bit++) {
+            byte[] bad = good.clone();
+            bad[bit / 8] ^= (byte) (1 << bit % 8);
+            assertThatThrownBy(() -> read(bad))
+                    .isInstanceOfSatisfying(
+                            LarderException.class,
+                            e -> assertThat(e.code()).isIn(ErrorCode.CHECKSUM, ErrorCode.REFUSED))
+                    .hasMessageContaining("file=the index");
+        }
+    }
+
+    @Test
+    void anIndexIsReadByManyThreadsAtOnce() {
+        List<ArrayEntry> arrays =
+                IntStream.range(0, 1_000).mapToObj(i -> entry("a" + i, i)).toList();
+        IndexReader index = indexOf(arrays);
+
+        arrays.parallelStream().forEach(array -> assertSame(index.find(array.name()), array));
+    }
+
+    private static ArrayEntry entry(String name, int i) {
+        return new ArrayEntry(
+                name, i % 2 == 0 ? "<f4" : "|u1", 'C', new long[i % 5], name + ".npy", 4096, i * 17L, i * 31);
+    }
+
+    private static IndexReader indexOf(List<ArrayEntry> arrays) {
+        return read(bytesOf(arrays));
+    }
+
+    private static byte[] bytesOf(List<ArrayEntry> arrays) {
+        Map<String, Long> lengths =
+                arrays.stream().collect(Collectors.toMap(ArrayEntry::file, array -> array.offset() + array.byteSize()));
+        return IndexWriter.write(arrays, lengths, 3, 0);
+    }
+
+    private static IndexReader read(byte[] bytes) {
+        return new IndexReader(ByteBuffer.wrap(bytes), "the index");
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void assertSame(@Nullable ArrayEntry actual, ArrayEntry expected) {
+        assertThat(text(actual)).isEqualTo(text(expected));
+    }
+
+    private static String text(@Nullable ArrayEntry entry) {
+        return entry == null ? "none" : entry.toString().replaceAll("shape=[^,]*", Arrays.toString(entry.shape()));
+    }
+}
