@@ -1,9 +1,9 @@
 package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.LeakGuard;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.LeakGuard;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ColumnKind;
 import dev.larder.internal.layout.ColumnPart;

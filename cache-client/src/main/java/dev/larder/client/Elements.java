@@ -1,8 +1,8 @@
 package dev.larder.client;
 
+import dev.larder.internal.number.Half;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Half;
 
 /** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
 final class Elements {

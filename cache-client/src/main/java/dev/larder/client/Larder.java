@@ -1,11 +1,11 @@
 package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Remedy;
 import dev.larder.internal.ArrayFile;
 import dev.larder.internal.DatasetUpload;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;

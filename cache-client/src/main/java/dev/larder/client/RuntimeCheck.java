@@ -1,7 +1,7 @@
 package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.RawMemory;
 import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;

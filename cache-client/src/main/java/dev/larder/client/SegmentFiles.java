@@ -1,8 +1,8 @@
 package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.posix.FileStamp;
 import dev.larder.internal.posix.FileStatus;

@@ -4,8 +4,8 @@ import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_O
 import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package dev.larder.error;
 
+import dev.larder.internal.error.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package dev.larder.npy;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.nio.ByteOrder;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package dev.larder.npy;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,7 +1,7 @@
 package dev.larder.testing;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

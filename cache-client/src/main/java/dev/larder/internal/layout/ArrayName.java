@@ -1,7 +1,7 @@
 package dev.larder.internal.layout;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 
 /**
  * Names an array in full: {@code dataset/array}.

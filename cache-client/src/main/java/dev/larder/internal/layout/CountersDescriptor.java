@@ -1,8 +1,8 @@
 package dev.larder.internal.layout;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
-import dev.larder.error.Remedy;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import java.io.IOException;
 import java.nio.ByteOrder;
 import java.nio.file.Files;

@@ -1,9 +1,9 @@
 package dev.larder.internal.layout;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Remedy;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

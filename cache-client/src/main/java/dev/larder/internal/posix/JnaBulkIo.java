@@ -3,7 +3,7 @@ package dev.larder.internal.posix;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

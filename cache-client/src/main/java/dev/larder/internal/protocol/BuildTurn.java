@@ -1,8 +1,8 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.NewFilesRequest.NewFile;

@@ -1,7 +1,7 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.sbe.MessageHeaderDecoder;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,8 +1,8 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.sbe.MessageHeaderDecoder;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;

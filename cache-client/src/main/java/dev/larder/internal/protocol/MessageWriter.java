@@ -1,7 +1,7 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.sbe.MessageHeaderEncoder;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

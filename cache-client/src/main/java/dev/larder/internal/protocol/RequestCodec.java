@@ -4,7 +4,7 @@ import static dev.larder.internal.protocol.MessageWriter.MESSAGE;
 import static dev.larder.internal.protocol.MessageWriter.whole;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.sbe.AsCode;
 import dev.larder.internal.protocol.sbe.CreateDecoder;

@@ -5,7 +5,7 @@ import dev.larder.command.output.Units;
 import dev.larder.command.program.CallerLines;
 import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.BuildTurn;
 import dev.larder.internal.protocol.Done;

@@ -16,7 +16,7 @@ import dev.larder.command.output.Units;
 import dev.larder.command.program.Caller;
 import dev.larder.command.program.ShellWords;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.launch.grid.Axis;
 import dev.larder.launch.grid.GridJob;

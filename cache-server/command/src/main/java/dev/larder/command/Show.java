@@ -17,7 +17,7 @@ import dev.larder.command.show.ShowJson;
 import dev.larder.command.show.Statistics;
 import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Progress;
 import java.io.IOException;

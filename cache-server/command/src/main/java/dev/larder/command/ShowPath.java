@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.options.NameConverter;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import java.nio.file.Path;

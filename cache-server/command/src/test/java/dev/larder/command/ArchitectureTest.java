@@ -245,7 +245,7 @@ class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackages("dev.larder.command..", "dev.larder.examples..")
                 .and()
-                .doNotHaveFullyQualifiedName("dev.larder.error.Logs$WarningsOnly")
+                .doNotHaveFullyQualifiedName("dev.larder.internal.error.Logs$WarningsOnly")
                 .should(ACCESS_STANDARD_STREAMS)
                 .check(CLASSES);
     }

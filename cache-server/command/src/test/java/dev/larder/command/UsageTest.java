@@ -3,8 +3,8 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,8 +1,8 @@
 package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;

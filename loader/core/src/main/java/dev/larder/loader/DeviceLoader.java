@@ -1,6 +1,6 @@
 package dev.larder.loader;
 
-import dev.larder.error.LeakGuard;
+import dev.larder.internal.error.LeakGuard;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.larder.loader;
 
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Logs;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;

@@ -3,7 +3,7 @@ package dev.larder.loader;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import org.jspecify.annotations.Nullable;
 
 /** Opens what fields name, and sees that all have a row for each sample. */

@@ -1,8 +1,8 @@
 package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.time.Duration;

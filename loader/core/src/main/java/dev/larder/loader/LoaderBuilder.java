@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.loader.cuda.PageLocking;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.HostAllocator;

@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;

@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.RaggedColumn;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.loader.transform.SampleTransform;
 import dev.larder.loader.transform.Scratch;
 import java.util.Objects;

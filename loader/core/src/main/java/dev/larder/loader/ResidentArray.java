@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;

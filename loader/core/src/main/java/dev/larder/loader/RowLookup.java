@@ -5,7 +5,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.IndexColumn;
 import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Kind;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.Output;

@@ -2,8 +2,8 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

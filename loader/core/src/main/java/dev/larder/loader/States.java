@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 
 /** Makes and checks the states of one loader. */
 record States(Dataset dataset, String sampler, long seed, boolean inOrder) {

@@ -1,7 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.internal.number.Bfloat16;
 import dev.larder.internal.posix.RawMemory;
-import dev.larder.npy.Bfloat16;
 import org.jspecify.annotations.Nullable;
 
 /** The upper halves of floats. */

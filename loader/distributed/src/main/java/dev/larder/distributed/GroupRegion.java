@@ -5,8 +5,8 @@ import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.internal.number.Half;
 import dev.larder.internal.posix.RawMemory;
-import dev.larder.npy.Half;
 import org.jspecify.annotations.Nullable;
 
 /** IEEE binary16. */

@@ -5,7 +5,7 @@ import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.distributed.rendezvous.Meeting;
 import dev.larder.distributed.rendezvous.Rendezvous;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;

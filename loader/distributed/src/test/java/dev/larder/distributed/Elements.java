@@ -1,7 +1,7 @@
 package dev.larder.distributed;
 
-import dev.larder.npy.Bfloat16;
-import dev.larder.npy.Half;
+import dev.larder.internal.number.Bfloat16;
+import dev.larder.internal.number.Half;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;

@@ -2,7 +2,7 @@ package dev.larder.djl;
 
 import ai.djl.ndarray.types.DataType;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 
 /**

@@ -4,7 +4,7 @@ import com.google.gson.JsonObject;
 import dev.larder.command.doctor.DeviceQuestion;
 import dev.larder.command.doctor.Probes.DeviceAnswer;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.Slot;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.larder.command.launch;
 
 import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.AttemptEnd;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;

@@ -1,8 +1,8 @@
 package dev.larder.command.launch;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;

@@ -2,7 +2,7 @@ package dev.larder.command.options;
 
 import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Retention;
 import java.io.InputStream;

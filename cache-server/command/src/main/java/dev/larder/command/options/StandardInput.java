@@ -1,8 +1,8 @@
 package dev.larder.command.options;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadRequest;
 import java.io.BufferedInputStream;
 import java.io.FileDescriptor;

@@ -2,7 +2,7 @@ package dev.larder.command.program;
 
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;

@@ -1,7 +1,7 @@
 package dev.larder.command.show;
 
+import dev.larder.internal.number.Half;
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Half;
 import dev.larder.npy.Kind;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package dev.larder.command.show;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.awt.image.BufferedImage;

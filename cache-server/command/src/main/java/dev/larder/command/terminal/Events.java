@@ -2,8 +2,8 @@ package dev.larder.command.terminal;
 
 import dev.larder.command.signal.Signals;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.io.PrintWriter;
 import java.util.function.Consumer;

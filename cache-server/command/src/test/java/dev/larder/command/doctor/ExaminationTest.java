@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.larder.command.doctor.Probes.DaemonAnswer;
 import dev.larder.command.doctor.Probes.DeviceAnswer;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.server.store.StoreReport;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Remedy;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.protocol.FrameBudget;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.ResponseCodec;

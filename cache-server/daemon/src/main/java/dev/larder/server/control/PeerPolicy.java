@@ -1,7 +1,7 @@
 package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreOwner;
 import dev.larder.internal.posix.PeerCredentials;
 import dev.larder.internal.posix.Posix;

@@ -1,7 +1,7 @@
 package dev.larder.server.control;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.util.HashMap;
 import java.util.Map;
 

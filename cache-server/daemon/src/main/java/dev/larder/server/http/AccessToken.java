@@ -2,7 +2,7 @@ package dev.larder.server.http;
 
 import com.sun.net.httpserver.HttpExchange;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

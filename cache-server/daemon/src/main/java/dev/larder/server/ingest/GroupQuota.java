@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
 

@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import org.jspecify.annotations.Nullable;
 
 /** Explains failures that come from a heap that is too small, and names the setting that helps. */

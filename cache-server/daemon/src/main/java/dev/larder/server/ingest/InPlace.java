@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.npy.NpyHeader;

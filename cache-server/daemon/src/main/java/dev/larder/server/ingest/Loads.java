@@ -1,8 +1,8 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
-import dev.larder.error.Remedy;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.residency.Residency;

@@ -2,9 +2,9 @@ package dev.larder.server.member;
 
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
 import dev.larder.internal.DatasetUpload;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.layout.StoreOwner;

@@ -1,8 +1,8 @@
 package dev.larder.server.metrics;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.CountersDescriptor;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;

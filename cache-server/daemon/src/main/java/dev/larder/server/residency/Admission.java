@@ -1,8 +1,8 @@
 package dev.larder.server.residency;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Reservation;
 import dev.larder.server.store.Store;

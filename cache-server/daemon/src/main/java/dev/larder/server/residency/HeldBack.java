@@ -1,7 +1,7 @@
 package dev.larder.server.residency;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;

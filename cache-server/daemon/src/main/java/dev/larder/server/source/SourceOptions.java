@@ -1,7 +1,7 @@
 package dev.larder.server.source;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.LoadOptions;
 import java.util.LinkedHashSet;

@@ -1,8 +1,8 @@
 package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.PageSize;

@@ -1,7 +1,7 @@
 package dev.larder.server.store;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.layout.StoreOwner;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package dev.larder.server.store;
 
 import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package dev.larder.loader.cuda;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 
 /** Turns results of the driver into failures that name them. */
 final class CudaCalls {

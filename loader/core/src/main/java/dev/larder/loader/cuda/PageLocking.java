@@ -1,6 +1,6 @@
 package dev.larder.loader.cuda;
 
-import dev.larder.error.Logs;
+import dev.larder.internal.error.Logs;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.larder.loader.device;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.nio.ByteBuffer;
 
 /** Host memory for batches; a device may be able to read it directly. Belongs to who allocated it. */

@@ -1,7 +1,7 @@
 package dev.larder.loader.fanout;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.time.Duration;

@@ -2,8 +2,8 @@ package dev.larder.loader.fanout;
 
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
-import dev.larder.error.LeakGuard;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.LeakGuard;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import java.nio.ByteBuffer;

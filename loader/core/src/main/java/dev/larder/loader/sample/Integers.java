@@ -2,7 +2,7 @@ package dev.larder.loader.sample;
 
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Kind;
 import java.util.function.LongUnaryOperator;
 

@@ -5,7 +5,7 @@ import dev.larder.client.BytesColumn;
 import dev.larder.client.RaggedColumn;
 import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 

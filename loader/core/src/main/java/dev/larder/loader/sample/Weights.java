@@ -1,7 +1,7 @@
 package dev.larder.loader.sample;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 
 /** How likely each row is to be drawn, in proportion to all of them. The array is nobody else's. */
 final class Weights {

@@ -1,6 +1,6 @@
 package dev.larder.loader.transform;
 
-import dev.larder.npy.Bfloat16;
+import dev.larder.internal.number.Bfloat16;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.larder.loader.transform;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package dev.larder.loader.transform;
 
+import dev.larder.internal.number.Half;
 import dev.larder.internal.posix.RawMemory;
-import dev.larder.npy.Half;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

@@ -1,7 +1,7 @@
 package dev.larder.loader.transform;
 
+import dev.larder.internal.number.Half;
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Half;
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
 import java.math.BigInteger;

@@ -3,8 +3,8 @@ package dev.larder.loader.transform;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.number.Half;
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Half;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.larder.distributed.queue;
 
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import java.nio.charset.StandardCharsets;
 

@@ -3,7 +3,7 @@ package dev.larder.distributed.queue;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;

@@ -3,8 +3,8 @@ package dev.larder.distributed.queue;
 import dev.larder.distributed.region.EventCount;
 import dev.larder.distributed.region.Interrupts;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import java.util.concurrent.TimeUnit;
 

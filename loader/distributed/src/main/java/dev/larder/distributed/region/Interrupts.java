@@ -1,7 +1,7 @@
 package dev.larder.distributed.region;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 
 /** What waits do about interrupts. */
 public final class Interrupts {

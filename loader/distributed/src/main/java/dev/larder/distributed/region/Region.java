@@ -1,8 +1,8 @@
 package dev.larder.distributed.region;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.protocol.RegionRow;
 import java.util.ArrayList;

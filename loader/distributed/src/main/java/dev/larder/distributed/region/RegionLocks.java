@@ -1,7 +1,7 @@
 package dev.larder.distributed.region;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.Posix;

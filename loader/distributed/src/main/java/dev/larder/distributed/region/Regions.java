@@ -2,8 +2,8 @@ package dev.larder.distributed.region;
 
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;

@@ -1,9 +1,9 @@
 package dev.larder.distributed.rendezvous;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Logs;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.larder.distributed.rendezvous;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;

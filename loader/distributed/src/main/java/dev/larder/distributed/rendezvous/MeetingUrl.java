@@ -1,8 +1,8 @@
 package dev.larder.distributed.rendezvous;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.larder.distributed.rendezvous;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.larder.distributed.shared;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;

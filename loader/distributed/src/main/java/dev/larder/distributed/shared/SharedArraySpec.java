@@ -3,7 +3,7 @@ package dev.larder.distributed.shared;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -1,8 +1,8 @@
 package dev.larder.launch.grid;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package dev.larder.launch.grid;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;

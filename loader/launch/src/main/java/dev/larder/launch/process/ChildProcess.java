@@ -1,7 +1,7 @@
 package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.OutOfMemory;

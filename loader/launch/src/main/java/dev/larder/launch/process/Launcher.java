@@ -1,8 +1,8 @@
 package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,8 +1,8 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jocl.CL;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
-import dev.larder.error.Logs;
+import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;

@@ -1,7 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;

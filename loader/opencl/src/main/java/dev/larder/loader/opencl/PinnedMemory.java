@@ -1,9 +1,9 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
-import dev.larder.error.Logs;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
 import dev.larder.loader.device.HostMemory;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -5,7 +5,7 @@ import dev.larder.column.RowOffsets;
 import dev.larder.column.StringsBuilder;
 import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.ColumnPart;

@@ -1,8 +1,8 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,8 +1,8 @@
 package dev.larder.server.source.text;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.Failure;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Path;

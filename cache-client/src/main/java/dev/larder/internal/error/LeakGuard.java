@@ -1,4 +1,4 @@
-package dev.larder.error;
+package dev.larder.internal.error;
 
 import java.lang.ref.Cleaner;
 

@@ -1,4 +1,4 @@
-package dev.larder.npy;
+package dev.larder.internal.number;
 
 /** Converts bfloat16 numbers, the upper halves of floats, rounding to the nearest, ties to even. */
 public final class Bfloat16 {

@@ -1,4 +1,4 @@
-package dev.larder.npy;
+package dev.larder.internal.number;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,5 +1,7 @@
-package dev.larder.error;
+package dev.larder.internal.error;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;

@@ -1,4 +1,4 @@
-package dev.larder.npy;
+package dev.larder.internal.number;
 
 /** Converts IEEE 754 half-precision numbers, rounding to the nearest, ties to even, as numpy does. */
 public final class Half {

@@ -1,0 +1,5 @@
+/** Numbers of 16 bits that Java has no type for. */
+@NullMarked
+package dev.larder.internal.number;
+
+import org.jspecify.annotations.NullMarked;
