@@ -282,7 +282,7 @@ class Dataset(collections.abc.Mapping):
                                     dataset=self.name, column=name, kind=found, wanted=kind))
         array = self[f"{name}/{part}"]
         if array.ndim != ndim or (dtype is not None and array.dtype != np.dtype(dtype)):
-            raise LarderError(_message("a column is damaged", f"larder reload {self.name}", dataset=self.name,
+            raise LarderError(_message("a column is damaged", f"larder reload {self.name}, or load or compute it again", dataset=self.name,
                                        array=f"{name}/{part}", dtype=array.dtype.str, shape=array.shape))
         return array
 
@@ -555,7 +555,7 @@ class _Version:
         if source and ((status.st_size, status.st_ino) != (source["bytes"], source["inode"])
                        or source["modified"] not in (-1, status.st_mtime_ns)):
             raise LarderError(_message("a file that is mapped in place has changed", "load the file as it is now: "
-                                       f"larder reload {self.name}", dataset=self.name, file=file, bytes=status.st_size,
+                                       f"larder reload {self.name}, or load or compute it again", dataset=self.name, file=file, bytes=status.st_size,
                                        loadedBytes=source["bytes"]))
 
     def segment(self, file):
@@ -624,7 +624,7 @@ def _newest(store, name):
                                     "wait for it with larder.wait", dataset=name, store=store))
         else:
             missed += 1  # it may have been published, or evicted, between the two looks
-    raise Refused(_message("cannot lease the newest version", f"try again; if that does not help: larder reload {name}",
+    raise Refused(_message("cannot lease the newest version", f"try again; if that does not help: larder reload {name}, or load or compute it again",
                            dataset=name, version=number, store=store))
 
 
@@ -710,7 +710,7 @@ def _trusted(store):
     try:
         found = os.lstat(store)
     except FileNotFoundError:
-        raise NoStore(_message("no store", "start one: larder serve, or name another store with store= or "
+        raise NoStore(_message("no store", "start a daemon: larder serve, or name another store with store= or "
                                "LARDER_STORE", store=store)) from None
     owner = _user(found.st_uid)
     if found.st_uid != os.getuid() and owner != _service_user() and not _invited(store, found):

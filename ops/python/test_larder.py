@@ -416,7 +416,7 @@ class ErrorsTest(StoreCase):
                 larder.dataset(name)
 
     def test_no_store_is_an_error_of_its_own(self):
-        with self.assertRaisesRegex(larder.NoStore, "store=/dev/shm/larder-nowhere; start one: larder serve"):
+        with self.assertRaisesRegex(larder.NoStore, "store=/dev/shm/larder-nowhere; start a daemon: larder serve"):
             larder.dataset("d", store="/dev/shm/larder-nowhere")
 
     @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give a folder away")

@@ -36,11 +36,18 @@ final class Columns {
         return IntStream.range(0, index.arrayCount())
                 .mapToObj(index::array)
                 .filter(entry -> isFirst(entry.part()))
-                .map(entry -> new Column(
-                        entry.part().columnName(entry.name()),
-                        Column.Kind.valueOf(kind(entry.part()).name())))
+                .map(entry -> new Column(entry.part().columnName(entry.name()), columnKind(kind(entry.part()))))
                 .sorted(Comparator.comparing(Column::name))
                 .toList();
+    }
+
+    private static Column.Kind columnKind(ColumnKind kind) {
+        return switch (kind) {
+            case RAGGED -> Column.Kind.RAGGED;
+            case STRINGS -> Column.Kind.STRINGS;
+            case INDEX -> Column.Kind.INDEX;
+            case BYTES -> Column.Kind.BYTES;
+        };
     }
 
     /** Returns the view of a column, the same one to every caller. */

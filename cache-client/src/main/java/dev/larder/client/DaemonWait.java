@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.time.Backoff;
@@ -26,7 +27,7 @@ final class DaemonWait {
                 throw Failure.of(ErrorCode.DEADLINE, "no daemon came up in time")
                         .with("store", store.root())
                         .with("timeoutMs", Deadline.nanos(timeout) / 1_000_000)
-                        .remedy("start one with larder serve");
+                        .remedy(Remedy.START_DAEMON);
             }
             if (!backoff.pause(deadline)) {
                 throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for a daemon")

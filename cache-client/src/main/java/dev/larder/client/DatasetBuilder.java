@@ -43,8 +43,8 @@ public final class DatasetBuilder implements AutoCloseable {
     /** Returns what writes the array, where just one was added to be filled, such as by {@link Larder#create}. */
     public synchronized ArrayWriter array() {
         if (writers.size() != 1) {
-            throw new IllegalStateException(
-                    "not one array to fill, name it: dataset=" + name() + " arrays=" + writers.size());
+            throw new IllegalStateException("not one array to fill, so keep what array(name, ...) returns: dataset="
+                    + name() + " arrays=" + writers.size());
         }
         return writers.get(0);
     }

@@ -25,7 +25,7 @@ final class SegmentFiles {
                         .with("file", file)
                         .with("found", found)
                         .with("expected", byteSize)
-                        .remedy("load the dataset anew");
+                        .remedy(lease.reload());
             }
             return MappedMemory.readOnly(posix, descriptor, byteSize);
         } finally {
@@ -90,7 +90,7 @@ final class SegmentFiles {
                 throw Failure.of(ErrorCode.CHECKSUM, "file of a published version is missing")
                         .with("file", file)
                         .cause(e)
-                        .remedy("load the dataset anew");
+                        .remedy(lease.reload());
             }
             throw e;
         }

@@ -3,6 +3,7 @@ package dev.larder.internal;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
@@ -84,7 +85,7 @@ public final class ArrayFile {
                 .with("array", name)
                 .with("folder", folder)
                 .cause(cause)
-                .remedy("start one: larder serve; then build the dataset again");
+                .remedy(Remedy.START_DAEMON + "; then build the dataset again");
     }
 
     /** Returns what the file occupies then. */

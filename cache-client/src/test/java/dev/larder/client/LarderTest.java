@@ -134,7 +134,10 @@ class LarderTest {
     void anAbsentStoreIsRefusedWithTheWayToStartOne() {
         Path absent = fixture.store().resolve("absent");
 
-        assertFails(() -> Larder.connect(absent), ErrorCode.NO_DAEMON, "store=" + absent + "; start one: larder serve");
+        assertFails(
+                () -> Larder.connect(absent),
+                ErrorCode.NO_DAEMON,
+                "store=" + absent + "; start a daemon: larder serve");
         assertFails(() -> Larder.connect(absent, Duration.ofMillis(20)), ErrorCode.DEADLINE, "larder serve");
     }
 

@@ -6,16 +6,16 @@ import org.jspecify.annotations.Nullable;
 /** The wording of advice that several messages give. */
 public final class Remedy {
     /** For a store without a daemon. */
-    public static final String START_DAEMON = "start one: larder serve";
+    public static final String START_DAEMON = "start a daemon: larder serve";
 
     /** For a daemon that may have ended while it was asked. */
     public static final String CHECK_DAEMON = "check whether the daemon still runs: larder status";
 
     private Remedy() {}
 
-    /** For files of a dataset that are damaged or missing. */
+    /** For files of a dataset that are damaged or missing; what was computed has no source to reload. */
     public static String reload(String dataset) {
-        return "larder reload " + dataset;
+        return "larder reload " + dataset + ", or load or compute it again";
     }
 
     /** For files in the folder of a version, which lies in the folder of its dataset. */

@@ -32,7 +32,9 @@ class ControlClientTest {
         LarderException failure = failureOf(() -> ControlClient.at(store).status());
 
         assertThat(failure.code()).isEqualTo(ErrorCode.NO_DAEMON);
-        assertThat(failure).hasMessageContaining(store.toString()).hasMessageEndingWith("; start one: larder serve");
+        assertThat(failure)
+                .hasMessageContaining(store.toString())
+                .hasMessageEndingWith("; start a daemon: larder serve");
     }
 
     @Test

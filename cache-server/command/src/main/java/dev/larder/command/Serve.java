@@ -188,7 +188,7 @@ final class Serve implements Callable<Integer> {
                     + " remount,size=SIZE");
         } else if (capacityBytes != null && capacityBytes < SMALL_CAPACITY_BYTES) {
             note("the capacity is very small: capacity=" + capacityBytes + " (" + Units.size(capacityBytes)
-                    + "); a size without a unit is in bytes: write 512m or 10g");
+                    + "); if you left out the unit: 512m or 10g, as a plain number is in bytes");
         }
     }
 

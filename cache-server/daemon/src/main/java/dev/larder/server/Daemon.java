@@ -136,7 +136,7 @@ public final class Daemon implements AutoCloseable {
     }
 
     private static void reportDamage(Throwable reason, ErrorLog errors) {
-        errors.report("a version that an earlier daemon left is damaged", reason);
+        errors.report("data of an earlier daemon cannot be used as it is", reason);
     }
 
     private static Loads loads(DaemonConfig config, Store store, Residency residency) {

@@ -208,7 +208,7 @@ final class LoadService {
     private void follow(Recheck recheck) {
         recheck.whenEnded((done, failure) -> {
             if (failure != null && !shutdown.isStopping()) {
-                errors.report("a version that an earlier daemon left is damaged or cannot be verified", failure);
+                errors.report("data of an earlier daemon is damaged or cannot be verified", failure);
                 reloadPinned();
             }
             maintenance.afterChange();

@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.ArrayRow;
@@ -357,8 +358,8 @@ final class RequestService implements RequestHandler {
         try {
             executor.execute(() -> answer(reply, request));
         } catch (RejectedExecutionException e) {
-            reply.problem(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                    .remedy("start it again with larder serve"));
+            reply.problem(
+                    Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON));
         }
     }
 

@@ -200,7 +200,7 @@ class InPlaceTest {
             out.write(new byte[] {0, 0, 8, 1, 0, 0, 0, 2, 5, 6});
         }
 
-        assertFails(() -> load(sources), ErrorCode.BAD_INPUT, "cannot be mapped in place", "labels", "packed");
+        assertFails(() -> load(sources), ErrorCode.BAD_INPUT, "cannot be mapped in place", "labels", "compressed");
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }
 

@@ -99,7 +99,7 @@ class ReloadTest {
     void aFileThatWasOnlyTouchedKeepsTheVersionAndIsRememberedAsItLooksNow() throws IOException {
         Files.setLastModifiedTime(a, FileTime.from(Instant.parse("2021-01-01T00:00:00Z")));
 
-        assertThat(load().message()).contains("version=1", "were read again and hold the same");
+        assertThat(load().message()).contains("version=1", "were read again and are unchanged");
         assertThat(load().message()).contains("version=1", "look as they did");
         assertThat(version()).isEqualTo(1);
     }

@@ -319,8 +319,8 @@ final class Ring {
 
     /** Takes the slot of a batch back; nothing if the batch is closed. */
     synchronized void release(Batch batch) {
-        // Waking takes the consumer's time: it is done for several slots at once, and for one thread. If one is not
-        // enough,
+        // Waking takes the consumer's time: it is done for several slots at once, and for one thread. If one is too
+        // few,
         // the next batch wakes another.
         if (free(batch) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
             wakeGatherers(1);

@@ -22,6 +22,7 @@ final class Shelf implements AutoCloseable {
         store.publish("shelf", arrays);
         larder = Larder.connect(store.store());
         dataset = larder.dataset("shelf");
+        arrays.keySet().forEach(dataset::array); // mapped from now on, and not since the first test that reads them
     }
 
     static Shelf of(Map<String, FixtureArray> arrays) {

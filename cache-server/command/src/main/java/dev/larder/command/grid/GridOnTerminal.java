@@ -49,6 +49,7 @@ public final class GridOnTerminal implements GridDisplay {
         }
     }
 
+    /** Begins to count. {@code done} jobs had ended before; {@code clock} tells nanoseconds. */
     public GridOnTerminal(PrintWriter err, int jobs, int done, LongSupplier clock) {
         this.err = err;
         this.jobs = jobs;

@@ -14,6 +14,7 @@ public final class RankCount {
 
     private RankCount() {}
 
+    /** Returns how many ranks a word of the command line means: a number, {@code cpu}, {@code gpu} or {@code auto}. */
     public static int parse(String text, CommandLine commandLine) {
         int cores = Runtime.getRuntime().availableProcessors();
         int gpus = gpus(System.getenv("CUDA_VISIBLE_DEVICES"), NVIDIA_GPUS);

@@ -28,6 +28,7 @@ public final class RankDisplay implements LaunchListener {
     private final LaunchSignals signals;
     private final @Nullable Path runFolder;
 
+    /** Begins to show; nothing here is closed with it. {@code runFolder} is null where no logs are kept. */
     public RankDisplay(
             PrintWriter out, PrintWriter err, RankOutputOptions.Choice choice, LaunchPlan plan, LaunchSignals signals) {
         this.out = out;

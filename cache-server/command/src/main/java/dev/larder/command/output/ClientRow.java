@@ -29,6 +29,7 @@ public record ClientRow(
         return of(leases.held(), leases.daemonPid());
     }
 
+    /** Returns a row for each process that holds a version, without the daemon. */
     public static List<ClientRow> of(List<HeldVersion> held, OptionalLong daemon) {
         Map<Long, List<HeldVersion>> byPid = new TreeMap<>();
         for (HeldVersion version : held) {

@@ -165,7 +165,10 @@ final class ChronicleCatalog implements Catalog {
             LOG.debug("catalog opened: entries={}", catalog.entries().size());
             return catalog;
         } catch (IOException | RuntimeException unusable) {
-            LOG.warn("catalog is rebuilt: file={} reason={}", file, String.valueOf(unusable.getMessage()));
+            LOG.info(
+                    "catalog is rebuilt, and what is least used is learnt anew: file={} reason={}",
+                    file,
+                    String.valueOf(unusable.getMessage()));
             if (map != null) {
                 map.close();
             }

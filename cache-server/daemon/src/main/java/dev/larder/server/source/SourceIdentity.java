@@ -56,7 +56,7 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
         }
     }
 
-    /** Describes an open file. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is no regular file. */
+    /** Describes an open file. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is a pipe, device or socket, not a regular file. */
     public static SourceIdentity of(Path file, FileStatus status) {
         if (!status.isRegular()) {
             throw irregular(file, status.isFolder());

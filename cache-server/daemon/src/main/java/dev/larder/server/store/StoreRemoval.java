@@ -36,6 +36,7 @@ final class StoreRemoval {
     /** See {@link Store#removeAll}. */
     CleanUp run(List<PublishedVersion> versions) throws IOException {
         if (!lock.isInPlace()) { // what lies there now, if anything, is another daemon's
+            regions.close();
             lock.close();
             return new CleanUp(0, 0, 0, List.of());
         }

@@ -151,7 +151,7 @@ class LoadsTest {
             MemberFiles files = new MemberFiles(folder, quota, made.residency().reserve(0, () -> true));
 
             assertThatThrownBy(() -> files.make(List.of(new NewFile("x", Long.MAX_VALUE, ""))))
-                    .hasMessageContaining("their sum exceeds any store");
+                    .hasMessageContaining("the sum of the files exceeds any store");
             assertThatThrownBy(() -> files.make(List.of(new NewFile("x", VERSION_BYTES, ""))))
                     .hasMessageContaining("the group's quota is not enough");
             files.close();

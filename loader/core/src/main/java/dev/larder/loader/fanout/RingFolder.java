@@ -80,7 +80,9 @@ final class RingFolder implements AutoCloseable {
         int gate = posix.openForReading(rings);
         try {
             if (!tryLock(posix, gate, GATE_OPENS)) {
-                throw Failure.of(ErrorCode.DEADLINE, "another process is creating the ring and does not finish")
+                throw Failure.of(
+                                ErrorCode.DEADLINE,
+                                "another process is creating a ring in this folder and does not finish")
                         .with("folder", rings)
                         .with("timeout", GATE_OPENS)
                         .remedy("find the holder of the folder's lock in /proc/locks");

@@ -153,7 +153,7 @@ final class RingWriter implements AutoCloseable {
     void write(Batch batch) {
         ByteBuffer slot = slots[(int) (published % slots.length)];
         // A sequence lock: "writing" is visible before any of the data, "written" only after all of it. A reader that
-        // finds the same "written" before and after it has copied has copied one batch. Where the producer dies in
+        // finds the same "written" before and after it has copied has copied one batch. If the producer dies in
         // between,
         // the slot stays "writing", and "published" never counts it.
         slot.putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(published));

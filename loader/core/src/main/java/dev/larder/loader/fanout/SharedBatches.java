@@ -238,8 +238,11 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
     /** Closes the batch that is open and gives the seat up. Idempotent, from any thread. */
     @Override
     public void close() {
-        attachment.close();
-        leakGuard.disarm();
+        try {
+            attachment.close();
+        } finally {
+            leakGuard.disarm();
+        }
         SharedBatch open = current;
         if (open != null) {
             open.invalidate();

@@ -137,8 +137,8 @@ class PageLockingTest {
         "init, 999, UNEXPECTED, nvidia-smi",
         "retain, 2, NO_SPACE, remove pinMemory()",
         "lock, 801, REFUSED, remove pinMemory()",
-        "lock, 700, UNEXPECTED, CUDA is lost to it",
-        "lock, 719, UNEXPECTED, CUDA is lost to it",
+        "lock, 700, UNEXPECTED, CUDA is unusable",
+        "lock, 719, UNEXPECTED, CUDA is unusable",
         "lock, 712, UNEXPECTED, nvidia-smi"
     })
     void everyRefusalNamesTheCallTheErrorAndWhatToDo(String call, int result, ErrorCode code, String remedy) {

@@ -84,7 +84,7 @@ class TransformRefusalTest {
                         Transforms.scale(1, 0),
                         "<f16",
                         shape(2),
-                        "dtype=<f16 shape=[2] reason=elements are no numbers"),
+                        "dtype=<f16 shape=[2] reason=this step cannot compute with elements of this type"),
                 arguments(
                         Transforms.map((values, shape, random) -> {}),
                         "|u1",

@@ -64,7 +64,10 @@ public record Axis(String name, List<String> values) {
         BigDecimal last = new BigDecimal(range.group(2));
         BigDecimal step = range.group(3) == null ? BigDecimal.ONE : new BigDecimal(range.group(3));
         if (step.signum() == 0 || last.subtract(first).signum() * step.signum() < 0) {
-            throw usage("a range without values: " + range.group(), text, "end it on a multiple of its step");
+            throw usage(
+                    "a range without values: " + range.group(),
+                    text,
+                    "give a step that leads from the first value to the last, such as 3..0:-1");
         }
         BigDecimal count = last.subtract(first).divideToIntegralValue(step);
         if (count.compareTo(BigDecimal.valueOf(MOST_VALUES)) >= 0) {

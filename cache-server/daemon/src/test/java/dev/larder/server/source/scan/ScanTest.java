@@ -136,7 +136,7 @@ class ScanTest {
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining("badFiles=2")
-                .hasMessageContaining("pipe.npy reason=it is no regular file")
+                .hasMessageContaining("pipe.npy reason=it is a pipe, device or socket, not a regular file")
                 .hasMessageContaining("nowhere.npy reason=it is a dangling link");
     }
 

@@ -129,7 +129,7 @@ class SourceRefusalTest {
         assertThat(refusal(folder))
                 .hasMessageContaining("badFiles=3")
                 .hasMessageContaining("a.npy offset=3")
-                .hasMessageContaining("b c.npy reason=its array cannot be called b c: U+0020")
+                .hasMessageContaining("b c.npy reason=its array cannot be called b c: it contains U+0020")
                 .hasMessageContaining("d-idx1-ubyte offset=3");
     }
 
@@ -176,8 +176,10 @@ class SourceRefusalTest {
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
                 .isZero();
 
-        assertThat(refusal(pipe)).hasMessageContaining("pipe.npy reason=it is no regular file");
-        assertThat(refusal(folder)).hasMessageContaining("pipe.npy reason=it is no regular file");
+        assertThat(refusal(pipe))
+                .hasMessageContaining("pipe.npy reason=it is a pipe, device or socket, not a regular file");
+        assertThat(refusal(folder))
+                .hasMessageContaining("pipe.npy reason=it is a pipe, device or socket, not a regular file");
     }
 
     @Test
@@ -204,7 +206,7 @@ class SourceRefusalTest {
         assertThat(refusal(folder))
                 .hasMessageContaining("dangling.npy reason=it is a dangling link")
                 .hasMessageContaining("self.npy reason=")
-                .hasMessageContaining("device.npy reason=it is no regular file")
+                .hasMessageContaining("device.npy reason=it is a pipe, device or socket, not a regular file")
                 .hasMessageContaining("above reason=the folder contains itself");
         Files.delete(device);
     }
