@@ -18,7 +18,7 @@ class FaultMatrixTest {
     private static final Path SOAK =
             Path.of("../../bench/soak").toAbsolutePath().normalize();
     private static final List<String> SHORT =
-            List.of("--seed", "20261121", "--rounds", "18", "--seconds", "40", "--stop-seconds", "0.5", "--verbose");
+            List.of("--seed", "20261121", "--rounds", "9", "--seconds", "20", "--stop-seconds", "0.5", "--verbose");
     private static final int PATIENCE_S = 240;
 
     @TempDir

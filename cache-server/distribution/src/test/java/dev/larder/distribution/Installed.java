@@ -150,4 +150,13 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
                     .orElseThrow();
         }
     }
+
+    /** Requires the one archive of classes in a folder to hold ours; one of the JDK's own classes alone is smaller. */
+    static void requireOurClasses(Path folder) {
+        assertThat(files(folder))
+                .filteredOn(name -> name.endsWith(".jsa"))
+                .singleElement()
+                .satisfies(name ->
+                        assertThat(folder.resolve(name).toFile().length()).isGreaterThan(16L << 20));
+    }
 }

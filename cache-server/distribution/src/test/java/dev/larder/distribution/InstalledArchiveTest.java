@@ -1,20 +1,14 @@
 package dev.larder.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,17 +51,8 @@ class InstalledArchiveTest {
 
             assertThat(installed.larder("stop").code()).isZero();
             assertThat(installed.store()).doesNotExist();
-            assertHasOurClasses(installed.root().resolve("archive"));
+            Installed.requireOurClasses(installed.root().resolve("archive"));
         }
-    }
-
-    /** An archive of the JDK's own classes alone is smaller. */
-    private static void assertHasOurClasses(Path folder) {
-        assertThat(Installed.files(folder))
-                .filteredOn(name -> name.endsWith(".jsa"))
-                .singleElement()
-                .satisfies(name ->
-                        assertThat(folder.resolve(name).toFile().length()).isGreaterThan(16L << 20));
     }
 
     private static String python(Installed installed) {
@@ -91,106 +76,6 @@ class InstalledArchiveTest {
             }
         }
         return abort("no python3 with numpy");
-    }
-
-    @Test
-    void anotherUserRunsAReadOnlyInstallThroughALink() throws IOException {
-        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("shared"))) {
-            Path link = Files.createSymbolicLink(
-                    temporary.resolve("larder"), installed.root().resolve("bin/larder"));
-            List<String> before = Installed.files(installed.root());
-
-            Ended first = Installed.run(installed.environment(), asNobody(installed, link, "--version"));
-            Ended second = Installed.run(installed.environment(), asNobody(installed, link, "--version"));
-
-            assertThat(first.err()).isEqualTo("larder: preparing for quick starts (once, some seconds)\n");
-            assertThat(second.err()).isEmpty();
-            assertThat(List.of(first.out(), second.out()))
-                    .allSatisfy(out -> assertThat(out).startsWith("larder "));
-            assertThat(Installed.files(installed.root())).isEqualTo(before);
-            assertHasOurClasses(installed.home().resolve(".cache/larder"));
-            assertThat(installed.temporary()).isEmptyDirectory();
-        }
-    }
-
-    @Test
-    void whereNothingCanBeWrittenACommandIsOnlySlower() throws IOException {
-        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("sealed"))) {
-            List<String> command = asNobody(installed, installed.root().resolve("bin/larder"), "--version");
-            Files.setPosixFilePermissions(installed.home(), PosixFilePermissions.fromString("r-xr-xr-x"));
-            if (isRoot()) {
-                chown(installed.home(), "root");
-            }
-
-            Ended ended = Installed.run(installed.environment(), command);
-
-            assertThat(ended.err()).isEmpty();
-            assertThat(ended.out()).startsWith("larder ");
-            Files.setPosixFilePermissions(installed.home(), PosixFilePermissions.fromString("rwxr-xr-x"));
-        }
-    }
-
-    /** Makes words that run a program as a user who may not write to the install. */
-    private List<String> asNobody(Installed installed, Path program, String word) throws IOException {
-        List<String> command = new ArrayList<>();
-        if (isRoot()) {
-            command.addAll(List.of("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
-            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
-            chown(installed.home(), "65534");
-        } else {
-            Files.setPosixFilePermissions(installed.root(), PosixFilePermissions.fromString("r-xr-xr-x"));
-        }
-        command.addAll(List.of(program.toString(), word));
-        List<String> probe = new ArrayList<>(command.subList(0, command.size() - 2));
-        probe.addAll(List.of("/usr/bin/test", "-r", program.toString()));
-        assumeTrue(Installed.run(Map.of(), probe).code() == 0, "other users cannot reach this folder");
-        return command;
-    }
-
-    private static boolean isRoot() {
-        return "root".equals(System.getProperty("user.name"));
-    }
-
-    private static void chown(Path file, String user) {
-        assertThat(Installed.run(Map.of(), List.of("chown", user, file.toString()))
-                        .code())
-                .isZero();
-    }
-
-    @Test
-    void twoFirstRunsAtOnceBothWork() throws IOException {
-        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("twice"))) {
-            CompletableFuture<Ended> other = CompletableFuture.supplyAsync(() -> installed.larder("--version"));
-            Ended one = installed.larder("--version");
-
-            assertThat(List.of(one, other.join()))
-                    .allSatisfy(
-                            ended -> assertThat(ended.code()).as(ended.err()).isZero());
-            assertThat(Installed.files(installed.root().resolve("archive")))
-                    .noneMatch(name -> name.startsWith(".") || name.contains("/."));
-            assertHasOurClasses(installed.root().resolve("archive"));
-        }
-    }
-
-    @Test
-    void aFirstRunThatIsKilledDoesNotStopTheNext() throws IOException {
-        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("killed"))) {
-            Path lock = installed.root().resolve("archive/lock");
-            Path rest = temporary.resolve("rest");
-            List<String> command =
-                    List.of(installed.root().resolve("bin/larder").toString(), "--version");
-            Process first = Installed.start(installed.environment(), command, rest, rest);
-            await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(lock));
-            first.destroyForcibly();
-
-            assertThat(installed.larder("--version").code()).isZero();
-
-            // What the killed one had begun ends by itself, and lets go.
-            assertThat(Installed.run(Map.of(), List.of("flock", "-w", "120", lock.toString(), "true"))
-                            .code())
-                    .isZero();
-            assertThat(installed.larder("--version").code()).isZero();
-        }
     }
 
     @Test
