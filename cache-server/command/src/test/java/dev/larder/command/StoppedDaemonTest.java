@@ -15,7 +15,7 @@ class StoppedDaemonTest {
             daemon.signal("CONT");
 
             assertThat(answer.code()).isEqualTo(9);
-            assertThat(answer.err()).contains("stopped by a signal: kill -CONT " + daemon.pid());
+            assertThat(answer.err()).contains("stopped by a signal; to resume it: kill -CONT " + daemon.pid());
             assertThat(daemon.ask("ls").code()).isZero();
         }
     }

@@ -184,7 +184,7 @@ class ExaminationTest {
 
         fake.uid = 1000;
         fake.store = Path.of("/data/store");
-        requireFound("remove-ipc", Severity.OK, "elsewhere", "");
+        requireFound("remove-ipc", Severity.OK, "not in /dev/shm", "");
 
         fake.without("/run/systemd/system/x").without("/run/systemd/system");
         requireFound("remove-ipc", Severity.OK, "systemd does not run", "");
