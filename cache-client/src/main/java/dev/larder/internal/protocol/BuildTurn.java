@@ -39,7 +39,7 @@ public final class BuildTurn implements AutoCloseable {
         this.client = client;
         this.connection = connection;
         this.build = build;
-        connection.bearSilence();
+        connection.disableTimeout();
         this.listener = new Thread(this::listen, "larder-build");
         listener.setDaemon(true);
         listener.start();

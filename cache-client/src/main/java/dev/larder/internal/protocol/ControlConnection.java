@@ -82,7 +82,7 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /** Waits from now on however long the daemon says nothing: one that was stopped may go on. */
-    void bearSilence() {
+    void disableTimeout() {
         silence = Deadline.FOREVER;
     }
 

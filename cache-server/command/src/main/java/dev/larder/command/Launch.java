@@ -12,7 +12,7 @@ import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
 import dev.larder.launch.process.Launcher;
-import dev.larder.launch.process.RankEnd;
+import dev.larder.launch.process.RankResult;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -125,7 +125,7 @@ final class Launch implements Callable<Integer> {
         if (stopped != 0) {
             return stopped;
         }
-        RankEnd first = result.firstFailure();
+        RankResult first = result.firstFailure();
         if (first != null) {
             return first.cause().exitCode();
         }

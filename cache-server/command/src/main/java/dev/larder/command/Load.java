@@ -1,7 +1,7 @@
 package dev.larder.command;
 
 import dev.larder.client.Larder;
-import dev.larder.command.options.LoadOptions;
+import dev.larder.command.options.LoadArguments;
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Outcome;
@@ -60,7 +60,7 @@ final class Load implements Callable<Integer> {
     List<LoadRequest.Source> sources;
 
     @Mixin
-    LoadOptions options;
+    LoadArguments options;
 
     @Mixin
     Events events;

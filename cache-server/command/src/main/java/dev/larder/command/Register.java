@@ -1,6 +1,6 @@
 package dev.larder.command;
 
-import dev.larder.command.options.LoadOptions;
+import dev.larder.command.options.LoadArguments;
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
 import dev.larder.internal.protocol.Done;
@@ -29,7 +29,7 @@ final class Register implements Callable<Integer> {
     List<LoadRequest.Source> sources;
 
     @Mixin
-    LoadOptions options;
+    LoadArguments options;
 
     @Override
     public Integer call() {

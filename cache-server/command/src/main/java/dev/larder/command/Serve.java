@@ -1,6 +1,6 @@
 package dev.larder.command;
 
-import dev.larder.command.options.LoadOptions;
+import dev.larder.command.options.LoadArguments;
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Outcome;
@@ -58,7 +58,7 @@ final class Serve implements Callable<Integer> {
     List<LoadRequest.Source> sources = List.of();
 
     @Mixin
-    LoadOptions options;
+    LoadArguments options;
 
     @Option(
             names = "--capacity",

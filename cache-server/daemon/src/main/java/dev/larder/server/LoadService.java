@@ -9,7 +9,7 @@ import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.ingest.Ingest;
-import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.LoadJob;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Recheck;
 import dev.larder.server.ingest.Upload;
@@ -77,7 +77,7 @@ final class LoadService {
 
     /** Loads sources and returns when all are published; see {@link Daemon#load}. */
     Done load(LoadRequest request, ProgressListener listener) {
-        Load load = startLoad(request);
+        LoadJob load = startLoad(request);
         load.listen(listener);
         try {
             CompletableFuture.anyOf(load.outcome(), shutdown.result()).get();
@@ -98,13 +98,13 @@ final class LoadService {
     }
 
     /** Starts a load; a request for what is being loaded just so joins that load. */
-    synchronized Load startLoad(LoadRequest request) {
+    synchronized LoadJob startLoad(LoadRequest request) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
-        Optional<Load> joined = loads.join(request);
+        Optional<LoadJob> joined = loads.join(request);
         if (joined.isPresent()) {
             return joined.get();
         }
-        Load load = loads.start(request);
+        LoadJob load = loads.start(request);
         watch(load);
         return load;
     }
@@ -176,7 +176,7 @@ final class LoadService {
     }
 
     /** Starts to load a dataset again, from where and in the way it was loaded. */
-    Load startReload(String dataset) {
+    LoadJob startReload(String dataset) {
         Optional<Registration> known = residency.registration(dataset);
         if (known.isPresent()) {
             return startLoad(known.get().request());

@@ -4,7 +4,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.PeerCredentials;
 import dev.larder.internal.posix.Posix;
-import dev.larder.server.store.Regions;
+import dev.larder.server.store.RegionFiles;
 import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ final class RegionServer implements AutoCloseable {
     private final InterProcess calls = InterProcess.system();
     private final Posix posix = Posix.system();
     private final Path socket;
-    private final Regions regions;
+    private final RegionFiles regions;
     private final BooleanSupplier isInPlace;
     private final Consumer<Throwable> onFailure;
     private final Thread thread = new Thread(this::serve, "larder-regions");

@@ -19,14 +19,14 @@ import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.HeapShortage;
 import dev.larder.server.ingest.Ingest;
-import dev.larder.server.ingest.Load;
+import dev.larder.server.ingest.LoadJob;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.Regions;
+import dev.larder.server.store.RegionFiles;
 import dev.larder.server.store.Store;
 import java.time.Duration;
 import java.util.HashMap;
@@ -143,7 +143,7 @@ final class RequestService implements RequestHandler {
     }
 
     /** Tells a client of a load how far it is and how it ends. */
-    private static void follow(Load load, Reply reply) {
+    private static void follow(LoadJob load, Reply reply) {
         reply.onDisconnect(load::leave);
         answerAtEnd(load, reply);
     }
@@ -301,7 +301,7 @@ final class RequestService implements RequestHandler {
 
     private void listRegions(RegionRequest.ListAll request, Reply reply) {
         run(threads.work(), reply, () -> {
-            Regions regions = store.regions();
+            RegionFiles regions = store.regions();
             reply.rows(
                     request.name().isEmpty()
                             ? regions.list()
@@ -328,7 +328,7 @@ final class RequestService implements RequestHandler {
     /** Answers once the region is there, without keeping a thread while another client has it made. */
     private void makeRegion(RegionRequest.Create request, Reply reply) {
         Names.requireDataset(request.name());
-        long storedBytes = Regions.storedBytes(request.byteSize());
+        long storedBytes = RegionFiles.storedBytes(request.byteSize());
         var unused = store.regions()
                 .create(request, reply.peer().pid(), () -> residency.reserve(storedBytes, reply::isConnected))
                 .whenComplete((row, failure) -> {

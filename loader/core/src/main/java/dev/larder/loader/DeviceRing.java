@@ -31,9 +31,9 @@ final class DeviceRing {
     private final ArrayDeque<DeviceSlot> line = new ArrayDeque<>();
 
     /** What is under way: until the host's bytes are free again, and until the batch is complete. */
-    private final ArrayDeque<Flight> uploading = new ArrayDeque<>();
+    private final ArrayDeque<UploadingBatch> uploading = new ArrayDeque<>();
 
-    private final ArrayDeque<Flight> landing = new ArrayDeque<>();
+    private final ArrayDeque<UploadingBatch> landing = new ArrayDeque<>();
 
     private @Nullable Run run;
     private @Nullable LarderException failure;
@@ -205,7 +205,7 @@ final class DeviceRing {
     }
 
     /** Takes note of a batch that was given to the devices. */
-    synchronized void submitted(Job job, Flight flight, long bytes) {
+    synchronized void submitted(Job job, UploadingBatch flight, long bytes) {
         uploadedBytes += bytes;
         uploading.addLast(flight);
         landing.addLast(flight);
@@ -255,21 +255,21 @@ final class DeviceRing {
         return true;
     }
 
-    synchronized @Nullable Flight firstUploading() {
+    synchronized @Nullable UploadingBatch firstUploading() {
         return uploading.peekFirst();
     }
 
-    synchronized @Nullable Flight firstLanding() {
+    synchronized @Nullable UploadingBatch firstLanding() {
         return landing.peekFirst();
     }
 
-    synchronized void uploaded(Flight flight) {
+    synchronized void uploaded(UploadingBatch flight) {
         uploading.remove(flight);
         flight.release();
         notifyAll();
     }
 
-    synchronized void landed(Flight flight) {
+    synchronized void landed(UploadingBatch flight) {
         landing.remove(flight);
         flight.land();
         notifyAll();

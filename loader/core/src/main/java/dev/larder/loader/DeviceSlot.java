@@ -25,7 +25,7 @@ final class DeviceSlot implements AutoCloseable {
     long consumed;
     long number;
     private @Nullable Plan plan;
-    private @Nullable Flight flight;
+    private @Nullable UploadingBatch flight;
 
     DeviceSlot(List<SlotPart> parts) {
         this.parts = parts;
@@ -59,8 +59,8 @@ final class DeviceSlot implements AutoCloseable {
     }
 
     /** Takes note of the batch that it holds now; the one before gives up what it held. */
-    void take(@Nullable Flight next) {
-        Flight before = flight;
+    void take(@Nullable UploadingBatch next) {
+        UploadingBatch before = flight;
         flight = next;
         if (before != null) {
             before.leave();

@@ -88,7 +88,7 @@ final class DeviceThreads {
         long number = batch.number();
         try {
             long bytes = job.slot().submit(batch.slot());
-            ring.submitted(job, new Flight(job.slot(), batch), bytes);
+            ring.submitted(job, new UploadingBatch(job.slot(), batch), bytes);
         } catch (Throwable e) {
             ring.failed(failure(source, "cannot give a batch to the device", job.run().plan, number, "submit", e));
         }
@@ -136,7 +136,7 @@ final class DeviceThreads {
     }
 
     private boolean retireUploaded() {
-        Flight flight = ring.firstUploading();
+        UploadingBatch flight = ring.firstUploading();
         if (flight == null || !isOver(flight, "upload", flight::isUploaded)) {
             return false;
         }
@@ -145,7 +145,7 @@ final class DeviceThreads {
     }
 
     private boolean retireReady() {
-        Flight flight = ring.firstLanding();
+        UploadingBatch flight = ring.firstLanding();
         if (flight == null || !isOver(flight, "compute", flight::isReady)) {
             return false;
         }
@@ -155,7 +155,7 @@ final class DeviceThreads {
     }
 
     /** Fails the loader if an array that kernels read in place was closed meanwhile: they may have read zeros. */
-    private void requireOpenArrays(Flight flight) {
+    private void requireOpenArrays(UploadingBatch flight) {
         for (FieldReader field : source.fields()) {
             if (field instanceof DeviceReader reader && reader.storedArray() < 0 && !reader.isOpen()) {
                 LarderException closed = Failure.of(ErrorCode.REFUSED, "array was closed while the loader used it")
@@ -168,7 +168,7 @@ final class DeviceThreads {
     }
 
     /** Tells whether there is nothing to wait for any more: the work is done, or has failed. */
-    private boolean isOver(Flight flight, String phase, BooleanSupplier done) {
+    private boolean isOver(UploadingBatch flight, String phase, BooleanSupplier done) {
         try {
             if (done.getAsBoolean()) {
                 return true;
@@ -188,7 +188,7 @@ final class DeviceThreads {
     }
 
     /** Tells whether the device itself takes too long; what waits for the consumer may take any time. */
-    private boolean isLate(Flight flight) {
+    private boolean isLate(UploadingBatch flight) {
         if (flight.clearedNanos == 0 && flight.isCleared()) {
             flight.clearedNanos = System.nanoTime();
         }

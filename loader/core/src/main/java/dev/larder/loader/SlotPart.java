@@ -42,13 +42,13 @@ final class SlotPart implements AutoCloseable {
     int firstSample;
     int samples;
 
-    /** Passed when the consumer is done with the batch before; belongs to the next {@link Flight}. */
+    /** Passed when the consumer is done with the batch before; belongs to the next {@link UploadingBatch}. */
     Fence lastUse = Fence.passed();
 
-    /** Passed when the host's bytes are no longer needed; belongs to the {@link Flight}. */
+    /** Passed when the host's bytes are no longer needed; belongs to the {@link UploadingBatch}. */
     Fence uploaded = Fence.passed();
 
-    /** Passed when the batch is complete; belongs to the {@link Flight}. */
+    /** Passed when the batch is complete; belongs to the {@link UploadingBatch}. */
     Fence ready = Fence.passed();
 
     /**

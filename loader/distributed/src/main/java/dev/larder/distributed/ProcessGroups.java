@@ -2,8 +2,8 @@ package dev.larder.distributed;
 
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
-import dev.larder.distributed.rendezvous.Meeting;
 import dev.larder.distributed.rendezvous.Rendezvous;
+import dev.larder.distributed.rendezvous.RendezvousResult;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
@@ -53,7 +53,7 @@ public final class ProcessGroups {
 
     /** Makes the group of all ranks that meet at an address of {@link Rendezvous}, within {@code timeout} for each of both steps. */
     public static ProcessGroup init(Regions regions, String url, Duration timeout) {
-        Meeting meeting = Rendezvous.meet(url, timeout);
+        RendezvousResult meeting = Rendezvous.meet(url, timeout);
         return of(regions, meeting.key() + "." + MADE.incrementAndGet())
                 .joinTimeout(timeout)
                 .join(meeting.rank(), meeting.worldSize());

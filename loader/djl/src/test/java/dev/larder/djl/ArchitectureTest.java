@@ -20,6 +20,7 @@ class ArchitectureTest {
                         "dev.larder.client..",
                         "dev.larder.npy..",
                         "dev.larder.error..",
+                        "dev.larder.internal.error..",
                         "dev.larder.loader..",
                         "ai.djl..",
                         "java..",

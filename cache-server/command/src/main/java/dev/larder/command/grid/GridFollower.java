@@ -5,9 +5,9 @@ import dev.larder.launch.grid.GridJob;
 import dev.larder.launch.grid.GridListener;
 import dev.larder.launch.grid.GridRun;
 import dev.larder.launch.process.EndReason;
-import dev.larder.launch.process.Ending;
 import dev.larder.launch.process.ExitCause;
 import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.ProcessResult;
 import dev.larder.launch.process.Slot;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -48,7 +48,7 @@ public final class GridFollower implements GridListener {
     }
 
     @Override
-    public void ended(GridJob job, Ending ending) {
+    public void ended(GridJob job, ProcessResult ending) {
         JobRecord started = journal.record(job.number());
         Path file = files(journal.folder(), job, started.attempts()).result();
         JsonElement result = JobResult.read(file, lastLines.getOrDefault(job.number(), ""));

@@ -3,13 +3,13 @@ package dev.larder.command.launch;
 import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.launch.process.AttemptEnd;
+import dev.larder.launch.process.AttemptResult;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
 import dev.larder.launch.process.Launcher;
 import dev.larder.launch.process.OutputLine;
-import dev.larder.launch.process.RankEnd;
+import dev.larder.launch.process.RankResult;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -106,8 +106,8 @@ public final class RankDisplay implements LaunchListener {
     }
 
     @Override
-    public void attemptEnded(AttemptEnd end) {
-        RankEnd first = end.firstFailure();
+    public void attemptEnded(AttemptResult end) {
+        RankResult first = end.firstFailure();
         boolean startsAgain = first != null && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
         if (first != null && startsAgain && !choice.isQuiet()) {
             say("attempt " + (end.attempt() + 1) + " of " + (plan.maxRestarts() + 1) + " failed after "
@@ -122,7 +122,7 @@ public final class RankDisplay implements LaunchListener {
 
     /** Says how the launch ended, unless all went well. */
     public void ended(LaunchResult result) {
-        RankEnd first = result.firstFailure();
+        RankResult first = result.firstFailure();
         if (first != null) {
             say("a rank failed: " + describe(first) + " attempt="
                     + result.attempts().size() + "/" + (plan.maxRestarts() + 1) + advice(first));
@@ -138,19 +138,19 @@ public final class RankDisplay implements LaunchListener {
         }
     }
 
-    private void sayTrouble(RankEnd end) {
+    private void sayTrouble(RankResult end) {
         String trouble = end.ending().outputTrouble();
         if (trouble != null) {
             say("not all output of a rank was kept: rank=" + end.rank() + " reason=" + trouble);
         }
     }
 
-    private static String describe(RankEnd end) {
+    private static String describe(RankResult end) {
         return "rank=" + end.rank() + " pid=" + end.pid() + " cause="
                 + end.cause().text() + " after=" + Units.duration(end.ending().ran());
     }
 
-    private String advice(RankEnd first) {
+    private String advice(RankResult first) {
         if (first.cause().exitCode() >= 126
                 && first.pid() < 0
                 && plan.words().get(0).endsWith(".py")) {

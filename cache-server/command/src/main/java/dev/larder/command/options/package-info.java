@@ -1,5 +1,5 @@
 /**
- * What several commands take on their line: names, sources, and {@link dev.larder.command.options.LoadOptions how
+ * What several commands take on their line: names, sources, and {@link dev.larder.command.options.LoadArguments how
  * they are loaded}.
  */
 @NullMarked

@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Work under way that ends with new versions of datasets, or with none. Thread-safe. */
-public sealed interface Ingest permits Load, Recheck, Upload {
+public sealed interface Ingest permits LoadJob, Recheck, Upload {
     /** Returns the datasets that this will publish a version of. */
     Set<String> datasets();
 

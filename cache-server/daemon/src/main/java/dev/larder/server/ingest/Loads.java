@@ -46,18 +46,18 @@ public final class Loads {
     }
 
     /** Finds the load that does just what a request asks for, and counts its client among those that want it. */
-    public synchronized Optional<Load> join(LoadRequest request) {
+    public synchronized Optional<LoadJob> join(LoadRequest request) {
         return running().stream()
-                .filter(Load.class::isInstance)
-                .map(Load.class::cast)
+                .filter(LoadJob.class::isInstance)
+                .map(LoadJob.class::cast)
                 .filter(load -> load.isFor(request) && load.join())
                 .findFirst();
     }
 
     /** Starts a load on a thread of its own; refuses a dataset that is being loaded already, in another way. */
-    public synchronized Load start(LoadRequest request) {
+    public synchronized LoadJob start(LoadRequest request) {
         int workers = request.workers() == 0 ? defaultWorkers : request.workers();
-        Load load = new Load(request, workers, store, residency);
+        LoadJob load = new LoadJob(request, workers, store, residency);
         requireStartable(load);
         load.datasets().stream().map(rechecks::get).filter(Objects::nonNull).forEach(load::startAfter);
         load.datasets().forEach(dataset -> running.put(dataset, load));
@@ -142,7 +142,7 @@ public final class Loads {
         requireOpen(load.datasets());
         for (String dataset : load.datasets()) {
             Ingest other = running.get(dataset);
-            if (other instanceof Load ending && ending.isCancelled()) {
+            if (other instanceof LoadJob ending && ending.isCancelled()) {
                 throw Failure.of(ErrorCode.REFUSED, "a cancelled load of the dataset is still ending")
                         .with("dataset", dataset)
                         .remedy("try again in a moment");

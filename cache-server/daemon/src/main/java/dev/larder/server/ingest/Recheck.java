@@ -35,7 +35,7 @@ public final class Recheck implements Ingest {
     private final int workers;
     private final LoadProgress progress;
     private final Runnable beforeOutcome;
-    private final Ending ending = new Ending();
+    private final IngestOutcome ending = new IngestOutcome();
     private final AtomicBoolean started = new AtomicBoolean();
     private volatile boolean cancelled;
 

@@ -99,8 +99,8 @@ public final class SourceComparison {
         List<SourceArray> found = new ArrayList<>();
         try {
             SourceOptions options = SourceOptions.of(version.provenance().options());
-            ScanSettings scanning =
-                    Load.scratchScan(workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles, scratch);
+            ScanSettings scanning = LoadJob.scratchScan(
+                    workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles, scratch);
             for (String origin : version.origins()) {
                 found.addAll(Source.scan(version.dataset(), Path.of(origin), options, scanning)
                         .arrays());

@@ -69,7 +69,7 @@ public final class Upload implements Ingest {
     private final Runnable beforeOutcome;
     private final LoadProgress progress;
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTING);
-    private final Ending ending = new Ending();
+    private final IngestOutcome ending = new IngestOutcome();
     private volatile @Nullable Place place;
     private volatile List<SourceArray> arrays = List.of();
     private volatile @Nullable IncomingVersion publishing;

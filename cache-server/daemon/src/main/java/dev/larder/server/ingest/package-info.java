@@ -1,4 +1,4 @@
-/** From sources to published versions: {@link dev.larder.server.ingest.Loads} starts a {@link dev.larder.server.ingest.Load}. */
+/** From sources to published versions: {@link dev.larder.server.ingest.Loads} starts a {@link dev.larder.server.ingest.LoadJob}. */
 @NullMarked
 package dev.larder.server.ingest;
 

@@ -137,7 +137,7 @@ final class OrphanedStore {
         for (Path ring : Rings.entries(layout)) {
             held += Rings.isAlive(posix, ring) ? sizes(ring).bytes() : 0;
         }
-        held += Regions.heldBytes(posix, layout);
+        held += RegionFiles.heldBytes(posix, layout);
         Sizes all = sizes(layout.lock());
         for (Path part : layout.parts()) {
             all = all.plus(sizes(part));

@@ -47,7 +47,7 @@ public final class Store implements AutoCloseable {
     private final LeaseProbe leases;
     private final WriteStrategy strategy;
     private final Rings rings;
-    private final Regions regions;
+    private final RegionFiles regions;
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
@@ -67,7 +67,7 @@ public final class Store implements AutoCloseable {
         this.strategy = WriteStrategy.of(layout.root(), BulkIo.system());
         this.names = new VersionNames(layout, () -> newPlace("name"));
         this.rings = new Rings(posix, layout);
-        this.regions = new Regions(posix, layout, System::nanoTime);
+        this.regions = new RegionFiles(posix, layout, System::nanoTime);
     }
 
     /**
@@ -129,7 +129,7 @@ public final class Store implements AutoCloseable {
             }
             Publication.makeFolder(layout.data());
             Rings.makeFolder(layout);
-            Regions.makeFolder(layout);
+            RegionFiles.makeFolder(layout);
             return isGone;
         } catch (IOException e) {
             throw Space.failed("cannot make the store anew", layout.root(), e);
@@ -235,7 +235,7 @@ public final class Store implements AutoCloseable {
     }
 
     /** Returns the regions of the store, which close with it. */
-    public Regions regions() {
+    public RegionFiles regions() {
         return regions;
     }
 

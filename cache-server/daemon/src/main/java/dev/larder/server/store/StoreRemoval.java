@@ -22,9 +22,9 @@ final class StoreRemoval {
     private final StoreLock lock;
     private final LeaseProbe leases;
     private final Rings rings;
-    private final Regions regions;
+    private final RegionFiles regions;
 
-    StoreRemoval(Posix posix, StoreLayout layout, StoreLock lock, LeaseProbe leases, Rings rings, Regions regions) {
+    StoreRemoval(Posix posix, StoreLayout layout, StoreLock lock, LeaseProbe leases, Rings rings, RegionFiles regions) {
         this.posix = posix;
         this.layout = layout;
         this.lock = lock;

@@ -65,7 +65,7 @@ final class TakeOver {
         Modes.makePassage(layout.incoming());
         Rings.makeFolder(layout);
         Modes.share(layout.rings());
-        Regions.makeFolder(layout);
+        RegionFiles.makeFolder(layout);
         long rings = 0;
         for (Path ring : Rings.entries(layout)) {
             rings += Rings.storedBytes(posix, ring);

@@ -86,7 +86,7 @@ class UnpackedTextTest {
         LoadOptions options = new LoadOptions(
                 none.keys(), as, "", "", none.packBelowBytes(), none.strict(), none.inPlace(), none.evenIfUnchanged());
         Loads loads = new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), 0), 1);
-        Load load = loads.start(new LoadRequest(List.of(new LoadRequest.Source("t", file.toString())), options, 1));
+        LoadJob load = loads.start(new LoadRequest(List.of(new LoadRequest.Source("t", file.toString())), options, 1));
         try {
             load.outcome().orTimeout(50, TimeUnit.SECONDS).join();
         } finally {

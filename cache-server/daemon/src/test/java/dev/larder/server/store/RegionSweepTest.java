@@ -27,11 +27,11 @@ class RegionSweepTest {
     Path root;
 
     private final AtomicLong clockNs = new AtomicLong();
-    private Regions regions;
+    private RegionFiles regions;
 
     @BeforeEach
     void open() throws IOException {
-        regions = new Regions(POSIX, new StoreLayout(root), clockNs::get);
+        regions = new RegionFiles(POSIX, new StoreLayout(root), clockNs::get);
         regions.open();
     }
 

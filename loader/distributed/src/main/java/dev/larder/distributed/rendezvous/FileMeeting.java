@@ -29,27 +29,27 @@ final class FileMeeting {
     private static final int FAREWELL_TRIES = 20;
 
     private final Path path;
-    private final Seat seat;
+    private final RankSeat seat;
     private final Deadline deadline;
     private final MachineIdentity machine = MachineIdentity.current();
-    private final Occupant self = Occupant.current();
+    private final ProcessIdentity self = ProcessIdentity.current();
     private final long nonce = ThreadLocalRandom.current().nextLong();
     private @Nullable MeetingFile file;
     private @Nullable MeetingFileDescriptor seen;
     private String state = "";
 
-    FileMeeting(Path path, Seat seat, Deadline deadline) {
+    FileMeeting(Path path, RankSeat seat, Deadline deadline) {
         this.path = path;
         this.seat = seat;
         this.deadline = deadline;
     }
 
     /** Waits for the others, by looking again and again. */
-    Meeting meet() {
+    RendezvousResult meet() {
         try {
             Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
             while (true) {
-                Meeting meeting = look();
+                RendezvousResult meeting = look();
                 if (meeting != null) {
                     return meeting;
                 }
@@ -70,7 +70,7 @@ final class FileMeeting {
         }
     }
 
-    private @Nullable Meeting look() {
+    private @Nullable RendezvousResult look() {
         MeetingFile open = file == null ? MeetingFile.open(path) : file;
         file = open;
         if (!open.tryLock()) {
@@ -92,7 +92,7 @@ final class FileMeeting {
         }
     }
 
-    private @Nullable Meeting takePart(MeetingFile open) {
+    private @Nullable RendezvousResult takePart(MeetingFile open) {
         MeetingFileDescriptor content = open.read();
         if (!content.isEmpty() && !content.isMeeting()) {
             throw refused("the file is not a rendezvous file").remedy("name a file that does not exist yet");
@@ -115,7 +115,7 @@ final class FileMeeting {
             return null;
         }
         leave(open, content);
-        return Meeting.onOneMachine(seat, content.key());
+        return RendezvousResult.onOneMachine(seat, content.key());
     }
 
     /** Tells whether nobody who could still want the file lives; refuses files of which that cannot be known. */
@@ -276,6 +276,6 @@ final class FileMeeting {
         if (!state.isEmpty()) {
             failure.with("state", state);
         }
-        throw failure.remedy(TcpGuest.LOOK_AT_THE_MISSING);
+        throw failure.remedy(TcpClient.LOOK_AT_THE_MISSING);
     }
 }

@@ -78,8 +78,8 @@ record LaunchVariables(
     }
 
     private static void requireSense(int rank, int worldSize, int localRank, int localWorldSize, List<String> wrong) {
-        if (worldSize == 0 || worldSize > Seat.MAX_WORLD_SIZE) {
-            wrong.add("WORLD_SIZE=" + worldSize + " is not from 1 to " + Seat.MAX_WORLD_SIZE);
+        if (worldSize == 0 || worldSize > RankSeat.MAX_WORLD_SIZE) {
+            wrong.add("WORLD_SIZE=" + worldSize + " is not from 1 to " + RankSeat.MAX_WORLD_SIZE);
         } else if (worldSize > 0 && rank >= worldSize) {
             wrong.add("RANK=" + rank + " is not below WORLD_SIZE=" + worldSize);
         }

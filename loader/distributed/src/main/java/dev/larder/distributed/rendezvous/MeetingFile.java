@@ -83,14 +83,14 @@ final class MeetingFile implements AutoCloseable {
     /** Reads the file, as far as a meeting of the most ranks can reach. */
     MeetingFileDescriptor read() {
         long byteSize =
-                Math.min(posix.status(descriptor).byteSize(), MeetingFileDescriptor.byteSize(Seat.MAX_WORLD_SIZE));
+                Math.min(posix.status(descriptor).byteSize(), MeetingFileDescriptor.byteSize(RankSeat.MAX_WORLD_SIZE));
         ByteBuffer direct = ByteBuffer.allocateDirect((int) byteSize);
         long count = byteSize == 0 ? 0 : io.read(descriptor, 0, direct, 0, direct.capacity());
         return MeetingFileDescriptor.wrap(direct.limit((int) count));
     }
 
     /** Begins a meeting in place of whatever stands in the file. Where that fails, a file that was empty is removed. */
-    MeetingFileDescriptor begin(Seat seat, MachineIdentity machine) {
+    MeetingFileDescriptor begin(RankSeat seat, MachineIdentity machine) {
         boolean wasEmpty = posix.status(descriptor).byteSize() == 0;
         ByteBuffer direct = ByteBuffer.allocateDirect(MeetingFileDescriptor.byteSize(seat.worldSize()));
         MeetingFileDescriptor content = MeetingFileDescriptor.begin(direct, seat, machine);

@@ -65,7 +65,7 @@ final class MeetingFileDescriptor {
     }
 
     /** Begins a meeting in an empty buffer. */
-    static MeetingFileDescriptor begin(ByteBuffer bytes, Seat seat, MachineIdentity machine) {
+    static MeetingFileDescriptor begin(ByteBuffer bytes, RankSeat seat, MachineIdentity machine) {
         MeetingFileDescriptor file = wrap(bytes);
         file.bytes
                 .putLong(0, MAGIC)
@@ -79,7 +79,7 @@ final class MeetingFileDescriptor {
         return file;
     }
 
-    private static byte[] digest(Seat seat) {
+    private static byte[] digest(RankSeat seat) {
         return Keys.digest(List.of(seat.job()));
     }
 
@@ -112,7 +112,7 @@ final class MeetingFileDescriptor {
     }
 
     int worldSize() {
-        return Math.min(bytes.getInt(WORLD_SIZE_OFFSET), Seat.MAX_WORLD_SIZE);
+        return Math.min(bytes.getInt(WORLD_SIZE_OFFSET), RankSeat.MAX_WORLD_SIZE);
     }
 
     boolean isOfMachine(MachineIdentity machine) {
@@ -123,7 +123,7 @@ final class MeetingFileDescriptor {
         return bytes.getLong(BOOT_OFFSET) == machine.bootDigest();
     }
 
-    boolean isOfJob(Seat seat) {
+    boolean isOfJob(RankSeat seat) {
         byte[] job = new byte[Keys.BYTES];
         bytes.get(JOB_OFFSET, job);
         return Arrays.equals(job, digest(seat));
@@ -150,9 +150,9 @@ final class MeetingFileDescriptor {
         return counts ? bytes.getInt(slot) : EMPTY;
     }
 
-    Occupant occupant(int rank) {
+    ProcessIdentity occupant(int rank) {
         int slot = slot(rank);
-        return new Occupant(
+        return new ProcessIdentity(
                 bytes.getLong(slot + PID_OFFSET),
                 bytes.getLong(slot + START_OFFSET),
                 bytes.getLong(slot + PID_SPACE_OFFSET));
@@ -162,7 +162,7 @@ final class MeetingFileDescriptor {
         return bytes.getLong(slot(rank) + NONCE_OFFSET);
     }
 
-    void take(int rank, Occupant occupant, long nonce) {
+    void take(int rank, ProcessIdentity occupant, long nonce) {
         int slot = slot(rank);
         bytes.putLong(slot + PID_OFFSET, occupant.pid())
                 .putLong(slot + START_OFFSET, occupant.startTicks())

@@ -75,7 +75,7 @@ final class MeetingProtocol {
      */
     record Hello(int version, int rank, int worldSize, long pid, boolean isSameJob) {}
 
-    static ByteBuffer hello(Seat seat) {
+    static ByteBuffer hello(RankSeat seat) {
         return allocate(HELLO_LENGTH)
                 .putLong(HELLO_MAGIC)
                 .putInt(VERSION)
@@ -92,7 +92,7 @@ final class MeetingProtocol {
         return begins(read, HELLO_MAGIC);
     }
 
-    static Hello decodeHello(ByteBuffer hello, Seat reader) {
+    static Hello decodeHello(ByteBuffer hello, RankSeat reader) {
         byte[] digest = new byte[Keys.BYTES];
         hello.get(32, digest);
         return new Hello(
@@ -159,7 +159,7 @@ final class MeetingProtocol {
         return true;
     }
 
-    private static byte[] digest(Seat seat) {
+    private static byte[] digest(RankSeat seat) {
         return Keys.digest(List.of(seat.job()));
     }
 }

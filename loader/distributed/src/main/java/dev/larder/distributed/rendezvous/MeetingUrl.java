@@ -88,8 +88,8 @@ record MeetingUrl(String text, String scheme, String place, Map<String, String> 
     }
 
     /** Returns the seat that the URL names; the job is the launcher's where the URL names none. */
-    Seat seat(Map<String, String> environment) {
-        return new Seat(number(RANK), number(WORLD_SIZE), job(environment));
+    RankSeat seat(Map<String, String> environment) {
+        return new RankSeat(number(RANK), number(WORLD_SIZE), job(environment));
     }
 
     String job(Map<String, String> environment) {

@@ -30,12 +30,12 @@ public final class Rendezvous {
     private Rendezvous() {}
 
     /** Meets the other ranks at an address that names rank and world size, or takes them from the environment. */
-    public static Meeting meet(String url, Duration timeout) {
+    public static RendezvousResult meet(String url, Duration timeout) {
         return meet(MeetingUrl.parse(url), System.getenv(), deadline(timeout));
     }
 
     /** Meets the other ranks as this rank, at an address that need not name it. */
-    public static Meeting meet(String url, int rank, int worldSize, Duration timeout) {
+    public static RendezvousResult meet(String url, int rank, int worldSize, Duration timeout) {
         return meet(MeetingUrl.parse(url).with(rank, worldSize), System.getenv(), deadline(timeout));
     }
 
@@ -46,21 +46,22 @@ public final class Rendezvous {
         return Deadline.after(timeout);
     }
 
-    static Meeting meet(MeetingUrl url, Map<String, String> environment, Deadline deadline) {
+    static RendezvousResult meet(MeetingUrl url, Map<String, String> environment, Deadline deadline) {
         if (url.scheme().equals(MeetingUrl.ENV)) {
             return meetByEnvironment(url, environment, deadline);
         }
         if (url.scheme().equals(MeetingUrl.TCP)) {
-            return meetByTcp(TcpPlace.parse(url), url.seat(environment), deadline);
+            return meetByTcp(TcpEndpoint.parse(url), url.seat(environment), deadline);
         }
         if (!url.place().startsWith("/") || url.place().endsWith("/")) {
             throw url.badPlace("not the absolute path of a file");
         }
-        Seat seat = url.seat(environment);
+        RankSeat seat = url.seat(environment);
         return new FileMeeting(Path.of(url.place()), seat, deadline).meet();
     }
 
-    private static Meeting meetByEnvironment(MeetingUrl url, Map<String, String> environment, Deadline deadline) {
+    private static RendezvousResult meetByEnvironment(
+            MeetingUrl url, Map<String, String> environment, Deadline deadline) {
         if (!url.place().isEmpty()) {
             throw url.badPlace("env:// names no place");
         }
@@ -71,22 +72,22 @@ public final class Rendezvous {
         }
         String job = url.job(environment);
         if (!LaunchVariables.job(environment).isEmpty()) {
-            return new Meeting(
+            return new RendezvousResult(
                     variables.rank(),
                     variables.worldSize(),
                     variables.localRank(),
                     variables.localWorldSize(),
                     Keys.text(Keys.digest(List.of(LaunchVariables.job(environment), job))));
         }
-        TcpPlace place = TcpPlace.of(variables.masterAddress(), variables.masterPort(), url.text());
-        return meetByTcp(place, new Seat(variables.rank(), variables.worldSize(), job), deadline);
+        TcpEndpoint place = TcpEndpoint.of(variables.masterAddress(), variables.masterPort(), url.text());
+        return meetByTcp(place, new RankSeat(variables.rank(), variables.worldSize(), job), deadline);
     }
 
-    private static Meeting meetByTcp(TcpPlace place, Seat seat, Deadline deadline) {
+    private static RendezvousResult meetByTcp(TcpEndpoint place, RankSeat seat, Deadline deadline) {
         if (seat.worldSize() == 1) {
-            return Meeting.onOneMachine(seat, Keys.text(Keys.random()));
+            return RendezvousResult.onOneMachine(seat, Keys.text(Keys.random()));
         }
-        return seat.rank() == 0 ? TcpHost.meet(place, seat, deadline) : TcpGuest.meet(place, seat, deadline);
+        return seat.rank() == 0 ? TcpHost.meet(place, seat, deadline) : TcpClient.meet(place, seat, deadline);
     }
 
     static LarderException severalMachines(String what, Object value) {

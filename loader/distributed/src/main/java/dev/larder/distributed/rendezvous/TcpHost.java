@@ -34,8 +34,8 @@ final class TcpHost implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final long TICK_MS = 50;
 
-    private final TcpPlace place;
-    private final Seat seat;
+    private final TcpEndpoint place;
+    private final RankSeat seat;
     private final Deadline deadline;
     private final Selector selector;
     private final ServerSocketChannel listener;
@@ -57,7 +57,7 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
-    private TcpHost(TcpPlace place, Seat seat, Deadline deadline) throws IOException {
+    private TcpHost(TcpEndpoint place, RankSeat seat, Deadline deadline) throws IOException {
         this.place = place;
         this.seat = seat;
         this.deadline = deadline;
@@ -79,7 +79,7 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
-    static Meeting meet(TcpPlace place, Seat seat, Deadline deadline) {
+    static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
         try (TcpHost host = new TcpHost(place, seat, deadline)) {
             return host.gather();
         } catch (BindException e) {
@@ -93,8 +93,8 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
-    private static LarderException cannotListen(TcpPlace place, Seat seat, BindException reason) {
-        String owner = TcpGuest.whoListens(place, seat);
+    private static LarderException cannotListen(TcpEndpoint place, RankSeat seat, BindException reason) {
+        String owner = TcpClient.whoListens(place, seat);
         return Failure.of(ErrorCode.REFUSED, "the rendezvous port is in use")
                 .with("address", place.text())
                 .with("by", owner)
@@ -102,11 +102,11 @@ final class TcpHost implements AutoCloseable {
                 .remedy("choose another port, or end what listens there (ss -ltnp shows it)");
     }
 
-    private Meeting gather() throws IOException {
+    private RendezvousResult gather() throws IOException {
         while (ranks.size() < seat.worldSize() - 1) {
             selector.select(Math.min(TICK_MS, deadline.remainingMillis()));
             if (Thread.currentThread().isInterrupted()) {
-                throw TcpGuest.interrupted(place);
+                throw TcpClient.interrupted(place);
             }
             serve();
             dropStrangers();
@@ -120,7 +120,7 @@ final class TcpHost implements AutoCloseable {
         }
         String key = Keys.text(Keys.random());
         tellAll(Kind.MET, key);
-        return Meeting.onOneMachine(seat, key);
+        return RendezvousResult.onOneMachine(seat, key);
     }
 
     private void serve() {
@@ -240,11 +240,11 @@ final class TcpHost implements AutoCloseable {
     private LarderException tooLate() {
         String missing = Ranks.text(missing());
         tellAll(Kind.GAVE_UP, missing);
-        Failure failure = TcpGuest.tooLate(place, deadline, missing);
+        Failure failure = TcpClient.tooLate(place, deadline, missing);
         if (!lastRefusal.isEmpty()) {
             failure.with("turnedAway", lastRefusal);
         }
-        return failure.remedy(TcpGuest.LOOK_AT_THE_MISSING);
+        return failure.remedy(TcpClient.LOOK_AT_THE_MISSING);
     }
 
     private void tellAll(Kind kind, String text) {

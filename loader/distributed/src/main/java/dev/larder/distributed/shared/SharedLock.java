@@ -80,13 +80,13 @@ public final class SharedLock {
      * is stopped does not count.
      */
     public @Nullable Hold tryReadLock() {
-        requireFirst();
+        requireNotHeld();
         return isAnybodyWaiting() && !isNextStalled() ? null : tryTake(false);
     }
 
     /** Takes the lock alone where nobody has it; null otherwise. */
     public @Nullable Hold tryWriteLock() {
-        requireFirst();
+        requireNotHeld();
         return tryTake(true);
     }
 
@@ -105,7 +105,7 @@ public final class SharedLock {
     }
 
     private @Nullable Hold awaitUntil(boolean writes, Deadline deadline) {
-        requireFirst();
+        requireNotHeld();
         if (!isAnybodyWaiting()) {
             Hold hold = tryTake(writes);
             if (hold != null) {
@@ -215,7 +215,7 @@ public final class SharedLock {
         return offset + LockDescriptor.READERS_OFFSET + (long) place * Long.BYTES;
     }
 
-    private void requireFirst() {
+    private void requireNotHeld() {
         if (memory.isClosed()) {
             throw new IllegalStateException("lock is closed: name=" + region.name());
         }

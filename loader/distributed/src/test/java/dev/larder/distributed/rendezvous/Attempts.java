@@ -18,12 +18,12 @@ import java.util.concurrent.CompletionException;
 final class Attempts {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private final List<CompletableFuture<Meeting>> calls = new ArrayList<>();
+    private final List<CompletableFuture<RendezvousResult>> calls = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
     /** Starts one call at an address. */
     Attempts meet(String url, Duration timeout) {
-        CompletableFuture<Meeting> call = new CompletableFuture<>();
+        CompletableFuture<RendezvousResult> call = new CompletableFuture<>();
         Thread thread = new Thread(
                 () -> {
                     try {
@@ -53,7 +53,7 @@ final class Attempts {
     }
 
     /** Waits for one call, which is to succeed. */
-    Meeting meeting(int call) {
+    RendezvousResult meeting(int call) {
         try {
             threads.get(call).join(PATIENCE.toMillis());
             assertThat(calls.get(call)).as("call %d", call).isDone();

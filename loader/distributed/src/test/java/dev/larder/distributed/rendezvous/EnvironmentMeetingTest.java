@@ -30,16 +30,16 @@ class EnvironmentMeetingTest {
         return environment;
     }
 
-    private static Meeting meet(Map<String, String> environment) {
+    private static RendezvousResult meet(Map<String, String> environment) {
         return Rendezvous.meet(MeetingUrl.parse("env://"), environment, Deadline.after(SHORT));
     }
 
     @Test
     void ranksOfALauncherNeedNoNetworkAndHaveOneKey() {
-        Meeting first = meet(torchrun(0));
-        Meeting last = meet(torchrun(3));
+        RendezvousResult first = meet(torchrun(0));
+        RendezvousResult last = meet(torchrun(3));
 
-        assertThat(last).isEqualTo(new Meeting(3, 4, 3, 4, first.key()));
+        assertThat(last).isEqualTo(new RendezvousResult(3, 4, 3, 4, first.key()));
         assertThat(first.key()).matches("[a-z0-9-]{16,64}");
     }
 

@@ -48,11 +48,11 @@ class FileMeetingTest {
     private ByteBuffer leftBehind(int worldSize, int absent, int state) {
         ByteBuffer bytes = ByteBuffer.allocate(MeetingFileDescriptor.byteSize(worldSize));
         MeetingFileDescriptor file =
-                MeetingFileDescriptor.begin(bytes, new Seat(0, worldSize, ""), MachineIdentity.current());
+                MeetingFileDescriptor.begin(bytes, new RankSeat(0, worldSize, ""), MachineIdentity.current());
         for (int rank = 0; rank < worldSize; rank++) {
             if (rank != absent) {
-                Occupant self = Occupant.current();
-                file.take(rank, new Occupant(self.pid(), NOBODYS_START, self.pidSpace()), rank);
+                ProcessIdentity self = ProcessIdentity.current();
+                file.take(rank, new ProcessIdentity(self.pid(), NOBODYS_START, self.pidSpace()), rank);
             }
         }
         file.state(state);
@@ -147,7 +147,7 @@ class FileMeetingTest {
     void aMeetingOfAnEarlierBootIsTakenOverWhereTheMachineIsKnown() {
         ByteBuffer file = leftBehind(2, 9, 0).order(ByteOrder.LITTLE_ENDIAN);
         MeetingFileDescriptor content = MeetingFileDescriptor.wrap(file);
-        content.take(0, Occupant.current(), 1);
+        content.take(0, ProcessIdentity.current(), 1);
         file.putLong(32, 42);
         content.state(0);
         write(file);
@@ -192,7 +192,7 @@ class FileMeetingTest {
     void aMeetingWaitsUntilTheEarlierOneHasLeft() {
         ByteBuffer file = leftBehind(2, 9, MeetingFileDescriptor.COMPLETE);
         MeetingFileDescriptor content = MeetingFileDescriptor.wrap(file);
-        content.take(1, Occupant.current(), 1);
+        content.take(1, ProcessIdentity.current(), 1);
         write(file);
 
         LarderException failure = attempts().meet(seat(0, 2), SHORT).failure(0);

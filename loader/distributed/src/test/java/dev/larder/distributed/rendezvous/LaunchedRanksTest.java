@@ -2,7 +2,7 @@ package dev.larder.distributed.rendezvous;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.launch.process.AttemptEnd;
+import dev.larder.launch.process.AttemptResult;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
@@ -42,7 +42,7 @@ class LaunchedRanksTest {
     }
 
     /** Returns the line with the key of each rank that has met the others. */
-    private static Stream<String> keys(AttemptEnd attempt) {
+    private static Stream<String> keys(AttemptResult attempt) {
         return attempt.ranks().stream()
                 .flatMap(rank -> rank.lastLines().stream())
                 .filter(line -> line.startsWith("met "));

@@ -10,7 +10,7 @@ final class RankProgram {
     public static void main(String[] arguments) {
         System.out.println("going");
         try {
-            Meeting meeting = Rendezvous.meet(arguments[0], Duration.ofSeconds(20));
+            RendezvousResult meeting = Rendezvous.meet(arguments[0], Duration.ofSeconds(20));
             System.out.println("met " + meeting.key());
         } catch (LarderException e) {
             System.out.println("failed " + e.getMessage());

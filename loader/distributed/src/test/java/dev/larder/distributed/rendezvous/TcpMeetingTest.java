@@ -50,7 +50,7 @@ class TcpMeetingTest {
 
         assertThat(attempts.keys()).hasSize(1).allMatch(key -> key.matches("[a-z0-9-]{16,64}"));
         assertThat(attempts.meeting(1))
-                .extracting(Meeting::rank, Meeting::worldSize)
+                .extracting(RendezvousResult::rank, RendezvousResult::worldSize)
                 .containsExactly(3, 5);
     }
 

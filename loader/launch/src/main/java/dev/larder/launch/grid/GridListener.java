@@ -1,7 +1,7 @@
 package dev.larder.launch.grid;
 
-import dev.larder.launch.process.Ending;
 import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.ProcessResult;
 import dev.larder.launch.process.Slot;
 
 /** Hears what becomes of the jobs of a grid, from several threads; for one job the calls come one after the other. */
@@ -13,5 +13,5 @@ public interface GridListener {
     void line(GridJob job, OutputLine line);
 
     /** A job that was to be started has ended. */
-    void ended(GridJob job, Ending ending);
+    void ended(GridJob job, ProcessResult ending);
 }

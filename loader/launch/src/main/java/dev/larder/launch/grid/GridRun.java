@@ -3,11 +3,11 @@ package dev.larder.launch.grid;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
-import dev.larder.launch.process.Ending;
 import dev.larder.launch.process.Job;
 import dev.larder.launch.process.Output;
 import dev.larder.launch.process.PooledJob;
 import dev.larder.launch.process.ProcessPool;
+import dev.larder.launch.process.ProcessResult;
 import dev.larder.launch.process.Program;
 import dev.larder.launch.process.Slot;
 import java.nio.file.Path;
@@ -85,7 +85,7 @@ public final class GridRun {
                 .in(settings.folder());
     }
 
-    private void ended(GridJob job, Ending ending) {
+    private void ended(GridJob job, ProcessResult ending) {
         if (!begun.contains(job.number())) {
             return; // it never had a place
         }

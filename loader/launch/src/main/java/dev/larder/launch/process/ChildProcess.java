@@ -45,7 +45,7 @@ public final class ChildProcess implements AutoCloseable {
     private final String name;
     private final ProcessFamily family = ProcessFamily.begin();
     private final List<OutputPump> pumps = new ArrayList<>();
-    private final CompletableFuture<Ending> ending = new CompletableFuture<>();
+    private final CompletableFuture<ProcessResult> ending = new CompletableFuture<>();
     private final CompletableFuture<@Nullable Void> death = new CompletableFuture<>();
     private final CountDownLatch started = new CountDownLatch(1);
     private final long begin = System.nanoTime();
@@ -105,7 +105,7 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /** Returns what will tell of its end, once nothing of it is left and its last line has been read. Never fails. */
-    public CompletableFuture<Ending> onEnd() {
+    public CompletableFuture<ProcessResult> onEnd() {
         return ending.copy();
     }
 
@@ -114,7 +114,7 @@ public final class ChildProcess implements AutoCloseable {
      *
      * @throws dev.larder.error.LarderException DEADLINE where it still runs then, INTERRUPTED where this thread was interrupted
      */
-    public Ending await(Duration timeout) {
+    public ProcessResult await(Duration timeout) {
         try {
             return ending.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -154,7 +154,7 @@ public final class ChildProcess implements AutoCloseable {
             if (first) {
                 family.terminate();
             }
-            Future<?> kill = Later.run(grace, this::killIfLeft);
+            Future<?> kill = DelayedTasks.run(grace, this::killIfLeft);
             var unused = ending.thenRun(() -> kill.cancel(false));
         }
     }
@@ -205,7 +205,7 @@ public final class ChildProcess implements AutoCloseable {
         if (watching != null) {
             watching.close();
         }
-        Ending end = new Ending(cause, Duration.ofNanos(System.nanoTime() - begin), trouble());
+        ProcessResult end = new ProcessResult(cause, Duration.ofNanos(System.nanoTime() - begin), trouble());
         death.complete(null);
         synchronized (lock) {
             ending.complete(end);

@@ -43,7 +43,7 @@ final class Guardian implements AutoCloseable {
     }
 
     private void startLater() {
-        var unused = Later.run(PAUSE, this::startAgain);
+        var unused = DelayedTasks.run(PAUSE, this::startAgain);
     }
 
     private void startAgain() {

@@ -12,13 +12,13 @@ public interface LaunchListener {
     default void line(int rank, OutputLine line) {}
 
     /** A rank has ended, whether well or not, and nothing of it is left. */
-    default void rankEnded(int attempt, RankEnd end) {}
+    default void rankEnded(int attempt, RankResult end) {}
 
     /** A rank has failed and the others are asked to end; told once an attempt. */
     default void othersAreEnded(int attempt, int failedRank) {}
 
     /** All ranks of an attempt have ended. */
-    default void attemptEnded(AttemptEnd end) {}
+    default void attemptEnded(AttemptResult end) {}
 
     /** The ranks were to start again, and cannot; what became of the attempts so far is the result. */
     default void cannotStartAgain(String reason) {}

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempts what became of each attempt, in their order
  * @param isStopped whether somebody asked it to stop
  */
-public record LaunchResult(List<AttemptEnd> attempts, boolean isStopped) {
+public record LaunchResult(List<AttemptResult> attempts, boolean isStopped) {
 
     /** Copies what it is given. */
     public LaunchResult {
@@ -22,12 +22,12 @@ public record LaunchResult(List<AttemptEnd> attempts, boolean isStopped) {
     }
 
     /** Returns the last attempt. */
-    public AttemptEnd last() {
+    public AttemptResult last() {
         return attempts.get(attempts.size() - 1);
     }
 
     /** Returns the rank that failed first in the last attempt; null where none failed by itself. */
-    public @Nullable RankEnd firstFailure() {
+    public @Nullable RankResult firstFailure() {
         return attempts.isEmpty() ? null : last().firstFailure();
     }
 }

@@ -109,7 +109,7 @@ public final class Launcher implements AutoCloseable {
 
     private LaunchResult runAttempts() {
         String runId = runId();
-        List<AttemptEnd> attempts = new ArrayList<>();
+        List<AttemptResult> attempts = new ArrayList<>();
         boolean goesOn = true;
         for (int attempt = 0; goesOn; attempt++) {
             MasterPort taken = port(attempts);
@@ -119,7 +119,7 @@ public final class Launcher implements AutoCloseable {
             try (MasterPort port = taken) {
                 listener.attemptStarts(attempt, port.number());
                 RankEnvironment environment = new RankEnvironment(plan, runId, attempt, port.number());
-                AttemptEnd end = new Gang(environment, listener, stop).run();
+                AttemptResult end = new RankProcesses(environment, listener, stop).run();
                 attempts.add(end);
                 listener.attemptEnded(end);
                 goesOn = end.firstFailure() != null && attempt < plan.maxRestarts() && !stop.isAsked();
@@ -129,7 +129,7 @@ public final class Launcher implements AutoCloseable {
     }
 
     /** Takes the port of an attempt; null where it has been lost since the last one, whose failure then stands. */
-    private @Nullable MasterPort port(List<AttemptEnd> attempts) {
+    private @Nullable MasterPort port(List<AttemptResult> attempts) {
         try {
             return MasterPort.take(plan.masterPort());
         } catch (LarderException e) {

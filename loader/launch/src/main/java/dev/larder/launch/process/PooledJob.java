@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class PooledJob {
     private final Job job;
     private final Duration grace;
-    private final CompletableFuture<Ending> ending = new CompletableFuture<>();
+    private final CompletableFuture<ProcessResult> ending = new CompletableFuture<>();
     private @Nullable Slot slot;
     private @Nullable ChildProcess child;
     private @Nullable EndReason endReason;
@@ -48,7 +48,7 @@ public final class PooledJob {
     }
 
     /** Returns what will tell of its end. Never fails: a process that died, or never came to be, is a result as well. */
-    public CompletableFuture<Ending> onEnd() {
+    public CompletableFuture<ProcessResult> onEnd() {
         return ending.copy();
     }
 
@@ -85,7 +85,7 @@ public final class PooledJob {
         if (running != null) {
             running.end(reason, newGrace);
         } else if (waits) {
-            ending.complete(new Ending(new Ended(reason, ExitCause.SIGNAL_BASE), Duration.ZERO, null));
+            ending.complete(new ProcessResult(new Ended(reason, ExitCause.SIGNAL_BASE), Duration.ZERO, null));
         }
     }
 
@@ -105,7 +105,7 @@ public final class PooledJob {
             started = ChildProcess.start(in(taken, job.program().apply(taken)));
         } catch (RuntimeException | Error e) { // too many threads, for one: that is this job's end, not the pool's
             NotStarted cause = new NotStarted(NotStarted.CANNOT_RUN, String.valueOf(e.getMessage()));
-            ending.complete(new Ending(cause, Duration.ZERO, null));
+            ending.complete(new ProcessResult(cause, Duration.ZERO, null));
             return CompletableFuture.completedFuture(null);
         }
         EndReason already;
@@ -123,7 +123,7 @@ public final class PooledJob {
     }
 
     private void endAfter(Duration timeout, ChildProcess started) {
-        Future<?> timeIsUp = Later.run(timeout, () -> started.end(EndReason.DEADLINE, grace));
+        Future<?> timeIsUp = DelayedTasks.run(timeout, () -> started.end(EndReason.DEADLINE, grace));
         var unused = started.onEnd().thenRun(() -> timeIsUp.cancel(false));
     }
 

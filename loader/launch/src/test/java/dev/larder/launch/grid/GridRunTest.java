@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.larder.launch.process.Ending;
 import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.ProcessResult;
 import dev.larder.launch.process.Slot;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,7 +24,7 @@ class GridRunTest {
     /** Remembers what it hears, and fails where it is told to. */
     private static final class Ears implements GridListener {
         final Map<Integer, String> heard = new ConcurrentHashMap<>();
-        final Map<Integer, Ending> ends = new ConcurrentHashMap<>();
+        final Map<Integer, ProcessResult> ends = new ConcurrentHashMap<>();
         boolean refusesStarts;
         boolean refusesEnds;
 
@@ -41,7 +41,7 @@ class GridRunTest {
         }
 
         @Override
-        public void ended(GridJob job, Ending ending) {
+        public void ended(GridJob job, ProcessResult ending) {
             ends.put(job.number(), ending);
             if (refusesEnds) {
                 throw new IllegalStateException("disk full");

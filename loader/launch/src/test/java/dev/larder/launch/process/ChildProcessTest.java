@@ -92,7 +92,7 @@ class ChildProcessTest {
         Program program =
                 Program.of(List.of("sh", "-c", "seq 1 100000"), Output.merged(Path.of("/dev/full"), lines::add));
         try (ChildProcess child = ChildProcess.start(program)) {
-            Ending ending = child.await(PATIENCE);
+            ProcessResult ending = child.await(PATIENCE);
 
             assertThat(ending.cause().isSuccess()).isTrue();
             assertThat(ending.outputTrouble()).contains("log: ").contains("space");
@@ -106,7 +106,7 @@ class ChildProcessTest {
             throw new IllegalStateException("no more");
         });
         try (ChildProcess child = ChildProcess.start(Program.of(List.of("seq", "1", "100000"), failing))) {
-            Ending ending = child.await(PATIENCE);
+            ProcessResult ending = child.await(PATIENCE);
 
             assertThat(ending.cause().isSuccess()).isTrue();
             assertThat(ending.outputTrouble()).contains("no more");

@@ -60,7 +60,7 @@ class LauncherTest {
                         3,
                         "if [ $RANK = 1 ]; then echo out of luck >&2; exit 7; fi; trap 'exit 9' TERM; while :; do sleep 0.05; done"));
 
-        RankEnd first = Objects.requireNonNull(result.firstFailure());
+        RankResult first = Objects.requireNonNull(result.firstFailure());
         assertThat(first.rank()).isEqualTo(1);
         assertThat(first.cause()).isEqualTo(new Exited(7));
         assertThat(first.lastLines()).containsExactly("out of luck");
@@ -105,7 +105,7 @@ class LauncherTest {
     void restartsEndWhenThereHaveBeenEnough() {
         LaunchResult result = heard.run(Launches.plan(2, "exit 3").withMaxRestarts(2));
 
-        assertThat(result.attempts()).hasSize(3).noneMatch(AttemptEnd::isSuccess);
+        assertThat(result.attempts()).hasSize(3).noneMatch(AttemptResult::isSuccess);
         assertThat(result.isSuccess()).isFalse();
         assertThat(heard.ports()).hasSize(3);
     }

@@ -41,7 +41,7 @@ final class Launches implements LaunchListener {
     }
 
     @Override
-    public void rankEnded(int attempt, RankEnd end) {
+    public void rankEnded(int attempt, RankResult end) {
         events.add(attempt + "/" + end.rank() + " " + end.cause().text());
     }
 

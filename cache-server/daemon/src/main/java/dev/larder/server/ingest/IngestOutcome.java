@@ -15,15 +15,15 @@ import org.slf4j.LoggerFactory;
  * How an ingest ends, and who wants to know: unlike stages of a future, whoever does not want to know any more is forgotten at once.
  * Thread-safe.
  */
-final class Ending {
-    private static final Logger LOG = LoggerFactory.getLogger(Ending.class);
+final class IngestOutcome {
+    private static final Logger LOG = LoggerFactory.getLogger(IngestOutcome.class);
 
     private final CompletableFuture<Done> outcome = new CompletableFuture<>();
     private final Map<Object, BiConsumer<? super @Nullable Done, ? super @Nullable Throwable>> actions =
             new LinkedHashMap<>();
     private boolean hasEnded;
 
-    Ending() {
+    IngestOutcome() {
         var unused = outcome.whenComplete(this::tellAll);
     }
 

@@ -14,10 +14,10 @@ import java.net.UnknownHostException;
  * @param text as somebody wrote it
  * @param address what that means
  */
-record TcpPlace(String text, InetSocketAddress address) {
+record TcpEndpoint(String text, InetSocketAddress address) {
     private static final int LARGEST_PORT = 65535;
 
-    static TcpPlace parse(MeetingUrl url) {
+    static TcpEndpoint parse(MeetingUrl url) {
         String place =
                 url.place().endsWith("/") ? url.place().substring(0, url.place().length() - 1) : url.place();
         int colon = place.lastIndexOf(':');
@@ -31,7 +31,7 @@ record TcpPlace(String text, InetSocketAddress address) {
     }
 
     /** Finds an address of this machine; refuses those of others. */
-    static TcpPlace of(String host, int port, String url) {
+    static TcpEndpoint of(String host, int port, String url) {
         try {
             InetAddress address = InetAddress.getByName(host);
             boolean isHere = address.isLoopbackAddress()
@@ -40,7 +40,7 @@ record TcpPlace(String text, InetSocketAddress address) {
             if (!isHere) {
                 throw Rendezvous.severalMachines("host", host);
             }
-            return new TcpPlace(host + ":" + port, new InetSocketAddress(address, port));
+            return new TcpEndpoint(host + ":" + port, new InetSocketAddress(address, port));
         } catch (UnknownHostException e) {
             throw Failure.of(ErrorCode.BAD_INPUT, "no such host")
                     .with("host", host)

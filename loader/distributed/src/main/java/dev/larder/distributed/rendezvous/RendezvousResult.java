@@ -10,9 +10,9 @@ package dev.larder.distributed.rendezvous;
  * @param key a text of at most 64 characters out of {@code [a-z0-9-]}: the same for all ranks of one run and attempt, and
  *     different for every other, so that what carries it in its name is never mistaken for an earlier attempt's
  */
-public record Meeting(int rank, int worldSize, int localRank, int localWorldSize, String key) {
+public record RendezvousResult(int rank, int worldSize, int localRank, int localWorldSize, String key) {
 
-    static Meeting onOneMachine(Seat seat, String key) {
-        return new Meeting(seat.rank(), seat.worldSize(), seat.rank(), seat.worldSize(), key);
+    static RendezvousResult onOneMachine(RankSeat seat, String key) {
+        return new RendezvousResult(seat.rank(), seat.worldSize(), seat.rank(), seat.worldSize(), key);
     }
 }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import org.junit.jupiter.api.Test;
 
-class SeatsTest {
-    private final Seats seats = new Seats(16);
+class ConnectionQuotaTest {
+    private final ConnectionQuota seats = new ConnectionQuota(16);
 
     @Test
     void aMemberHasAnEighth() {

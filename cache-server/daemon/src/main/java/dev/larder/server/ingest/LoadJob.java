@@ -48,13 +48,13 @@ import org.jspecify.annotations.Nullable;
  * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
  * and publishes. All datasets of a request become visible, or none; whatever was written before a failure is removed.
  */
-public final class Load implements Ingest {
+public final class LoadJob implements Ingest {
     private final LoadRequest request;
     private final int workers;
     private final Store store;
     private final Residency residency;
     private final LoadProgress progress;
-    private final Ending ending = new Ending();
+    private final IngestOutcome ending = new IngestOutcome();
     private final List<IncomingVersion> incoming = new ArrayList<>();
     private final Reuse reuse;
     private final List<String> notes = new ArrayList<>();
@@ -67,7 +67,7 @@ public final class Load implements Ingest {
     /** What is to be loaded, and where it is written. */
     private record Loading(Candidate candidate, IncomingVersion version) {}
 
-    Load(LoadRequest request, int workers, Store store, Residency residency) {
+    LoadJob(LoadRequest request, int workers, Store store, Residency residency) {
         this.request = request;
         this.workers = workers;
         this.store = store;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Which one failed first is told by when the processes died, not by when nothing was left of them: what a rank leaves behind
  * is cleaned up for a moment, in which ranks may fail that only missed it.
  */
-final class Gang {
+final class RankProcesses {
     private static final Duration LAST_RESORT = Duration.ofSeconds(15);
     private static final int LAST_LINES = 20;
     private static final int WAKE = -1;
@@ -45,7 +45,7 @@ final class Gang {
         private boolean isAsked;
         private long killNanos;
         private boolean isKillDue;
-        private @Nullable RankEnd end;
+        private @Nullable RankResult end;
 
         private Rank(int number) {
             this.number = number;
@@ -74,14 +74,14 @@ final class Gang {
         }
     }
 
-    Gang(RankEnvironment environment, LaunchListener listener, StopRequest stop) {
+    RankProcesses(RankEnvironment environment, LaunchListener listener, StopRequest stop) {
         this.environment = environment;
         this.listener = listener;
         this.stop = stop;
     }
 
     /** Runs all ranks to their ends. */
-    AttemptEnd run() {
+    AttemptResult run() {
         stop.wakeBy(() -> events.add(WAKE));
         try {
             startAll();
@@ -157,7 +157,7 @@ final class Gang {
             return;
         }
         running--;
-        RankEnd end = new RankEnd(
+        RankResult end = new RankResult(
                 rank.number, process.pid(), own(rank, process.onEnd().join()), rank.lastLines());
         rank.end = end;
         listener.rankEnded(environment.attempt(), end);
@@ -172,10 +172,10 @@ final class Gang {
     }
 
     /** A rank that had died before it was asked to end has ended by itself. */
-    private static Ending own(Rank rank, Ending ending) {
+    private static ProcessResult own(Rank rank, ProcessResult ending) {
         boolean diedBefore = rank.isAsked && rank.isDead && rank.diedNanos - rank.askedNanos < 0;
         return ending.cause() instanceof Ended ended && diedBefore
-                ? new Ending(ExitCause.ofCode(ended.exitCode()), ending.ran(), ending.outputTrouble())
+                ? new ProcessResult(ExitCause.ofCode(ended.exitCode()), ending.ran(), ending.outputTrouble())
                 : ending;
     }
 
@@ -224,13 +224,13 @@ final class Gang {
                 .anyMatch(rank -> System.nanoTime() - rank.killNanos > LAST_RESORT.toNanos());
     }
 
-    private AttemptEnd end() {
+    private AttemptResult end() {
         Duration ran = Duration.ofNanos(System.nanoTime() - begin);
-        List<RankEnd> ends = new ArrayList<>();
-        RankEnd first = null;
+        List<RankResult> ends = new ArrayList<>();
+        RankResult first = null;
         long firstNanos = 0;
         for (Rank rank : ranks) {
-            RankEnd end = rank.end;
+            RankResult end = rank.end;
             if (end == null) {
                 end = stuck(rank, ran);
             }
@@ -242,16 +242,16 @@ final class Gang {
                 firstNanos = diedNanos;
             }
         }
-        return new AttemptEnd(environment.attempt(), ends, first, ran);
+        return new AttemptResult(environment.attempt(), ends, first, ran);
     }
 
-    private static RankEnd stuck(Rank rank, Duration ran) {
+    private static RankResult stuck(Rank rank, Duration ran) {
         long pid = rank.process == null ? -1 : rank.process.pid();
         Ended killed = new Ended(EndReason.CANCELLED, ExitCause.SIGNAL_BASE + ExitCause.Signals.KILL);
-        return new RankEnd(
+        return new RankResult(
                 rank.number,
                 pid,
-                new Ending(killed, ran, "it was killed, but the kernel keeps it: see /proc/" + pid + "/stack"),
+                new ProcessResult(killed, ran, "it was killed, but the kernel keeps it: see /proc/" + pid + "/stack"),
                 rank.lastLines());
     }
 }

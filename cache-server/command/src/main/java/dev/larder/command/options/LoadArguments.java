@@ -3,6 +3,7 @@ package dev.larder.command.options;
 import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Retention;
 import java.io.InputStream;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What {@code load} and {@code serve --load} share. */
-public final class LoadOptions {
+public final class LoadArguments {
     @Option(
             names = "--keys",
             paramLabel = "KEY",
@@ -48,7 +49,7 @@ public final class LoadOptions {
                 "index: their first column, or those of --keys, maps to row numbers;",
                 "bytes: any files are the rows of one column of raw bytes."
             })
-    dev.larder.internal.protocol.LoadOptions.As as;
+    LoadOptions.As as;
 
     @Option(
             names = "--strict",
@@ -104,7 +105,7 @@ public final class LoadOptions {
     /** Refuses what says how files are read, where one array comes on standard input. */
     public void requireForArray(String name) {
         List<String> given = new ArrayList<>(keys.isEmpty() ? List.of() : List.of("--keys"));
-        if (as != dev.larder.internal.protocol.LoadOptions.As.ARRAYS) {
+        if (as != LoadOptions.As.ARRAYS) {
             given.add("--as");
         }
         if (inPlace) {
@@ -129,8 +130,8 @@ public final class LoadOptions {
 
     /** Asks for a load, by a single thread where somebody looks for a bug. */
     public LoadRequest request(List<LoadRequest.Source> sources, boolean debug, InputStream input) {
-        long packBelow = packBelowBytes == null ? dev.larder.internal.protocol.LoadOptions.PACK_AUTO : packBelowBytes;
-        dev.larder.internal.protocol.LoadOptions options = dev.larder.internal.protocol.LoadOptions.none()
+        long packBelow = packBelowBytes == null ? LoadOptions.PACK_AUTO : packBelowBytes;
+        LoadOptions options = LoadOptions.none()
                 .withKeys(keys)
                 .withAs(as)
                 .withElements(dtype, shape)

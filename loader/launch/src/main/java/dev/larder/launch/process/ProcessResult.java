@@ -9,5 +9,5 @@ import org.jspecify.annotations.Nullable;
  * @param ran from its start until nothing was left of it
  * @param outputTrouble why not all of its output reached its log or its reader; null where it did
  */
-public record Ending(
+public record ProcessResult(
         ExitCause cause, Duration ran, @Nullable String outputTrouble) {}

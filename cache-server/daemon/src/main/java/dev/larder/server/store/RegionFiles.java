@@ -38,7 +38,7 @@ import java.util.stream.Stream;
  * The regions of a store: made, found by name and reclaimed here, written by others; see {@link RegionDescriptor}. What is in them is
  * never believed: a region's name and id are those of its file, its length is the file's. Thread-safe.
  */
-public final class Regions implements AutoCloseable {
+public final class RegionFiles implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int NONE = -1;
     private static final int MODE = 0600;
@@ -69,11 +69,11 @@ public final class Regions implements AutoCloseable {
      */
     private record Held(RegionRow row, int memory, long sinceNs) {
         long storedBytes() {
-            return Regions.storedBytes(row.byteSize());
+            return RegionFiles.storedBytes(row.byteSize());
         }
     }
 
-    Regions(Posix posix, StoreLayout layout, LongSupplier clockNs) {
+    RegionFiles(Posix posix, StoreLayout layout, LongSupplier clockNs) {
         this.posix = posix;
         this.layout = layout;
         this.clockNs = clockNs;
@@ -245,7 +245,7 @@ public final class Regions implements AutoCloseable {
                 posix.close(descriptor);
             }
             if (!isWhole) {
-                file.ifPresent(Regions::removeFile);
+                file.ifPresent(RegionFiles::removeFile);
             }
         }
     }
@@ -368,7 +368,7 @@ public final class Regions implements AutoCloseable {
     }
 
     private void drop(Held held) {
-        held.row().path().ifPresent(Regions::removeFile);
+        held.row().path().ifPresent(RegionFiles::removeFile);
         named.remove(held.row().name());
         closeMemory(held);
     }

@@ -16,15 +16,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Any other rank of a meeting by TCP: goes to rank 0, again and again until that is there, and waits for what it says. */
-final class TcpGuest {
+final class TcpClient {
     static final String LOOK_AT_THE_MISSING = "check the missing ranks, or raise the timeout";
 
     private static final Duration PROBE_PATIENCE = Duration.ofSeconds(1);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
-    private final TcpPlace place;
-    private final Seat seat;
+    private final TcpEndpoint place;
+    private final RankSeat seat;
     private final Deadline deadline;
     private final Selector selector;
     private final ByteBuffer read =
@@ -32,19 +32,19 @@ final class TcpGuest {
     private String missing = "0";
     private String state = "nothing listens there";
 
-    private TcpGuest(TcpPlace place, Seat seat, Deadline deadline, Selector selector) {
+    private TcpClient(TcpEndpoint place, RankSeat seat, Deadline deadline, Selector selector) {
         this.place = place;
         this.seat = seat;
         this.deadline = deadline;
         this.selector = selector;
     }
 
-    static Meeting meet(TcpPlace place, Seat seat, Deadline deadline) {
+    static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
         try (Selector selector = Selector.open()) {
-            TcpGuest guest = new TcpGuest(place, seat, deadline, selector);
+            TcpClient guest = new TcpClient(place, seat, deadline, selector);
             Answer answer = guest.askUntilAnswered();
             return switch (answer.kind()) {
-                case MET -> Meeting.onOneMachine(seat, answer.text());
+                case MET -> RendezvousResult.onOneMachine(seat, answer.text());
                 case REFUSED -> throw refused(place, seat, answer.text());
                 case GAVE_UP, MISSING ->
                     throw tooLate(place, deadline, answer.text())
@@ -65,9 +65,9 @@ final class TcpGuest {
     }
 
     /** Asks who listens at a port that rank 0 wanted. */
-    static String whoListens(TcpPlace place, Seat rankZero) {
+    static String whoListens(TcpEndpoint place, RankSeat rankZero) {
         try (Selector selector = Selector.open()) {
-            TcpGuest guest = new TcpGuest(place, rankZero, Deadline.after(PROBE_PATIENCE), selector);
+            TcpClient guest = new TcpClient(place, rankZero, Deadline.after(PROBE_PATIENCE), selector);
             Answer answer = guest.ask();
             return answer == null ? "another program" : "a rank 0: " + answer.text();
         } catch (NotOursException | IOException | LarderException noRank) {
@@ -75,7 +75,7 @@ final class TcpGuest {
         }
     }
 
-    private static LarderException refused(TcpPlace place, Seat seat, String reason) {
+    private static LarderException refused(TcpEndpoint place, RankSeat seat, String reason) {
         return Failure.of(ErrorCode.REFUSED, "rank 0 refused this rank")
                 .with("rank", seat.rank())
                 .with("address", place.text())
@@ -83,14 +83,14 @@ final class TcpGuest {
                 .remedy("give every job its own address, and every rank its own number");
     }
 
-    static Failure tooLate(TcpPlace place, Deadline deadline, String missing) {
+    static Failure tooLate(TcpEndpoint place, Deadline deadline, String missing) {
         return Failure.of(ErrorCode.DEADLINE, "not all ranks arrived in time")
                 .with("missing", missing)
                 .with("address", place.text())
                 .with("timeout", deadline.timeout());
     }
 
-    static LarderException interrupted(TcpPlace place) {
+    static LarderException interrupted(TcpEndpoint place) {
         return Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for other ranks")
                 .with("address", place.text())
                 .exception();

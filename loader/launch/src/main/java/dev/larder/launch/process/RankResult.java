@@ -8,7 +8,7 @@ import java.util.List;
  * @param pid its process; −1 where there never was one
  * @param lastLines the last lines that it wrote, of both streams
  */
-public record RankEnd(int rank, long pid, Ending ending, List<String> lastLines) {
+public record RankResult(int rank, long pid, ProcessResult ending, List<String> lastLines) {
 
     /** Returns why it ended. */
     public ExitCause cause() {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Owns its fences: those that the upload waited for and that of the upload itself until the host's bytes are free, that of the
  * whole batch until it is complete and its slot has another. Guarded by the {@link DeviceRing}, but for looking at fences.
  */
-final class Flight {
+final class UploadingBatch {
     final Plan plan;
     final long number;
     private final Batch staged;
@@ -30,7 +30,7 @@ final class Flight {
     private boolean left;
 
     /** Takes over the fences of a slot's parts that stand for a batch. */
-    Flight(DeviceSlot slot, Batch staged) {
+    UploadingBatch(DeviceSlot slot, Batch staged) {
         this.plan = slot.plan();
         this.number = slot.number;
         this.staged = staged;

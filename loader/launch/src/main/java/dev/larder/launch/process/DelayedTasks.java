@@ -6,11 +6,11 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** Runs tasks when some time has passed, each in a thread of its own, however busy the JVM's common pool is. */
-final class Later {
+final class DelayedTasks {
     private static final long IDLE_MS = 500;
     private static final ScheduledThreadPoolExecutor CLOCK = clock();
 
-    private Later() {}
+    private DelayedTasks() {}
 
     private static ScheduledThreadPoolExecutor clock() {
         ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1, task -> daemon(task, "larder-clock"));

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param firstFailure the rank that failed first; null where none failed by itself
  * @param ran from the first start to the last end
  */
-public record AttemptEnd(
-        int attempt, List<RankEnd> ranks, @Nullable RankEnd firstFailure, Duration ran) {
+public record AttemptResult(
+        int attempt, List<RankResult> ranks, @Nullable RankResult firstFailure, Duration ran) {
 
     /** Copies what it is given. */
-    public AttemptEnd {
+    public AttemptResult {
         ranks = List.copyOf(ranks);
     }
 

@@ -10,11 +10,11 @@ import dev.larder.internal.error.Failure;
  * @param worldSize how many there are to be
  * @param job tells jobs apart that were given one address by mistake; empty where nobody named any
  */
-record Seat(int rank, int worldSize, String job) {
+record RankSeat(int rank, int worldSize, String job) {
     /** More than any machine runs; bounds what a meeting keeps for each. */
     static final int MAX_WORLD_SIZE = 4096;
 
-    Seat {
+    RankSeat {
         if (worldSize < 1 || worldSize > MAX_WORLD_SIZE) {
             throw Failure.of(ErrorCode.BAD_INPUT, "bad world size")
                     .with("world_size", worldSize)

@@ -14,15 +14,15 @@ import java.nio.file.Path;
  * @param startTicks when it started, in the kernel's ticks since boot
  * @param pidSpace the space that the pid counts in; containers have their own
  */
-record Occupant(long pid, long startTicks, long pidSpace) {
+record ProcessIdentity(long pid, long startTicks, long pidSpace) {
     private static final Path PROC = Path.of("/proc");
     private static final int STATE_FIELD = 0;
     private static final int START_FIELD = 19;
 
     /** Returns this process. */
-    static Occupant current() {
+    static ProcessIdentity current() {
         long pid = ProcessHandle.current().pid();
-        return new Occupant(pid, fields(pid).startTicks, ownPidSpace());
+        return new ProcessIdentity(pid, fields(pid).startTicks, ownPidSpace());
     }
 
     /** Tells whether the process is known to be gone. One in another pid space cannot be seen: that proves nothing. */

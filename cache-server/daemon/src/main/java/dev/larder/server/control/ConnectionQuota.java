@@ -9,7 +9,7 @@ import java.util.Map;
  * Bounds the connections, so that no member of the group can keep the others out, nor all of them together the owner. Used by
  * the control thread.
  */
-final class Seats {
+final class ConnectionQuota {
     private final int most;
     private final int mostOfMembers;
     private final int mostOfOneMember;
@@ -18,7 +18,7 @@ final class Seats {
     private int takenByMembers;
 
     /** Gives one member an eighth, and leaves the owner a quarter. */
-    Seats(int most) {
+    ConnectionQuota(int most) {
         this.most = most;
         this.mostOfMembers = most - most / 4;
         this.mostOfOneMember = Math.max(1, most / 8);
