@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -89,19 +90,35 @@ public final class LeavesNothingBehind
     /** Their number when the last look found that nothing bears one of them. */
     private static long namedWhenAllWereGone;
 
-    /** Returns a path in {@code /dev/shm} for a store that does not exist yet. */
+    /** Returns a path in shared memory for a store that does not exist yet. No store of anybody else lies beside it. */
     public static Path newStore() {
-        NAMED.incrementAndGet();
-        return SHARED_MEMORY.resolve(OWN_PREFIX + Long.toString(System.nanoTime(), Character.MAX_RADIX));
+        return OwnFolder.PATH.resolve(Long.toString(NAMED.incrementAndGet()));
     }
 
-    /** Makes a folder in {@code /dev/shm}, for this user only. */
+    /** Makes a folder in shared memory, for this user only. */
     public static Path newFolder() {
-        NAMED.incrementAndGet();
         try {
-            return Files.createTempDirectory(SHARED_MEMORY, OWN_PREFIX);
+            return Files.setPosixFilePermissions(
+                    Files.createDirectory(newStore()), PosixFilePermissions.fromString("rwx------"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The folder of this JVM in {@code /dev/shm}: a dead daemon's store that lies there is none of a test's business. */
+    private static final class OwnFolder {
+        static final Path PATH = create();
+
+        private static Path create() {
+            try {
+                Path folder = Files.createTempDirectory(SHARED_MEMORY, OWN_PREFIX);
+                Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(() -> folder.toFile().delete()));
+                return folder;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 
@@ -191,9 +208,9 @@ public final class LeavesNothingBehind
 
     private static Set<String> ofStores(boolean everywhere) {
         Set<String> traces = mappings(everywhere);
-        entries(SHARED_MEMORY)
-                .filter(path -> path.getFileName().toString().startsWith(OWN_PREFIX))
-                .forEach(path -> traces.add("store " + path));
+        if (NAMED.get() > 0) {
+            entries(OwnFolder.PATH).forEach(path -> traces.add("store " + path));
+        }
         entries(Path.of("/proc/self/fd")).forEach(descriptor -> addOpenFile(descriptor, traces));
         return traces;
     }
