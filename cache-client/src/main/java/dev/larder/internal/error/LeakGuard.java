@@ -4,7 +4,13 @@ import java.lang.ref.Cleaner;
 
 /** Closes what nobody has closed once the garbage collector finds its owner, with a warning that says where it was opened. */
 public final class LeakGuard {
-    private static final Cleaner CLEANER = Cleaner.create();
+    /** A thread for each kind of owner: one whose driver hangs does not keep the leases and seats of others. */
+    private static final ClassValue<Cleaner> CLEANERS = new ClassValue<>() {
+        @Override
+        protected Cleaner computeValue(Class<?> type) {
+            return Cleaner.create();
+        }
+    };
 
     private final Leak leak;
     private final Cleaner.Cleanable cleanable;
@@ -18,7 +24,7 @@ public final class LeakGuard {
      */
     public LeakGuard(Object owner, String what, String name, Runnable close) {
         this.leak = new Leak(owner.getClass(), what, name, close);
-        this.cleanable = CLEANER.register(owner, leak);
+        this.cleanable = CLEANERS.get(owner.getClass()).register(owner, leak);
     }
 
     /** Says that the owner has been closed. Idempotent. */
@@ -53,7 +59,7 @@ public final class LeakGuard {
             }
         }
 
-        /** Finds the logger only now: that may take longer than to open what is watched. */
+        /** Looks the logger up only now, because that can take longer than opening what is watched. */
         private void warn() {
             Logs.of(type)
                     .warn(

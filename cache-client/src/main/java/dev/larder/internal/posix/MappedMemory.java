@@ -102,7 +102,7 @@ public final class MappedMemory implements AutoCloseable {
         return byteSize;
     }
 
-    /** Tells whether it was not closed yet. Says nothing of what was read before: a reader that has to know needs a fence. */
+    /** Tells whether it is open. Does not vouch for earlier reads: a reader that needs that adds a fence. */
     public boolean isOpen() {
         return open;
     }

@@ -20,7 +20,7 @@ public final class Backoff {
         return !Thread.currentThread().isInterrupted();
     }
 
-    /** Returns the length of the next pause in milliseconds, for who pauses otherwise; never 0. */
+    /** Returns the length of the next pause in milliseconds, for callers that pause in another way; never 0. */
     public long nextMillis() {
         return Math.max(1, nextNanos() / 1_000_000);
     }

@@ -22,7 +22,10 @@ public final class Deadline {
         return after(timeout, System.nanoTime());
     }
 
-    /** Returns when a wait ends that began at a reading of {@link System#nanoTime}: mostly it needs no deadline, and makes none. */
+    /**
+     * Returns when a wait ends that began at this reading of {@link System#nanoTime}: a wait that rarely blocks creates its deadline
+     * only when it does.
+     */
     public static Deadline after(Duration timeout, long beganNs) {
         return new Deadline(timeout, beganNs + nanos(timeout));
     }

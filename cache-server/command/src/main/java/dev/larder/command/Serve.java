@@ -188,7 +188,7 @@ final class Serve implements Callable<Integer> {
                     + " remount,size=SIZE");
         } else if (capacityBytes != null && capacityBytes < SMALL_CAPACITY_BYTES) {
             note("the capacity is very small: capacity=" + capacityBytes + " (" + Units.size(capacityBytes)
-                    + "); if you left out the unit: 512m or 10g, as a plain number is in bytes");
+                    + "); a plain number is in bytes: for megabytes or gigabytes write 512m or 10g");
         }
     }
 

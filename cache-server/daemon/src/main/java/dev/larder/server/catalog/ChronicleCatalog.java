@@ -166,7 +166,7 @@ final class ChronicleCatalog implements Catalog {
             return catalog;
         } catch (IOException | RuntimeException unusable) {
             LOG.info(
-                    "catalog is rebuilt, and what is least used is learnt anew: file={} reason={}",
+                    "catalog is rebuilt, so times of last use start over: file={} reason={}",
                     file,
                     String.valueOf(unusable.getMessage()));
             if (map != null) {

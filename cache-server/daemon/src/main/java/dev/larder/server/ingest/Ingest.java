@@ -10,22 +10,40 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Work under way that ends with new versions of datasets, or with none. Thread-safe. */
-public sealed interface Ingest permits LoadJob, Recheck, Upload {
+public abstract sealed class Ingest permits LoadJob, Recheck, Upload {
+    final LoadProgress progress;
+    final IngestOutcome ending = new IngestOutcome();
+
+    private final Set<String> datasets;
+
+    Ingest(Set<String> datasets) {
+        this.datasets = datasets;
+        this.progress = new LoadProgress(String.join(",", datasets));
+    }
+
     /** Returns the datasets that this will publish a version of. */
-    Set<String> datasets();
+    public final Set<String> datasets() {
+        return datasets;
+    }
 
     /** Returns the arrays that are on their way, as far as they are known. */
-    List<SourceArray> arrays();
+    public abstract List<SourceArray> arrays();
 
     /** Returns what completes when all is published, or with the failure. */
-    CompletableFuture<Done> outcome();
+    public final CompletableFuture<Done> outcome() {
+        return ending.outcome();
+    }
 
     /** Has an action run once when this has ended, unless what is returned has run; one of the action's arguments is null. */
-    Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action);
+    public final Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
+        return ending.whenEnded(action);
+    }
 
     /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */
-    Runnable listen(ProgressListener listener);
+    public final Runnable listen(ProgressListener listener) {
+        return progress.listen(listener);
+    }
 
     /** Ends this as soon as it can; what it wrote is removed. */
-    void cancel();
+    public abstract void cancel();
 }

@@ -8,7 +8,6 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -34,27 +33,22 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
  * and publishes. All datasets of a request become visible, or none; whatever was written before a failure is removed.
  */
-public final class LoadJob implements Ingest {
+public final class LoadJob extends Ingest {
     private final LoadRequest request;
     private final int workers;
     private final Store store;
     private final Residency residency;
-    private final LoadProgress progress;
-    private final IngestOutcome ending = new IngestOutcome();
     private final List<IncomingVersion> incoming = new ArrayList<>();
     private final Reuse reuse;
     private final List<String> notes = new ArrayList<>();
@@ -68,11 +62,11 @@ public final class LoadJob implements Ingest {
     private record Loading(Candidate candidate, IncomingVersion version) {}
 
     LoadJob(LoadRequest request, int workers, Store store, Residency residency) {
+        super(request.sources().stream().map(LoadRequest.Source::name).collect(Collectors.toCollection(TreeSet::new)));
         this.request = request;
         this.workers = workers;
         this.store = store;
         this.residency = residency;
-        this.progress = new LoadProgress(String.join(",", datasets()));
         this.reuse = new Reuse(
                 store,
                 residency,
@@ -81,30 +75,10 @@ public final class LoadJob implements Ingest {
                 () -> !cancelled);
     }
 
-    @Override
-    public Set<String> datasets() {
-        return request.sources().stream().map(LoadRequest.Source::name).collect(Collectors.toCollection(TreeSet::new));
-    }
-
     /** Empty until the sources have been scanned. */
     @Override
     public List<SourceArray> arrays() {
         return arrays;
-    }
-
-    @Override
-    public CompletableFuture<Done> outcome() {
-        return ending.outcome();
-    }
-
-    @Override
-    public Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
-        return ending.whenEnded(action);
-    }
-
-    @Override
-    public Runnable listen(ProgressListener listener) {
-        return progress.listen(listener);
     }
 
     /** Tells whether this loads what the other asks for, in the way it asks for. */

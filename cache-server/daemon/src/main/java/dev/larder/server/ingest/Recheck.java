@@ -7,7 +7,6 @@ import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
@@ -20,31 +19,26 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compares a version that an earlier boot of the machine left with its checksums, before any client can open it. What is whole
  * becomes current; what is not is loaded again or set aside.
  */
-public final class Recheck implements Ingest {
+public final class Recheck extends Ingest {
     private final PublishedVersion version;
     private final Residency residency;
     private final int workers;
-    private final LoadProgress progress;
     private final Runnable beforeOutcome;
-    private final IngestOutcome ending = new IngestOutcome();
     private final AtomicBoolean started = new AtomicBoolean();
     private volatile boolean cancelled;
 
     Recheck(PublishedVersion version, Residency residency, int workers, Runnable beforeOutcome) {
+        super(Set.of(version.dataset()));
         this.version = version;
         this.residency = residency;
         this.workers = workers;
         this.beforeOutcome = beforeOutcome;
-        this.progress = new LoadProgress(version.dataset());
         progress.begin(Phase.VERIFYING, version.dataBytes(), version.arrays().size());
     }
 
@@ -53,30 +47,10 @@ public final class Recheck implements Ingest {
         return version;
     }
 
-    @Override
-    public Set<String> datasets() {
-        return Set.of(version.dataset());
-    }
-
     /** None: nothing is read from a source. */
     @Override
     public List<SourceArray> arrays() {
         return List.of();
-    }
-
-    @Override
-    public CompletableFuture<Done> outcome() {
-        return ending.outcome();
-    }
-
-    @Override
-    public Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
-        return ending.whenEnded(action);
-    }
-
-    @Override
-    public Runnable listen(ProgressListener listener) {
-        return progress.listen(listener);
     }
 
     /** Leaves the version to the next start, which compares it then. */

@@ -10,7 +10,6 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.NewFilesRequest.NewFile;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.internal.protocol.Retention;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
@@ -29,9 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -47,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * writer left, and read for their checksum; all others, and those that still have a writer, are copied while their checksum is
  * computed. Files of a member of the group are made by the daemon; see {@link MemberFiles}.
  */
-public final class Upload implements Ingest {
+public final class Upload extends Ingest {
     private static final Logger LOG = LoggerFactory.getLogger(Upload.class);
 
     private enum State {
@@ -67,9 +64,7 @@ public final class Upload implements Ingest {
     private final long reservedBytes;
     private final Retention retention;
     private final Runnable beforeOutcome;
-    private final LoadProgress progress;
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTING);
-    private final IngestOutcome ending = new IngestOutcome();
     private volatile @Nullable Place place;
     private volatile List<SourceArray> arrays = List.of();
     private volatile @Nullable IncomingVersion publishing;
@@ -100,6 +95,7 @@ public final class Upload implements Ingest {
 
     /** Takes no space yet; see {@link #begin}. */
     Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Runnable beforeOutcome) {
+        super(Set.of(terms.dataset));
         this.token = terms.token;
         this.dataset = terms.dataset;
         this.workers = terms.workers;
@@ -110,7 +106,6 @@ public final class Upload implements Ingest {
         this.residency = residency;
         this.quota = quota;
         this.beforeOutcome = beforeOutcome;
-        this.progress = new LoadProgress(dataset);
         progress.enter(Phase.WAITING);
     }
 
@@ -238,28 +233,8 @@ public final class Upload implements Ingest {
     }
 
     @Override
-    public Set<String> datasets() {
-        return Set.of(dataset);
-    }
-
-    @Override
     public List<SourceArray> arrays() {
         return arrays;
-    }
-
-    @Override
-    public CompletableFuture<Done> outcome() {
-        return ending.outcome();
-    }
-
-    @Override
-    public Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
-        return ending.whenEnded(action);
-    }
-
-    @Override
-    public Runnable listen(ProgressListener listener) {
-        return progress.listen(listener);
     }
 
     /** Gives the build up; one that is being published already ends as soon as it can. */
