@@ -163,8 +163,13 @@ public final class Daemon implements AutoCloseable {
     /** Lets clients in, and sets to work what goes on in the background. */
     private void begin(boolean isShared) {
         shutdown.prepare(this::end, this::endAnswers);
-        control.listen();
-        regions.start();
+        regions.start(); // before clients come, who may ask for a region at once
+        try {
+            control.listen();
+        } catch (RuntimeException | Error e) {
+            regions.close();
+            throw e;
+        }
         if (isShared) {
             var unused = threads.uploads()
                     .scheduleWithFixedDelay(this::watchUploads, UPLOAD_LOOK_MS, UPLOAD_LOOK_MS, TimeUnit.MILLISECONDS);

@@ -24,6 +24,7 @@ final class RegionServer implements AutoCloseable {
     private static final Duration LONGEST_CALL = Duration.ofSeconds(1);
     private static final Duration LOOK = Duration.ofMillis(200);
     private static final int ROOT = 0;
+    private static final int NOT_LISTENING = -1;
 
     private final InterProcess calls = InterProcess.system();
     private final Posix posix = Posix.system();
@@ -34,6 +35,9 @@ final class RegionServer implements AutoCloseable {
     private final Thread thread = new Thread(this::serve, "larder-regions");
     private final CountDownLatch closed = new CountDownLatch(1);
 
+    /** Belongs to the thread once that has started. */
+    private int listener = NOT_LISTENING;
+
     RegionServer(Store store, Consumer<Throwable> onFailure) {
         this.socket = store.layout().regionSocket();
         this.regions = store.regions();
@@ -42,27 +46,42 @@ final class RegionServer implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** Starts to serve. A socket file of an earlier daemon is replaced: only the holder of the store's lock may call this. */
+    /**
+     * Starts to serve: clients can connect when this returns. A socket file of an earlier daemon is replaced: only the holder of the
+     * store's lock may call this.
+     */
     void start() {
+        try {
+            listen();
+        } catch (IOException | RuntimeException e) {
+            Guarded.tell(e, onFailure); // the thread tries again
+        }
         thread.start();
     }
 
-    /** Listens, and listens anew where somebody has removed the socket. */
+    private void listen() throws IOException {
+        Files.deleteIfExists(socket);
+        listener = calls.listen(socket);
+    }
+
+    /** Serves, and listens anew where somebody has removed the socket. */
     private void serve() {
         while (isOpen()) {
             try {
-                if (!isInPlace.getAsBoolean()) { // what lies there now, if anything, is another daemon's
-                    pause();
-                    continue;
+                if (listener == NOT_LISTENING) {
+                    if (!isInPlace.getAsBoolean()) { // what lies there now, if anything, is another daemon's
+                        pause();
+                        continue;
+                    }
+                    listen();
                 }
-                Files.deleteIfExists(socket);
-                int listener = calls.listen(socket);
                 try {
                     while (isOpen() && Files.exists(socket, LinkOption.NOFOLLOW_LINKS)) {
-                        serveNext(listener);
+                        serveNext();
                     }
                 } finally {
                     posix.close(listener);
+                    listener = NOT_LISTENING;
                 }
             } catch (IOException | RuntimeException | Error e) {
                 fail(e);
@@ -90,7 +109,7 @@ final class RegionServer implements AutoCloseable {
         }
     }
 
-    private void serveNext(int listener) {
+    private void serveNext() {
         int connection = calls.accept(listener, LOOK);
         if (connection < 0) {
             return;

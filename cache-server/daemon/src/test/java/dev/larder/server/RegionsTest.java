@@ -69,6 +69,7 @@ class RegionsTest {
     @Test
     void sealedMemoryIsHandedOutAndCannotBeTruncated() {
         served.start();
+        assertThat(served.layout().regionSocket()).exists(); // from the moment the daemon has started
         RegionRow made = create("weights", true);
 
         int descriptor = receive(made.id()).descriptor();
