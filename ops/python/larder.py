@@ -31,6 +31,7 @@ import bisect
 import collections
 import collections.abc
 import contextlib
+import ctypes
 import difflib
 import errno
 import fcntl
@@ -78,6 +79,12 @@ _NAMES_SHOWN = 10
 _LONGEST_HEADER = 16_384
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
+_HUGE_PAGE = 2 << 20
+_MAP_FIXED, _MADV_POPULATE_WRITE, _MADV_COLLAPSE = 0x10, 23, 25  # linux/mman.h
+_libc = ctypes.CDLL(None)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+_libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
 _UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before, each mapping keeps a descriptor
 
 
@@ -462,14 +469,52 @@ def _returned(result, out):
 
 
 def _view(segment, offset, shape, dtype, strides=None, order="C"):
-    return np.ndarray.__new__(Array, shape, dtype, segment, offset, strides, order)
+    return np.ndarray.__new__(Array, shape, dtype, segment, segment.start + offset, strides, order)
 
 
 class _Segment(mmap.mmap):
     """A file of a version, mapped. Whatever views it keeps it mapped, and its version leased."""
 
+    start = 0  # where the file begins in this memory
+
     def array(self, entry):
         return _view(self, entry.offset, entry.shape, entry.dtype, None, entry.order)
+
+
+def _address(memory):
+    return np.frombuffer(memory, np.uint8, 1).__array_interface__["data"][0]
+
+
+def _map_aligned(descriptor):
+    """Map a large file so that each huge page of it takes a single entry of the page table; return None where that cannot be.
+
+    Its address has to be a multiple of 2 MiB, which Python's mmap cannot ask for: the file is mapped over a larger mapping.
+    """
+    size = os.fstat(descriptor).st_size
+    if size < _HUGE_PAGE:
+        return None
+    segment = _Segment(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+    address = _address(segment)
+    segment.start = -address % _HUGE_PAGE
+    wanted = address + segment.start
+    mapped = _libc.mmap(wanted, size, mmap.PROT_READ, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0)
+    return segment if mapped == wanted else None
+
+
+def _reserve_huge(descriptor, size):
+    """Give the whole 2 MiB pieces of a new file huge pages, up to the first that the kernel refuses; the rest comes with writing."""
+    pieces = size // _HUGE_PAGE
+    if pieces == 0:
+        return
+    os.ftruncate(descriptor, size)
+    memory = mmap.mmap(-1, (pieces + 1) * _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+    address = _address(memory)
+    address += -address % _HUGE_PAGE
+    protection = mmap.PROT_READ | mmap.PROT_WRITE
+    if _libc.mmap(address, pieces * _HUGE_PAGE, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) == address:
+        for piece in range(address, address + pieces * _HUGE_PAGE, _HUGE_PAGE):
+            if _libc.madvise(piece, mmap.PAGESIZE, _MADV_POPULATE_WRITE) or _libc.madvise(piece, _HUGE_PAGE, _MADV_COLLAPSE):
+                break
 
 
 def _status(path):
@@ -488,14 +533,14 @@ def _map(version, file):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             version.require_unchanged(file, os.fstat(descriptor))
-            segment = _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
+            segment = _map_aligned(descriptor) or _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
         raise NoStore(_message("a file of the dataset was removed while it was open", "load and open the dataset again; "
                                "arrays that are mapped stay readable", file=path)) from None
     segment.version, segment.file, segment.path = version, file, path
-    segment.address = np.frombuffer(segment, np.uint8, 1).__array_interface__["data"][0]
+    segment.address = _address(segment) + segment.start
     return segment
 
 
@@ -1155,7 +1200,7 @@ def _open_ring(folder):
         path = os.path.join(folder, "ring")
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            ring = _Ring(folder, lock, mmap.mmap(descriptor, 0, mmap.MAP_SHARED, mmap.PROT_READ))
+            ring = _Ring(folder, lock, _ring_memory(descriptor))
         finally:
             os.close(descriptor)
         lock = None
@@ -1165,6 +1210,13 @@ def _open_ring(folder):
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _ring_memory(descriptor):
+    size = os.fstat(descriptor).st_size
+    segment = _map_aligned(descriptor) or mmap.mmap(descriptor, 0, mmap.MAP_SHARED, mmap.PROT_READ)
+    start = getattr(segment, "start", 0)
+    return memoryview(segment)[start:start + size]
 
 
 class _Ring:
@@ -1188,8 +1240,8 @@ class _Ring:
 
     def _entry(self, i):
         name, name_length, dtype, dtype_length = struct.unpack_from("<4i", self._mapping, _TABLE + 16 * i)
-        descr = self._mapping[dtype:dtype + dtype_length].decode()
-        return self._mapping[name:name + name_length].decode(), np.dtype(
+        descr = str(self._mapping[dtype:dtype + dtype_length], "utf-8")
+        return str(self._mapping[name:name + name_length], "utf-8"), np.dtype(
             np.lib.format.descr_to_dtype(ast.literal_eval(descr)) if descr.startswith("[") else descr)
 
     def take_seat(self):
@@ -1294,7 +1346,7 @@ class _Ring:
 
     def message(self):
         length = struct.unpack_from("<i", self._mapping, _MESSAGE)[0]
-        return self._mapping[_MESSAGE + 4:_MESSAGE + 4 + min(max(length, 0), 1024)].decode("utf-8", "replace")
+        return str(self._mapping[_MESSAGE + 4:_MESSAGE + 4 + min(max(length, 0), 1024)], "utf-8", "replace")
 
     def is_dropped(self):
         return self._longs[(_DROPPED >> 3) + self._number] == self._ticket
@@ -1424,13 +1476,15 @@ def _write_arrays(folder, made, command=None):
         file = os.path.join(folder, *levels) + ".npy"
         if made_for_us:
             _ask_made(f"file {name} {array.nbytes + _LONGEST_HEADER}", command)
-            with os.fdopen(os.open(file, os.O_WRONLY | os.O_NOFOLLOW), "wb") as stream:
-                np.save(stream, array, allow_pickle=False)
+            descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
         else:
             for depth in range(1, len(levels)):  # never `folder` itself: where that is gone, so is its daemon
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(os.path.join(folder, *levels[:depth]))
-            np.save(file, array, allow_pickle=False)
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            _reserve_huge(descriptor, array.nbytes)
+            np.save(stream, array, allow_pickle=False)
 
 
 class _CommandEnded(Exception):

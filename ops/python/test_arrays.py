@@ -7,7 +7,9 @@ import copy
 import gc
 import mmap
 import operator
+import os
 import pickle
+import tempfile
 import unittest
 import warnings
 
@@ -387,6 +389,52 @@ class MemoryTest(StoreCase):
 
         self.assertIsInstance(x._mmap, mmap.mmap)
         self.assertTrue(memoryview(x).readonly)
+
+    def test_what_lies_on_huge_pages_is_mapped_with_them(self):
+        expected = np.random.default_rng(7).integers(0, 256, (5 << 20) + 3, np.uint8)
+        folder = self.publish(arrays={"x": expected})
+        path = os.path.join(folder, "x.npy")
+        os.chmod(path, 0o600)
+        with open(path, "r+b") as file:
+            larder._reserve_huge(file.fileno(), os.path.getsize(path))
+        x = larder.open("d/x")
+
+        self.assertTrue((x == expected).all())
+        self.assertEqual((x.offset, x[9:].offset), (4096, 4105))
+        self.assertEqual(pickle.loads(pickle.dumps(x[9:]))[0], expected[9])
+        self.assertEqual(x._mmap.address % (2 << 20), 0)
+        if gives_huge_pages():
+            self.assertEqual(mapped_huge(x._mmap.address), 4 << 20)
+
+    def test_what_is_cached_is_written_to_huge_pages(self):
+        expected = np.random.default_rng(7).random(700_000)  # 5.3 MiB
+        larder._write_arrays(self.store, {"a": expected, "small": np.arange(3)})
+
+        same(self, np.load(os.path.join(self.store, "a.npy")), expected)
+        same(self, np.load(os.path.join(self.store, "small.npy")), np.arange(3))
+        with open(os.path.join(self.store, "a.npy"), "rb") as file:
+            segment = larder._map_aligned(file.fileno())
+        sum(segment[::4096])
+        if gives_huge_pages():
+            self.assertEqual(mapped_huge(larder._address(segment) + segment.start), 4 << 20)
+
+
+def gives_huge_pages():
+    """Tell whether the kernel puts files of a tmpfs on huge pages on request."""
+    with tempfile.TemporaryFile(dir="/dev/shm") as file:
+        larder._reserve_huge(file.fileno(), 2 << 20)
+        segment = larder._map_aligned(file.fileno())
+        start = larder._address(segment) + segment.start
+        return segment[segment.start] == 0 and mapped_huge(start) == 2 << 20
+
+
+def mapped_huge(address):
+    """Return how many bytes of the mapping at an address have one entry of the page table for each huge page."""
+    with open("/proc/self/smaps") as lines:
+        for line in lines:
+            if line.startswith(f"{address:x}-"):
+                return next(int(field.split()[1]) << 10 for field in lines if field.startswith("ShmemPmdMapped:"))
+    raise AssertionError(f"no mapping begins there: address={address:x}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ def read(path):
     with open(path) as file:
         run = json.load(file)
     row = {name: run["bytes"] / statistics.median(run[name]) / 1e9 for name in CONTENDERS}
+    plain = run.get("plain", [])
+    plain_ratios = [c / alone for c, alone in zip(plain, run["unchecked"])]
     ratios = [cp / larder for cp, larder in zip(run["cp"], run["larder"])]
     return row | {
         "huge": os.path.basename(path).removesuffix(".json").removeprefix("ingest-").rpartition("-")[0],
@@ -26,6 +28,9 @@ def read(path):
         "threads": run["threads"],
         "ratio": statistics.median(ratios),
         "ratios": ratios,
+        "plain": run["bytes"] / statistics.median(plain) / 1e9 if plain else None,
+        "plainRatio": statistics.median(plain_ratios) if plain else None,
+        "plainRatios": plain_ratios,
         "checksumCost": statistics.median(c / u for c, u in zip(run["checksummed"], run["unchecked"])) - 1,
     }
 
@@ -33,12 +38,14 @@ def read(path):
 def main():
     rows = sorted((read(path) for path in sys.argv[1:]), key=lambda row: (row["huge"], row["bytes"]))
     print(f"One .npy file in page cache, {rows[0]['threads']} threads, medians, GB/s\n")
-    print("| tmpfs huge= | MiB | rounds | cp | larder load | ratio | copying alone | without checksum | checksum costs |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("| tmpfs huge= | MiB | rounds | cp | larder load | ratio | copying alone | without checksum | checksum costs | plain C "
+          "| without checksum / plain C |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for row in rows:
         print(
             f"| {row['huge']} | {row['bytes'] >> 20:,} | {row['rounds']} | {row['cp']:.2f} | {row['larder']:.2f} | {row['ratio']:.2f}"
             f" | {row['checksummed']:.2f} | {row['unchecked']:.2f} | {100 * row['checksumCost']:.0f} % |"
+            + (f" {row['plain']:.2f} | {row['plainRatio']:.2f} |" if row["plain"] else " - | - |")
         )
 
 

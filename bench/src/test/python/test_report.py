@@ -249,7 +249,7 @@ class FiguresTest(unittest.TestCase):
     def test_ratios_say_how_many_times_better(self):
         found, _ = self.folder.figures()
         expected = {
-            "gather.784": 2.0, "element": 0.5, "index.text": 0.5, "ingest.small": 2.0, "ingest.large": 2.5, "loader.alone.djl": 2.5,
+            "gather.784": 2.0, "element": 0.5, "index.text": 0.5, "ingest.small": 2.0, "ingest.large": 2.5, "ingest.never.plain": 0.9, "loader.alone.djl": 2.5,
             "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles.polled": 5.0, "handles.blocked": 50.0,
             "fan-out.read.784.1": 0.25, "fan-out.read.3072.4": 0.0625, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
             "day.memory.plain-java": 8.0,

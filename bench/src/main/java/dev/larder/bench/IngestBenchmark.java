@@ -22,7 +22,8 @@ import java.util.zip.Checksum;
 
 /**
  * Times what a running daemon takes to load one large file against what {@code cp} takes to bring it to the same mount, in turns;
- * and the copying alone, with and without its checksum. Prints one JSON object of seconds.
+ * the copying alone, with and without its checksum; and a plain loop in C that copies in the same way. Prints one JSON object of
+ * seconds.
  */
 final class IngestBenchmark {
     private static final long SPARE_BYTES = 64 << 20;
@@ -31,19 +32,27 @@ final class IngestBenchmark {
     private final Path source;
     private final int threads;
     private final ControlClient daemon;
+    private final List<String> plainCopy;
     private final Map<String, List<Double>> seconds = new TreeMap<>();
 
-    private IngestBenchmark(Path mount, Path source, int threads) {
+    private IngestBenchmark(Path mount, Path source, int threads, List<String> plainCopy) {
         this.mount = mount;
         this.source = source;
         this.threads = threads;
+        this.plainCopy = plainCopy;
         this.daemon = ControlClient.at(mount.resolve("store"));
     }
 
-    /** Takes the folder, in which a daemon serves {@code store}; the file; how many rounds; how many threads. */
+    /**
+     * Takes the folder, in which a daemon serves {@code store}; the file; how many rounds; how many threads; and, where it could be
+     * built, the program {@code copy_huge} and the way that it is to copy in.
+     */
     public static void main(String[] arguments) throws Exception {
         IngestBenchmark bench = new IngestBenchmark(
-                Path.of(arguments[0]), Path.of(arguments[1]).toAbsolutePath(), Integer.parseInt(arguments[3]));
+                Path.of(arguments[0]),
+                Path.of(arguments[1]).toAbsolutePath(),
+                Integer.parseInt(arguments[3]),
+                List.of(arguments).subList(4, arguments.length));
         int rounds = Integer.parseInt(arguments[2]);
         bench.round();
         bench.seconds.clear(); // memory that the machine had never touched, and code that was not compiled
@@ -59,8 +68,15 @@ final class IngestBenchmark {
 
     private void round() throws Exception {
         Path copy = mount.resolve("copy");
-        time("cp", () -> copy(copy));
+        time("cp", () -> run(List.of("cp", source.toString(), copy.toString())));
         Files.delete(copy);
+        if (!plainCopy.isEmpty()) {
+            String way = plainCopy.get(1);
+            List<String> words =
+                    List.of(plainCopy.get(0), source.toString(), copy.toString(), Integer.toString(threads), way);
+            time("plain", () -> run(words));
+            Files.delete(copy);
+        }
         LoadRequest request =
                 new LoadRequest(List.of(new LoadRequest.Source("bench", source.toString())), List.of(), threads);
         time("larder", () -> daemon.load(request, progress -> {}));
@@ -73,10 +89,9 @@ final class IngestBenchmark {
         }
     }
 
-    private void copy(Path target) throws IOException, InterruptedException {
-        Process cp = new ProcessBuilder("cp", source.toString(), target.toString()).start();
-        if (cp.waitFor() != 0) {
-            throw new IOException("cp failed: " + target);
+    private static void run(List<String> words) throws IOException, InterruptedException {
+        if (new ProcessBuilder(words).inheritIO().start().waitFor() != 0) {
+            throw new IOException("program failed: " + words);
         }
     }
 
@@ -104,7 +119,7 @@ final class IngestBenchmark {
         Path file = mount.resolve("touched");
         int descriptor = posix.openOrCreate(file, 0600);
         io.resize(descriptor, byteSize);
-        long address = io.mapWritable(descriptor, byteSize);
+        long address = io.mapWritable(descriptor, 0, byteSize);
         posix.adviseHugePages(address, byteSize);
         io.populate(address, byteSize);
         posix.unmap(address, byteSize);

@@ -6,6 +6,8 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
 import dev.larder.npy.NpyHeader;
 import java.io.IOException;
@@ -24,7 +26,6 @@ import java.util.Objects;
  */
 public final class ArrayFile {
     private static final int WRITABLE = 0600;
-    private static final long RESERVE_STEP_BYTES = 64L << 20;
 
     private final String name;
     private final NpyHeader header;
@@ -92,9 +93,8 @@ public final class ArrayFile {
     private static long reserve(Posix posix, Path file, long byteSize) {
         int descriptor = posix.openOrCreate(file, WRITABLE);
         try {
-            for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
-                posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
-            }
+            BulkIo.system().resize(descriptor, byteSize);
+            HugePages.reserve(posix, descriptor, 0, byteSize);
             return posix.status(descriptor).storedBytes();
         } finally {
             posix.close(descriptor);

@@ -44,10 +44,10 @@ public interface BulkIo {
     void syncFileSystem(int descriptor);
 
     /**
-     * Maps a whole file for reading and writing, shared. Touching a page that was not populated may kill the process. The
-     * caller ends it with {@link Posix#unmap}.
+     * Maps a stretch of a file for reading and writing, shared; it begins at a multiple of {@link PageSize#HUGE_BYTES}. Touching a page
+     * that was not populated may kill the process. The caller ends it with {@link Posix#unmap}.
      */
-    long mapWritable(int descriptor, long byteSize);
+    long mapWritable(int descriptor, long offset, long byteSize);
 
     /** Asks for small pages where a mapping would get huge ones; false where the kernel refuses. */
     boolean adviseSmallPages(long address, long byteSize);
@@ -60,6 +60,27 @@ public interface BulkIo {
      * {@link dev.larder.error.ErrorCode#NO_SPACE} where the file system is full. The address is a multiple of the page size.
      */
     void populate(long address, long byteSize);
+
+    /**
+     * Puts each 2 MiB piece of a mapping of a tmpfs file into one huge page, whatever the mount's {@code huge=} word says (Linux 6.1 and
+     * later). Of a piece at least one page has memory; the rest of it is zeros then, and has memory as well. What others read or write
+     * there meanwhile is not disturbed. Address and length are multiples of {@link PageSize#HUGE_BYTES}.
+     *
+     * @return true where all pieces are huge now, those that were before included; false where the kernel refuses one: it has no huge
+     *     page left, the file system or the control group is full, the machine denies them to shared memory, or a page is in use
+     */
+    boolean collapse(long address, long byteSize);
+
+    /**
+     * Gives a 2 MiB piece of a writable mapping of a tmpfs file its memory as one huge page. Only its first page is populated before: the
+     * kernel makes the whole piece from that, so that nothing is allocated and zeroed twice (decision 36).
+     *
+     * @return false where the kernel gives no huge page: no more than the first page has memory then
+     */
+    default boolean populateHuge(long address) {
+        populate(address, PageSize.BYTES);
+        return collapse(address, PageSize.HUGE_BYTES);
+    }
 
     /**
      * Gives the memory of a stretch of a shared writable mapping back to its file system: it is a hole of zeros from then on. False

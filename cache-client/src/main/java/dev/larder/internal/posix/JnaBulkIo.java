@@ -15,6 +15,7 @@ final class JnaBulkIo implements BulkIo {
     private static final int EINTR = 4;
     private static final int EAGAIN = 11;
     private static final int EFAULT = 14;
+    private static final int COLLAPSE_ATTEMPTS = 3;
 
     private final boolean canPopulate;
 
@@ -126,11 +127,13 @@ final class JnaBulkIo implements BulkIo {
     }
 
     @Override
-    public long mapWritable(int descriptor, long byteSize) {
-        int protection = LibC.PROT_READ | LibC.PROT_WRITE;
-        long address = LibC.mmap(0, byteSize, protection, LibC.MAP_SHARED, descriptor, 0);
+    public long mapWritable(int descriptor, long offset, long byteSize) {
+        long address = AlignedMapping.map(descriptor, offset, byteSize, LibC.PROT_READ | LibC.PROT_WRITE);
         if (address == LibC.MAP_FAILED) {
-            throw JnaPosix.failed("mmap").with("bytes", byteSize).exception();
+            throw JnaPosix.failed("mmap")
+                    .with("offset", offset)
+                    .with("bytes", byteSize)
+                    .exception();
         }
         return address;
     }
@@ -161,6 +164,18 @@ final class JnaBulkIo implements BulkIo {
                         .exception();
             }
         }
+    }
+
+    @Override
+    public boolean collapse(long address, long byteSize) {
+        for (int attempt = 1; LibC.madvise(address, byteSize, LibC.MADV_COLLAPSE) < 0; attempt++) {
+            int errno = Native.getLastError();
+            boolean mayPass = errno == EAGAIN || errno == EINTR; // somebody had a page locked, or a signal came
+            if (!mayPass || attempt == COLLAPSE_ATTEMPTS) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override

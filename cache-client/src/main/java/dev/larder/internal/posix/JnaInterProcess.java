@@ -163,7 +163,8 @@ final class JnaInterProcess implements InterProcess {
             throw JnaPosix.failed("memfd_create").with("label", label).exception();
         }
         try {
-            Posix.system().reserve(descriptor, 0, byteSize);
+            BulkIo.system().resize(descriptor, byteSize);
+            HugePages.reserve(Posix.system(), descriptor, 0, byteSize);
             int seals = LibC.F_SEAL_SHRINK | LibC.F_SEAL_GROW | LibC.F_SEAL_SEAL;
             if (LibC.fcntl(descriptor, LibC.F_ADD_SEALS, seals) < 0) {
                 throw JnaPosix.failed("fcntl(F_ADD_SEALS)").with("label", label).exception();

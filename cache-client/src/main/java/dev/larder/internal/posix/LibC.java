@@ -17,10 +17,13 @@ final class LibC {
     static final int O_CLOEXEC = 0x80000;
 
     static final int LOCK_SH = 1;
+    static final int PRIO_PROCESS = 0;
+
     static final int LOCK_EX = 2;
     static final int LOCK_NB = 4;
     static final int LOCK_UN = 8;
 
+    static final int PROT_NONE = 0;
     static final int PROT_READ = 1;
     static final int PROT_WRITE = 2;
     static final int MAP_SHARED = 1;
@@ -34,6 +37,7 @@ final class LibC {
     static final int MADV_HUGEPAGE = 14;
     static final int MADV_NOHUGEPAGE = 15;
     static final int MADV_POPULATE_WRITE = 23;
+    static final int MADV_COLLAPSE = 25;
 
     static final long MPOL_INTERLEAVE = 3;
 
@@ -99,6 +103,8 @@ final class LibC {
     static native long mmap(long address, long length, int protection, int flags, int descriptor, long offset);
 
     static native int munmap(long address, long length);
+
+    static native int setpriority(int which, int who, int priority);
 
     static native int madvise(long address, long length, int advice);
 

@@ -43,12 +43,12 @@ public final class MappedMemory implements AutoCloseable {
 
     /** Maps the first {@code byteSize} bytes of a file for reading. The descriptor can be closed. */
     public static MappedMemory readOnly(Posix posix, int descriptor, long byteSize) {
-        return map(posix, () -> posix.mapReadOnly(descriptor, byteSize), byteSize, false);
+        return map(posix, () -> posix.mapReadOnly(descriptor, 0, byteSize), byteSize, false);
     }
 
     /** Maps the first {@code byteSize} bytes, which are reserved, for reading and writing. The descriptor can be closed. */
     public static MappedMemory writable(Posix posix, int descriptor, long byteSize) {
-        return map(posix, () -> BulkIo.system().mapWritable(descriptor, byteSize), byteSize, true);
+        return map(posix, () -> BulkIo.system().mapWritable(descriptor, 0, byteSize), byteSize, true);
     }
 
     /** Owns what {@code mapping} maps. */

@@ -47,8 +47,11 @@ public interface Posix {
     /** Gives up whatever lock the descriptor holds. */
     void unlock(int descriptor);
 
-    /** Maps a file read-only and shared, and returns the address. {@code byteSize} is above zero. */
-    long mapReadOnly(int descriptor, long byteSize);
+    /**
+     * Maps a stretch of a file read-only and shared, and returns the address. It begins at a multiple of {@link PageSize#HUGE_BYTES},
+     * and {@code byteSize} is above zero. From 2 MiB on the address is such a multiple, too, which is what huge pages need.
+     */
+    long mapReadOnly(int descriptor, long offset, long byteSize);
 
     /**
      * Returns a buffer over mapped memory, in native byte order. The buffer and what is sliced from it keep nothing
@@ -112,6 +115,9 @@ public interface Posix {
 
     /** Waits until the process of a descriptor has ended; false where it has not within this time. */
     boolean awaitEnd(int process, Duration timeout);
+
+    /** Lets the calling thread run only when no other needs its processor, as far as {@code nice 19} does. */
+    void yieldToOthers();
 
     /** Connects standard input, output and error to {@code /dev/null}. */
     void silenceStandardStreams();

@@ -7,6 +7,7 @@ import java.time.Duration;
  *
  * @param usedBytes blocks of the file system under all versions
  * @param hugePages the {@code huge=} word of the mount
+ * @param hugeBytes how much of all versions lies on huge pages, whatever that word is
  */
 public record DaemonStatus(
         String store,
@@ -20,5 +21,6 @@ public record DaemonStatus(
         long arrays,
         long clients,
         String hugePages,
+        long hugeBytes,
         Duration uptime)
         implements Response {}

@@ -188,6 +188,7 @@ public final class ResponseCodec {
                 .arrays(status.arrays())
                 .clients(status.clients())
                 .uptimeMs(status.uptime().toMillis())
+                .hugeBytes(status.hugeBytes())
                 .store(whole("store", status.store(), PATH))
                 .version(whole("version", status.version(), SHORT))
                 .hugePages(cut(status.hugePages(), SHORT))
@@ -322,6 +323,7 @@ public final class ResponseCodec {
                 decoder.arrays(),
                 decoder.clients(),
                 hugePages,
+                decoder.hugeBytes(),
                 Duration.ofMillis(decoder.uptimeMs()));
     }
 

@@ -108,7 +108,7 @@ class BulkIoTest {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=4m,huge=" + huge)) {
             int descriptor = posix.openOrCreate(tiny.folder().resolve("file"), 0600);
             io.resize(descriptor, 8 << 20);
-            long address = io.mapWritable(descriptor, 8 << 20);
+            long address = io.mapWritable(descriptor, 0, 8 << 20);
 
             io.populate(address, 2 << 20);
             assertThatThrownBy(() -> io.populate(address, 8 << 20))
@@ -125,7 +125,7 @@ class BulkIoTest {
         try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m,huge=always")) {
             int descriptor = posix.openOrCreate(tiny.folder().resolve("file"), 0600);
             io.resize(descriptor, 2 * PAGE_BYTES);
-            long address = io.mapWritable(descriptor, 2 * PAGE_BYTES);
+            long address = io.mapWritable(descriptor, 0, 2 * PAGE_BYTES);
 
             assertThat(io.adviseSmallPages(address, 2 * PAGE_BYTES)).isTrue();
             io.populate(address, 2 * PAGE_BYTES);

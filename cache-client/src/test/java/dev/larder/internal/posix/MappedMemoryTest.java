@@ -135,7 +135,7 @@ class MappedMemoryTest {
                 system,
                 () -> {
                     refuse(refusals);
-                    return BulkIo.system().mapWritable(descriptor, BYTES.length);
+                    return BulkIo.system().mapWritable(descriptor, 0, BYTES.length);
                 },
                 BYTES.length,
                 true);

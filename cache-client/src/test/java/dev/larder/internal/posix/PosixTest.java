@@ -157,7 +157,7 @@ class PosixTest {
     @Test
     void zerosTakeThePlaceOfAMappingAndLeaveTheFileAlone() throws IOException {
         int descriptor = posix.openForReading(file);
-        long address = posix.mapReadOnly(descriptor, 5);
+        long address = posix.mapReadOnly(descriptor, 0, 5);
         posix.close(descriptor);
         ByteBuffer buffer = posix.bufferOver(address, 5);
         assertThat((int) buffer.get(4)).isEqualTo(5);
@@ -175,7 +175,7 @@ class PosixTest {
     void mappingsHoldMoreThanTwoGib() throws IOException {
         int descriptor = posix.openOrCreate(folder.resolve("sparse"), 0600);
         posix.reserve(descriptor, (5L << 30) - 4096, 4096);
-        long address = posix.mapReadOnly(descriptor, 5L << 30);
+        long address = posix.mapReadOnly(descriptor, 0, 5L << 30);
         posix.close(descriptor);
 
         assertThat((int) posix.bufferOver(address + (5L << 30) - 8, 8).get(7)).isZero();
@@ -205,7 +205,7 @@ class PosixTest {
         assertFails(() -> posix.tryLockShared(NO_DESCRIPTOR), ErrorCode.UNEXPECTED, "flock failed: " + bad);
         assertFails(() -> posix.changeMode(NO_DESCRIPTOR, 0400), ErrorCode.UNEXPECTED, "fchmod failed: " + bad);
         assertFails(
-                () -> posix.mapReadOnly(NO_DESCRIPTOR, 9), ErrorCode.UNEXPECTED, "mmap failed: " + bad + " bytes=9");
+                () -> posix.mapReadOnly(NO_DESCRIPTOR, 0, 9), ErrorCode.UNEXPECTED, "mmap failed: " + bad + " bytes=9");
         assertFails(() -> posix.reserve(NO_DESCRIPTOR, 0, 9), ErrorCode.UNEXPECTED, "posix_fallocate failed: errno=9");
         assertFails(() -> posix.unmap(1, 9), ErrorCode.UNEXPECTED, "munmap failed: errno=22");
     }

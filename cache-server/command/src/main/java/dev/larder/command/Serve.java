@@ -91,6 +91,12 @@ final class Serve implements Callable<Integer> {
     boolean verify;
 
     @Option(
+            names = "--no-collapse",
+            description =
+                    "Leave data on the pages that it was loaded to: do not move it to huge pages in the background.")
+    boolean noCollapse;
+
+    @Option(
             names = "--detach",
             description = "Return when everything is loaded, and serve in the background; see --log-file.")
     boolean detach;
@@ -173,7 +179,8 @@ final class Serve implements Callable<Integer> {
                 optional(capacityBytes),
                 options.workers(),
                 sharing(),
-                () -> verify && !signals.isStopping()));
+                () -> verify && !signals.isStopping(),
+                !noCollapse));
         signals.stop(daemon);
         return loadAndWait(daemon);
     }

@@ -42,7 +42,7 @@ final class Status implements Callable<Integer> {
                 "retired     " + Units.size(status.retiredBytes()),
                 "arrays      " + status.arrays(),
                 "clients     " + status.clients(),
-                "huge pages  " + status.hugePages(),
+                "huge pages  " + Units.size(status.hugeBytes()) + " (mount: huge=" + status.hugePages() + ")",
                 "uptime      " + Units.duration(status.uptime()));
     }
 }

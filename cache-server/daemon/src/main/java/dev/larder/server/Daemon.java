@@ -26,12 +26,14 @@ import dev.larder.server.store.Store;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,21 +84,19 @@ public final class Daemon implements AutoCloseable {
                 store, catalog, failure -> loseCatalog(failure, errors, isCatalogLost), new SteadyClock());
         this.residency = residency;
         this.loads = loads(config, store, residency);
-        Counters counters =
-                Counters.create(layout.counters(), ProcessHandle.current().pid(), System.currentTimeMillis());
+        Counters counters = counters(store);
         this.counters = counters;
-        counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
         store.sweepShared();
         residency.adopt(config.verifies(), (folder, reason) -> reportDamage(reason, errors));
         Activity activity = new Activity(counters, System::nanoTime);
-        this.idle = new IdleMonitor(
-                new Sampler(counters, new VersionUses(store, residency)),
-                activity,
-                loads,
-                store.regions()::isUsed,
-                threads.sampling(),
-                failure -> reportLook(failure, errors, shutdown));
-        this.maintenance = new Maintenance(residency, counters, idle, errors, threads.sampling(), shutdown::isStopping);
+        Sampler sampler = new Sampler(counters, new VersionUses(store, residency));
+        Consumer<Throwable> looks = untilStop("cannot check what is in use", errors, shutdown);
+        this.idle = new IdleMonitor(sampler, activity, loads, store.regions()::isUsed, threads.sampling(), looks);
+        Consumer<Throwable> moves = untilStop("cannot move data to huge pages", errors, shutdown);
+        PageCollapse pages = new PageCollapse(
+                residency, loads, store.pages(), config.collapses(), threads.pages(), shutdown::isStopping, moves);
+        this.maintenance =
+                new Maintenance(residency, counters, idle, pages, errors, threads.sampling(), shutdown::isStopping);
         this.loadService = new LoadService(loads, residency, maintenance, counters, errors, shutdown);
         this.waits = new PendingWaits(residency, loads, loadService, maintenance, threads.timer());
         loadService.onStarted(waits::started);
@@ -110,6 +110,7 @@ public final class Daemon implements AutoCloseable {
                 access,
                 waits,
                 new BuildQueue(residency, loads, loadService, access, threads.timer(), threads.room()),
+                pages::hugeBytes,
                 threads,
                 errors,
                 shutdown);
@@ -139,6 +140,13 @@ public final class Daemon implements AutoCloseable {
         errors.report("data of an earlier daemon cannot be used as it is", reason);
     }
 
+    private static Counters counters(Store store) throws IOException {
+        Path file = store.layout().counters();
+        Counters counters = Counters.create(file, ProcessHandle.current().pid(), System.currentTimeMillis());
+        counters.set(Counter.CAPACITY_BYTES, store.capacityBytes());
+        return counters;
+    }
+
     private static Loads loads(DaemonConfig config, Store store, Residency residency) {
         GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
         int workers =
@@ -146,10 +154,13 @@ public final class Daemon implements AutoCloseable {
         return new Loads(store, residency, quota, workers);
     }
 
-    private static void reportLook(Throwable failure, ErrorLog errors, Shutdown shutdown) {
-        if (!shutdown.isStopping()) { // else files go while one looks
-            errors.report("cannot check what is in use", failure);
-        }
+    /** Returns what reports failures, but none of a daemon that stops: its files go while one looks. */
+    private static Consumer<Throwable> untilStop(String what, ErrorLog errors, Shutdown shutdown) {
+        return failure -> {
+            if (!shutdown.isStopping()) {
+                errors.report(what, failure);
+            }
+        };
     }
 
     /** Makes the counters' file anew where somebody removed it, and notes where the catalog's is gone, for the next start. */

@@ -13,9 +13,15 @@ import java.util.function.BooleanSupplier;
  * @param sharing whom the store is open to
  * @param verifies whether to compare every byte that an earlier daemon left with its checksum; asked again while that is going on,
  *     so that it can be given up
+ * @param collapses whether to move what lies on small pages to huge ones, in the background
  */
 public record DaemonConfig(
-        Path store, OptionalLong capacityBytes, int workers, Sharing sharing, BooleanSupplier verifies) {
+        Path store,
+        OptionalLong capacityBytes,
+        int workers,
+        Sharing sharing,
+        BooleanSupplier verifies,
+        boolean collapses) {
     /** Rejects a negative number of workers. */
     public DaemonConfig {
         if (workers < 0) {
@@ -25,6 +31,6 @@ public record DaemonConfig(
 
     /** Says how to run for this user alone, where bytes of an earlier daemon are trusted. */
     public DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
-        this(store, capacityBytes, workers, Sharing.NONE, () -> false);
+        this(store, capacityBytes, workers, Sharing.NONE, () -> false, true);
     }
 }

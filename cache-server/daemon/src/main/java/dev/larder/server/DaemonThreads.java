@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
  * @param timer ends what has taken too long
  * @param sampling looks at the store
  * @param uploads looks after what members write
+ * @param pages moves what is resident to huge pages, at the lowest priority
  * @param work answers what takes a moment
  * @param room for what may wait until others have left the store: what makes them leave must not queue behind it
  * @param verification computes checksums
@@ -24,6 +25,7 @@ record DaemonThreads(
         ScheduledExecutorService timer,
         ScheduledExecutorService sampling,
         ScheduledExecutorService uploads,
+        ScheduledExecutorService pages,
         ExecutorService work,
         ExecutorService room,
         ExecutorService verification) {
@@ -38,6 +40,7 @@ record DaemonThreads(
                 scheduled("larder-timer"),
                 scheduled("larder-sample"),
                 scheduled("larder-uploads"),
+                scheduled("larder-pages"),
                 Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work")),
                 Executors.newFixedThreadPool(ROOM_THREADS, daemonThreads("larder-room")),
                 Executors.newSingleThreadExecutor(daemonThreads("larder-verify")));
@@ -65,6 +68,7 @@ record DaemonThreads(
     void endSchedules() {
         timer.shutdownNow();
         uploads.shutdownNow();
+        pages.shutdownNow();
         sampling.shutdownNow();
         try {
             if (!sampling.awaitTermination(SAMPLING_END_MS, TimeUnit.MILLISECONDS)) {

@@ -25,6 +25,7 @@ final class Maintenance {
     private final Residency residency;
     private final Counters counters;
     private final IdleMonitor idle;
+    private final PageCollapse pages;
     private final ErrorLog errors;
     private final ScheduledExecutorService thread;
     private final BooleanSupplier isStopping;
@@ -34,12 +35,14 @@ final class Maintenance {
             Residency residency,
             Counters counters,
             IdleMonitor idle,
+            PageCollapse pages,
             ErrorLog errors,
             ScheduledExecutorService thread,
             BooleanSupplier isStopping) {
         this.residency = residency;
         this.counters = counters;
         this.idle = idle;
+        this.pages = pages;
         this.errors = errors;
         this.thread = thread;
         this.isStopping = isStopping;
@@ -54,6 +57,7 @@ final class Maintenance {
                 current.stream().mapToLong(v -> v.arrays().size()).sum());
         counters.set(Counter.EVICTIONS, residency.evictions());
         idle.soon();
+        pages.soon();
         if (!residency.retired().isEmpty() && !isStopping.getAsBoolean() && sweeping.compareAndSet(false, true)) {
             try {
                 var unused = thread.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);

@@ -38,6 +38,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -55,6 +56,7 @@ final class RequestService implements RequestHandler {
     private final Maintenance maintenance;
     private final Access access;
     private final PendingWaits waits;
+    private final LongSupplier hugeBytes;
     private final DaemonThreads threads;
     private final ErrorLog errors;
     private final Shutdown shutdown;
@@ -72,6 +74,7 @@ final class RequestService implements RequestHandler {
             Access access,
             PendingWaits waits,
             BuildQueue builds,
+            LongSupplier hugeBytes,
             DaemonThreads threads,
             ErrorLog errors,
             Shutdown shutdown) {
@@ -82,6 +85,7 @@ final class RequestService implements RequestHandler {
         this.maintenance = maintenance;
         this.access = access;
         this.waits = waits;
+        this.hugeBytes = hugeBytes;
         this.threads = threads;
         this.errors = errors;
         this.shutdown = shutdown;
@@ -294,6 +298,7 @@ final class RequestService implements RequestHandler {
                             .sum(),
                     clients.size(),
                     store.hugePages(),
+                    hugeBytes.getAsLong(),
                     Duration.ofNanos(System.nanoTime() - startNs)));
             reply.done(Done.NOTHING);
         });

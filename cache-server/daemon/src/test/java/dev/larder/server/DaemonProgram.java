@@ -20,7 +20,8 @@ final class DaemonProgram {
         Sharing sharing = arguments.length > 3
                 ? new Sharing(Optional.of(arguments[2]), OptionalLong.of(Long.parseLong(arguments[3])))
                 : Sharing.NONE;
-        try (Daemon daemon = Daemon.start(new DaemonConfig(Path.of(arguments[0]), capacity, 2, sharing, () -> false))) {
+        try (Daemon daemon =
+                Daemon.start(new DaemonConfig(Path.of(arguments[0]), capacity, 2, sharing, () -> false, true))) {
             System.out.println(READY);
             daemon.awaitStop();
             System.out.println(STOPPED);

@@ -2,20 +2,31 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
@@ -24,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +69,172 @@ class HugePagesTest {
             int manifestBytes = huge.equals("always") ? 4 * MIB : 0; // index and manifest take a huge page each
             assertThat(served.control().status().usedBytes()).isEqualTo(13 * MIB + 4 * HEAD_BYTES + manifestBytes);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"never", "advise", "always"})
+    void wholePiecesOfWhatIsLoadedAndBuiltLieOnHugePages(String huge) {
+        requireHugePages();
+        ServedStore.writeBytes(sources.resolve("large.npy"), 13 * MIB + 7);
+        try (TinyTmpfs mount = TinyTmpfs.mount("size=64m,huge=" + huge);
+                ServedStore served = ServedStore.at(mount.folder().resolve("store"))) {
+            served.startWithoutCollapse(); // so that whatever is on huge pages was written to them
+
+            served.load("loaded", sources);
+            awaitHugeBytes(served, 12 * MIB);
+            build(served, "built", 5 * MIB);
+
+            awaitHugeBytes(served, (12 + 4) * MIB);
+            assertThat(readsOnHugePages(served, "loaded")).isEqualTo(12 * MIB);
+            assertThat(readsOnHugePages(served, "built")).isEqualTo(4 * MIB);
+        }
+    }
+
+    @Test
+    void whatLiesOnSmallPagesMovesToHugeOnesUnderItsReaders() throws IOException {
+        requireHugePages();
+        ServedStore.writeBytes(sources.resolve("a.npy"), 13 * MIB);
+        try (TinyTmpfs mount = TinyTmpfs.mount("size=64m,huge=never");
+                ServedStore served = ServedStore.at(mount.folder().resolve("store"))) {
+            keepOnSmallPages(served);
+
+            Daemon waiting = served.startWithoutCollapse();
+            try (Larder larder = Larder.connect(served.root());
+                    Dataset dataset = larder.dataset("d")) {
+                byte[] before = read(dataset);
+                assertThat(served.control().status().hugeBytes()).isZero();
+                waiting.stop(true);
+
+                served.start();
+
+                awaitHugeBytes(served, 12 * MIB);
+                assertThat(read(dataset)).isEqualTo(before);
+                assertThat(served.control().verify("d", progress -> {}).files()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void aDaemonThatIsKilledWhileItMovesPagesHarmsNobody() throws IOException {
+        requireHugePages();
+        ServedStore.writeBytes(sources.resolve("a.npy"), 64 * MIB);
+        try (TinyTmpfs mount = TinyTmpfs.mount("size=128m,huge=never");
+                ServedStore served = ServedStore.at(mount.folder().resolve("store"))) {
+            keepOnSmallPages(served);
+            try (ChildJvm child = served.startProcess();
+                    Larder larder = Larder.connect(served.root());
+                    Dataset dataset = larder.dataset("d")) {
+                await().pollInterval(Duration.ofMillis(1)).until(() -> readsOnHugePages(dataset) > 0);
+                child.kill();
+
+                assertThat(read(dataset)).isEqualTo(expected(64 * MIB));
+                served.start();
+                awaitHugeBytes(served, 64 * MIB);
+                assertThat(read(dataset)).isEqualTo(expected(64 * MIB));
+                assertThat(served.control().verify("d", progress -> {}).files()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void daemonsOfOneMountMoveTheirPagesSideBySideAlsoWhereItIsFull() throws IOException {
+        requireHugePages();
+        ServedStore.writeBytes(sources.resolve("a.npy"), 24 * MIB);
+        try (TinyTmpfs mount = TinyTmpfs.mount("size=96m,huge=never");
+                ServedStore one = ServedStore.at(mount.folder().resolve("one"));
+                ServedStore other = ServedStore.at(mount.folder().resolve("other"))) {
+            keepOnSmallPages(one);
+            keepOnSmallPages(other);
+            Path filler = mount.folder().resolve("filler");
+            Daemon first = one.startWithoutCollapse();
+            Daemon second = other.startWithoutCollapse();
+            fill(filler);
+            first.stop(true);
+            second.stop(true);
+
+            one.start();
+            other.start();
+
+            awaitHugeBytes(one, 24 * MIB);
+            awaitHugeBytes(other, 24 * MIB);
+            assertThat(one.control().verify("d", progress -> {}).files()).isEqualTo(1);
+            assertThat(other.control().verify("d", progress -> {}).files()).isEqualTo(1);
+        }
+    }
+
+    /** Leaves a store with a dataset {@code d} of one array that lies on small pages. */
+    private void keepOnSmallPages(ServedStore served) throws IOException {
+        Daemon daemon = served.startWithoutCollapse();
+        served.load("d", sources);
+        Path file = served.layout().version("d", 1).resolve("a.npy");
+        daemon.stop(true);
+        putOnSmallPages(file);
+    }
+
+    private static byte[] expected(int length) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = (byte) (i % 251);
+        }
+        return bytes;
+    }
+
+    /** Copies a file in place, as an older release would have written it. */
+    private static void putOnSmallPages(Path file) throws IOException {
+        Path copy = file.resolveSibling("copy");
+        try (FileChannel from = FileChannel.open(file);
+                FileChannel to = FileChannel.open(copy, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = ByteBuffer.allocate((int) from.size());
+            from.read(bytes);
+            to.write(bytes.flip());
+        }
+        Files.setPosixFilePermissions(copy, Files.getPosixFilePermissions(file));
+        Files.move(copy, file, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static void requireHugePages() {
+        assumeThat(HugePages.areGiven())
+                .as("the kernel gives no huge pages on request")
+                .isTrue();
+    }
+
+    private static void awaitHugeBytes(ServedStore served, long bytes) {
+        await().untilAsserted(
+                        () -> assertThat(served.control().status().hugeBytes()).isEqualTo(bytes));
+    }
+
+    private static void build(ServedStore served, String name, int length) {
+        try (Larder larder = Larder.connect(served.root());
+                DatasetBuilder builder = larder.create(name, Dtype.parse("|u1"), length)) {
+            builder.array().write(0, ByteBuffer.allocate(length));
+            builder.publish();
+        }
+    }
+
+    private static long readsOnHugePages(ServedStore served, String name) {
+        try (Larder larder = Larder.connect(served.root());
+                Dataset dataset = larder.dataset(name)) {
+            return readsOnHugePages(dataset);
+        }
+    }
+
+    /** Reads a dataset of one array, and tells how much of it the kernel has mapped for that with huge pages. */
+    private static long readsOnHugePages(Dataset dataset) {
+        ByteBuffer data = data(dataset);
+        read(dataset);
+        return HugePages.mappedBytes(BulkIo.system().addressOf(data) - HEAD_BYTES);
+    }
+
+    private static ByteBuffer data(Dataset dataset) {
+        ArrayView array = dataset.array(dataset.arrayNames().get(0));
+        return array.byteBuffer(0, array.rows());
+    }
+
+    private static byte[] read(Dataset dataset) {
+        ByteBuffer data = data(dataset);
+        byte[] bytes = new byte[data.remaining()];
+        data.get(bytes);
+        return bytes;
     }
 
     private static void assertHasDataOf(Path source, int length, Path stored) throws IOException {

@@ -72,6 +72,12 @@ final class ServedStore implements AutoCloseable {
         return daemon;
     }
 
+    /** Starts a daemon in this process that leaves data on the pages it is written to. */
+    Daemon startWithoutCollapse() {
+        daemon = Daemon.start(new DaemonConfig(root(), OptionalLong.empty(), 2, Sharing.NONE, () -> false, false));
+        return daemon;
+    }
+
     /** Tells whether the daemon in this process has ended, however it came to. */
     boolean isStopped() {
         return daemon != null && daemon.isStopped();

@@ -242,8 +242,8 @@ class TakeOverTest {
         load("good", 3);
         served.control().stop(true, progress -> {});
         spoil(served.layout().version("d", 1).resolve("d.npy"));
-        try (Daemon verifying =
-                Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, () -> true))) {
+        try (Daemon verifying = Daemon.start(
+                new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, () -> true, true))) {
             assertThat(served.control().list("", true))
                     .extracting(ArrayRow::name, ArrayRow::state)
                     .containsExactly(
@@ -261,8 +261,8 @@ class TakeOverTest {
         spoil(served.layout().version("d", 1).resolve("d.npy"));
         AtomicBoolean wasAsked = new AtomicBoolean();
 
-        DaemonConfig stopping =
-                new DaemonConfig(served.root(), OptionalLong.empty(), 1, Sharing.NONE, () -> !wasAsked.getAndSet(true));
+        DaemonConfig stopping = new DaemonConfig(
+                served.root(), OptionalLong.empty(), 1, Sharing.NONE, () -> !wasAsked.getAndSet(true), true);
         try (Daemon daemon = Daemon.start(stopping)) {
             assertThat(served.control().list("", true))
                     .extracting(ArrayRow::name, ArrayRow::state)

@@ -3,6 +3,7 @@ package dev.larder.command.doctor;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.FileSystemSpace;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ControlClient;
 import dev.larder.server.store.Leftovers;
@@ -33,6 +34,11 @@ public final class LiveProbes implements Probes {
     public String variable(String name) {
         String value = System.getenv(name);
         return value == null ? "" : value;
+    }
+
+    @Override
+    public boolean givesHugePages() {
+        return HugePages.areGiven();
     }
 
     @Override

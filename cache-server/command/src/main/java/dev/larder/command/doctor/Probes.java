@@ -16,6 +16,9 @@ public interface Probes {
     /** Returns an environment variable; empty where it is not set. */
     String variable(String name);
 
+    /** Tells whether the kernel puts files of a tmpfs on huge pages on request, whatever the mount says. */
+    boolean givesHugePages();
+
     /** Tells whether the JDK has a module. */
     boolean hasModule(String name);
 

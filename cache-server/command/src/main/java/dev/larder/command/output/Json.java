@@ -48,6 +48,7 @@ public final class Json {
                 .with("arrays", status.arrays())
                 .with("clients", status.clients())
                 .with("hugePages", status.hugePages())
+                .with("hugeBytes", status.hugeBytes())
                 .with("uptimeSeconds", status.uptime().toSeconds()));
     }
 

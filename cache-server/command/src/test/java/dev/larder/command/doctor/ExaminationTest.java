@@ -112,6 +112,14 @@ class ExaminationTest {
     }
 
     @Test
+    void aMountWithoutHugePagesIsInOrderWhereTheKernelGivesThemOnRequest() {
+        fake.file("/proc/self/mounts", "shm /dev/shm tmpfs rw,huge=never 0 0\n");
+        fake.givesHugePages = true;
+
+        requireFound("huge-pages", Severity.OK, "huge=never, but the kernel gives them on request", "");
+    }
+
+    @Test
     void aKernelThatDeniesHugePagesToAllMountsIsTold() {
         fake.file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "always within_size advise never [deny] force");
 

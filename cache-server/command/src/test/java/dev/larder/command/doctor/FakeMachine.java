@@ -35,6 +35,7 @@ final class FakeMachine implements Probes {
     DeviceAnswer devices = DeviceAnswer.listed(List.of("opencl:0 H200"));
     DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text());
     long uid = 1000;
+    boolean givesHugePages;
 
     FakeMachine(Path root) {
         this.root = root;
@@ -128,6 +129,11 @@ final class FakeMachine implements Probes {
     @Override
     public String variable(String name) {
         return variables.getOrDefault(name, "");
+    }
+
+    @Override
+    public boolean givesHugePages() {
+        return givesHugePages;
     }
 
     @Override

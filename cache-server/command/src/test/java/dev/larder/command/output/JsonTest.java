@@ -121,7 +121,7 @@ class JsonTest {
     @Test
     void aStatusHasExactlyTheKeysOfTheContract() {
         DaemonStatus status =
-                new DaemonStatus("/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", Duration.ofMillis(61_900));
+                new DaemonStatus("/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, Duration.ofMillis(61_900));
 
         JsonObject json = JsonParser.parseString(Json.status(status)).getAsJsonObject();
 

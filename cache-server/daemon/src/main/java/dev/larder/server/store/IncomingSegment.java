@@ -5,11 +5,13 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One file of a version that is being written. Space is reserved before it is written, a stretch at a time. Several threads may
@@ -26,8 +28,10 @@ public final class IncomingSegment implements AutoCloseable {
     private final IncomingVersion version;
     private final Path path;
     private final long byteSize;
+    private final WriteStrategy strategy;
     private final int descriptor;
     private final long address;
+    private final AtomicInteger refusals = new AtomicInteger();
     private boolean open = true;
 
     private IncomingSegment(Posix posix, IncomingVersion version, Path path, long byteSize, WriteStrategy strategy) {
@@ -35,10 +39,13 @@ public final class IncomingSegment implements AutoCloseable {
         this.version = version;
         this.path = path;
         this.byteSize = byteSize;
+        this.strategy = byteSize < PageSize.HUGE_BYTES && strategy == WriteStrategy.COLLAPSED
+                ? WriteStrategy.BUFFERED
+                : strategy;
         this.descriptor = posix.openOrCreate(path, WRITABLE);
         try {
             io.resize(descriptor, byteSize);
-            this.address = strategy == WriteStrategy.MAPPED ? map() : NOT_MAPPED;
+            this.address = this.strategy == WriteStrategy.BUFFERED ? NOT_MAPPED : map();
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
             throw e;
@@ -57,7 +64,10 @@ public final class IncomingSegment implements AutoCloseable {
 
     /** Asks for huge pages where whole ones fit, and for small ones in the rest, so that a file takes what it is long. */
     private long map() {
-        long start = io.mapWritable(descriptor, byteSize);
+        long start = io.mapWritable(descriptor, 0, byteSize);
+        if (strategy == WriteStrategy.COLLAPSED) {
+            return start;
+        }
         long huge = ByteSums.roundDown(byteSize, PageSize.HUGE_BYTES);
         if (huge > 0) {
             posix.adviseHugePages(start, huge);
@@ -83,19 +93,42 @@ public final class IncomingSegment implements AutoCloseable {
             throw new IllegalArgumentException("start=" + start + " end=" + end + " byteSize=" + byteSize);
         }
         Window window =
-                address == NOT_MAPPED ? new BufferedWindow(this, io, start, end) : new MappedWindow(this, start, end);
+                isWrittenMapped(start) ? new MappedWindow(this, start, end) : new BufferedWindow(this, io, start, end);
         return new SegmentWriter(version, window, start, end);
+    }
+
+    private boolean isWrittenMapped(long start) {
+        try {
+            return strategy == WriteStrategy.MAPPED || (strategy == WriteStrategy.COLLAPSED && populateHuge(start));
+        } catch (LarderException e) {
+            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, start, e) : e;
+        }
     }
 
     /** Gives pages of the mapping their memory, and returns their address. */
     long populate(long offset, long length) {
         version.requireNotCancelled();
         try {
-            io.populate(address + offset, length);
+            if (strategy != WriteStrategy.COLLAPSED || !populateHuge(offset)) {
+                io.populate(address + offset, length);
+            }
             return address + offset;
         } catch (LarderException e) {
             throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
         }
+    }
+
+    /** Gives the whole 2 MiB piece around a place its memory as one huge page; false where there is no whole one, or it is refused. */
+    private boolean populateHuge(long offset) {
+        long piece = ByteSums.roundDown(offset, PageSize.HUGE_BYTES);
+        if (piece > byteSize - PageSize.HUGE_BYTES || refusals.get() >= HugePages.MOST_REFUSALS) {
+            return false;
+        }
+        boolean isHuge = io.populateHuge(address + piece);
+        if (!isHuge) {
+            refusals.incrementAndGet();
+        }
+        return isHuge;
     }
 
     void reserve(long offset, long length) {

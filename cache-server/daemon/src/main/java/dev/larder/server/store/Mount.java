@@ -60,7 +60,7 @@ public record Mount(Path point, String type, String options) {
 
     /** Returns what the shortest file occupies that is written in the usual way. */
     public long fileUnitBytes() {
-        return type.equals("tmpfs") && hugePages().equals("always") ? PageSize.HUGE_BYTES : PageSize.BYTES;
+        return isTmpfs() && hugePages().equals("always") ? PageSize.HUGE_BYTES : PageSize.BYTES;
     }
 
     /**
@@ -71,8 +71,13 @@ public record Mount(Path point, String type, String options) {
         return unit == PageSize.BYTES ? 0 : 2 * unit;
     }
 
-    /** Tells whether files of this mount may have huge pages. */
+    /** Tells whether its files lie in memory alone. */
+    boolean isTmpfs() {
+        return type.equals("tmpfs");
+    }
+
+    /** Tells whether files of this mount get huge pages by themselves, or where they are advised. */
     public boolean hasHugePages() {
-        return type.equals("tmpfs") && !hugePages().equals(NO_HUGE_PAGES);
+        return isTmpfs() && !hugePages().equals(NO_HUGE_PAGES);
     }
 }

@@ -9,6 +9,7 @@ import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.RegionRequest;
@@ -253,7 +254,8 @@ public final class RegionFiles implements AutoCloseable {
     private int makeFile(Path file, long bytes) {
         int descriptor = posix.openOrCreate(file, MODE);
         try {
-            posix.reserve(descriptor, 0, bytes);
+            BulkIo.system().resize(descriptor, bytes);
+            HugePages.reserve(posix, descriptor, 0, bytes);
             return descriptor;
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);

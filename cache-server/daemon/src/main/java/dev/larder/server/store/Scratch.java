@@ -77,7 +77,7 @@ public final class Scratch implements ColumnMemory, AutoCloseable {
         try {
             Files.delete(path);
             io.resize(descriptor, byteSize);
-            return new Area(descriptor, io.mapWritable(descriptor, byteSize), byteSize);
+            return new Area(descriptor, io.mapWritable(descriptor, 0, byteSize), byteSize);
         } catch (IOException e) {
             posix.close(descriptor);
             throw Space.failed("cannot make a temporary file in the store", path, e);

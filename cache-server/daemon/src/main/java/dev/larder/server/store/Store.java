@@ -48,6 +48,7 @@ public final class Store implements AutoCloseable {
     private final WriteStrategy strategy;
     private final Rings rings;
     private final RegionFiles regions;
+    private final StorePages pages;
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
@@ -68,6 +69,7 @@ public final class Store implements AutoCloseable {
         this.names = new VersionNames(layout, () -> newPlace("name"));
         this.rings = new Rings(posix, layout);
         this.regions = new RegionFiles(posix, layout, System::nanoTime);
+        this.pages = new StorePages(posix);
     }
 
     /**
@@ -166,6 +168,11 @@ public final class Store implements AutoCloseable {
     /** Returns the {@code huge=} word of the store's mount. */
     public String hugePages() {
         return Mount.of(layout.root()).map(Mount::hugePages).orElse("never");
+    }
+
+    /** Returns the pages that its files lie on. */
+    public StorePages pages() {
+        return pages;
     }
 
     /** Returns how many bytes the store may hold. */
@@ -404,7 +411,7 @@ public final class Store implements AutoCloseable {
                     return false;
                 }
                 onOutOfSight.run();
-                new Removal().remove(gone);
+                pages.undisturbed(() -> new Removal().remove(gone));
                 return true;
             } catch (IOException e) {
                 throw Space.failed("cannot remove a version", version.folder(), e);

@@ -4,11 +4,14 @@ import dev.larder.internal.posix.BulkIo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
-/** How the bytes of segments get to where they belong; decision 9 has the figures. */
+/** How the bytes of segments get to where they belong; decisions 9 and 36 have the figures. */
 enum WriteStrategy {
     /** Reads straight into the mapped segment: best where the mount gives huge pages, which only a mapping populates at once. */
     MAPPED,
+    /** The same where the mount gives none, so that each huge page is asked for; as {@link #BUFFERED} where the kernel refuses. */
+    COLLAPSED,
     /** Reads into a buffer that stays in cache, and writes it: best on small pages and on disks. */
     BUFFERED;
 
@@ -16,8 +19,11 @@ enum WriteStrategy {
 
     /** Chooses for the mount that a folder lies on. */
     static WriteStrategy of(Path folder, BulkIo io) {
-        boolean huge = Mount.of(folder).map(Mount::hasHugePages).orElse(false);
-        return huge && !areDenied() && io.canPopulate() ? MAPPED : BUFFERED;
+        Optional<Mount> mount = Mount.of(folder).filter(Mount::isTmpfs);
+        if (mount.isEmpty() || !io.canPopulate() || areDenied()) {
+            return BUFFERED;
+        }
+        return mount.get().hasHugePages() ? MAPPED : COLLAPSED;
     }
 
     /** Tells whether the whole machine goes without, whatever its mounts say. */

@@ -7,6 +7,7 @@ import dev.larder.internal.error.Logs;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
@@ -239,23 +240,23 @@ final class RingFolder implements AutoCloseable {
     private void reserveSlots(RingGeometry geometry, long slotBytes) {
         try {
             BulkIo.system().resize(ring, geometry.byteSize());
-            posix.reserve(ring, 0, geometry.slotsOffset());
+            posix.reserve(ring, 0, geometry.headerByteSize());
             for (int slot = 0; slot < geometry.slots(); slot++) {
-                posix.reserve(ring, geometry.slotOffset(slot), slotBytes);
+                HugePages.reserve(posix, ring, geometry.slotOffset(slot), slotBytes);
             }
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_SPACE) {
                 throw e;
             }
             BulkIo.system().resize(ring, 0);
-            throw noSpace(geometry.slotsOffset() + geometry.slots() * slotBytes, e);
+            throw noSpace(geometry.headerByteSize() + geometry.slots() * slotBytes, e);
         }
     }
 
     /** Reserves more of the ring's file; fails with NO_SPACE where the mount is full, and then nothing has changed. */
     void reserveMore(long offset, long byteSize) {
         try {
-            posix.reserve(ring, offset, byteSize);
+            HugePages.reserve(posix, ring, offset, byteSize);
         } catch (LarderException e) {
             throw e.code() == ErrorCode.NO_SPACE ? noSpace(byteSize, e) : e;
         }

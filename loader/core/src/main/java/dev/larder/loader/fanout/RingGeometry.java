@@ -3,8 +3,10 @@ package dev.larder.loader.fanout;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.PageSize;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -32,7 +34,14 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         arrays = List.copyOf(arrays);
     }
 
+    /** Returns where the slots begin: where they can be on huge pages of their own, at the beginning of one. */
     long slotsOffset() {
+        boolean isHuge = slotByteSize >= PageSize.HUGE_BYTES && slotByteSize % PageSize.HUGE_BYTES == 0;
+        return RingDescriptor.aligned(headerByteSize(), isHuge ? PageSize.HUGE_BYTES : RingDescriptor.PAGE_LENGTH);
+    }
+
+    /** Returns how much of the file is the header and the table. */
+    long headerByteSize() {
         long text = arrays.stream()
                 .mapToLong(
                         array -> utf8(array.name()).length + utf8(array.dtype().descr()).length)
@@ -55,7 +64,9 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
      */
     static long roomFor(long firstBatchBytes, int slots) {
         long share = Math.max(SLOTS_LIMIT / slots, 4 * firstBatchBytes);
-        return Math.min(RingDescriptor.aligned(share, RingDescriptor.PAGE_LENGTH), SLOT_LIMIT);
+        return Math.min(
+                RingDescriptor.aligned(share, PageSize.HUGE_BYTES),
+                ByteSums.roundDown(SLOT_LIMIT, PageSize.HUGE_BYTES));
     }
 
     /** Writes everything into the header of a file that nobody can see yet. */

@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.posix.MappedMemory;
+import dev.larder.internal.posix.PageSize;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.npy.Dtype;
@@ -16,6 +17,9 @@ import java.util.List;
 
 /** Writes batches into the slots of a ring; whether a slot is free is for others to know. For one thread. */
 final class RingWriter implements AutoCloseable {
+    /** From here on a slot is given huge pages: it takes up to four times the memory then. */
+    private static final long LEAST_HUGE_BYTES = PageSize.HUGE_BYTES / 4;
+
     private final MappedMemory memory;
     private final RingGeometry geometry;
     private final ByteBuffer header;
@@ -44,9 +48,14 @@ final class RingWriter implements AutoCloseable {
         void reserve(long offset, long byteSize);
     }
 
-    /** Returns what is reserved for a batch: a quarter more than it needs, so that the next ones mostly fit as well. */
+    /**
+     * Returns what is reserved for a batch: a quarter more than it needs, so that the next ones mostly fit as well, and whole huge pages
+     * where it fills a good part of one.
+     */
     static long roomy(long needed, long limit) {
-        return Math.min(RingDescriptor.aligned(needed + needed / 4, RingDescriptor.PAGE_LENGTH), limit);
+        long wanted = needed + needed / 4;
+        long unit = wanted < LEAST_HUGE_BYTES ? RingDescriptor.PAGE_LENGTH : PageSize.HUGE_BYTES;
+        return Math.min(RingDescriptor.aligned(wanted, unit), limit);
     }
 
     /** Sees that the next slot has memory for a batch: a write to a hole of a full tmpfs would end the process. */
