@@ -12,7 +12,7 @@ def cells(times):
     return " | ".join(f"{times[key]:.1f}" for key in ("p50Ms", "p99Ms", "maxMs"))
 
 
-def main(many_path, disturbed_path, *restart_paths):
+def main(many_path, disturbed_path, collapse_path, *restart_paths):
     many = load(many_path)
     print(f"## {many['readers']} processes open {many['bytes']} bytes at once, {many['rounds']} times, and read them all\n")
     print("| ms | p50 | p99 | max |\n|---|---|---|---|")
@@ -30,6 +30,16 @@ def main(many_path, disturbed_path, *restart_paths):
     print(f"| readers come and go | {cells(disturbed['calm'])} |")
     print(f"| as many are killed ({disturbed['kills']}), others stopped ({disturbed['stops']}) | {cells(disturbed['disturbed'])} |")
     print(f"\nRatio of p99: {disturbed['p99Ratio']:.2f}\n")
+
+    collapse = load(collapse_path)
+    print(
+        f"## A reader while its dataset ({collapse['bytes'] >> 20} MiB, rows of {collapse['rowBytes']} bytes) is moved to huge pages,"
+        f" in {collapse['seconds']:.1f} s\n"
+    )
+    print("| ms for 256 random rows | p50 | p99 | max |\n|---|---|---|---|")
+    for phase, what in ("before", "before, on small pages"), ("during", "meanwhile"), ("after", "after, on huge pages"):
+        print(f"| {what} | {' | '.join(f'{collapse[phase][key]:.3f}' for key in ('p50Ms', 'p99Ms', 'maxMs'))} |")
+    print()
 
     print("## From the start of a process to the first answer\n")
     print("| ms | p50 | p99 | max |\n|---|---|---|---|")

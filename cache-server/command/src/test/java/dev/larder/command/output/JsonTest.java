@@ -138,6 +138,7 @@ class JsonTest {
                         "arrays",
                         "clients",
                         "hugePages",
+                        "hugeBytes",
                         "uptimeSeconds");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
         assertThat(json.get("uptimeSeconds").getAsLong()).isEqualTo(61);

@@ -37,7 +37,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
     /** Returns where the slots begin: where they can be on huge pages of their own, at the beginning of one. */
     long slotsOffset() {
         boolean isHuge = slotByteSize >= PageSize.HUGE_BYTES && slotByteSize % PageSize.HUGE_BYTES == 0;
-        return RingDescriptor.aligned(headerByteSize(), isHuge ? PageSize.HUGE_BYTES : RingDescriptor.PAGE_LENGTH);
+        return ByteSums.roundUp(headerByteSize(), isHuge ? PageSize.HUGE_BYTES : PageSize.BYTES);
     }
 
     /** Returns how much of the file is the header and the table. */
@@ -65,8 +65,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
     static long roomFor(long firstBatchBytes, int slots) {
         long share = Math.max(SLOTS_LIMIT / slots, 4 * firstBatchBytes);
         return Math.min(
-                RingDescriptor.aligned(share, PageSize.HUGE_BYTES),
-                ByteSums.roundDown(SLOT_LIMIT, PageSize.HUGE_BYTES));
+                ByteSums.roundUp(share, PageSize.HUGE_BYTES), ByteSums.roundDown(SLOT_LIMIT, PageSize.HUGE_BYTES));
     }
 
     /** Writes everything into the header of a file that nobody can see yet. */

@@ -3,6 +3,7 @@ package dev.larder.loader.fanout;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.PageSize;
@@ -54,8 +55,8 @@ final class RingWriter implements AutoCloseable {
      */
     static long roomy(long needed, long limit) {
         long wanted = needed + needed / 4;
-        long unit = wanted < LEAST_HUGE_BYTES ? RingDescriptor.PAGE_LENGTH : PageSize.HUGE_BYTES;
-        return Math.min(RingDescriptor.aligned(wanted, unit), limit);
+        long unit = wanted < LEAST_HUGE_BYTES ? PageSize.BYTES : PageSize.HUGE_BYTES;
+        return Math.min(ByteSums.roundUp(wanted, unit), limit);
     }
 
     /** Sees that the next slot has memory for a batch: a write to a hole of a full tmpfs would end the process. */
