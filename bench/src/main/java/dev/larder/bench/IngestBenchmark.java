@@ -2,6 +2,7 @@ package dev.larder.bench;
 
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.protocol.LoadRequest;
@@ -114,15 +115,11 @@ final class IngestBenchmark {
      */
     private void touchMemory() throws IOException {
         Posix posix = Posix.system();
-        BulkIo io = BulkIo.system();
         long byteSize = Files.size(source) + SPARE_BYTES;
         Path file = mount.resolve("touched");
         int descriptor = posix.openOrCreate(file, 0600);
-        io.resize(descriptor, byteSize);
-        long address = io.mapWritable(descriptor, 0, byteSize);
-        posix.adviseHugePages(address, byteSize);
-        io.populate(address, byteSize);
-        posix.unmap(address, byteSize);
+        BulkIo.system().resize(descriptor, byteSize);
+        HugePages.reserve(posix, descriptor, 0, byteSize);
         posix.close(descriptor);
         Files.delete(file);
     }
