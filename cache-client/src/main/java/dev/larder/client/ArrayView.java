@@ -38,7 +38,7 @@ public sealed class ArrayView permits OwnedArrayView {
 
     private final ArrayEntry entry;
     private final Dtype dtype;
-    private final Elements.Kind kind;
+    private final ElementReader.Kind kind;
     private final boolean isInteger;
     private final boolean swapped;
     private final int plainCode;
@@ -69,10 +69,10 @@ public sealed class ArrayView permits OwnedArrayView {
     ArrayView(ArrayEntry entry, MappedMemory memory, Dataset owner) {
         this.entry = entry;
         this.dtype = Dtype.parse(entry.dtype());
-        this.kind = Elements.Kind.of(dtype);
-        this.isInteger = kind != Elements.Kind.OTHER && dtype.kind() != Kind.FLOAT;
+        this.kind = ElementReader.Kind.of(dtype);
+        this.isInteger = kind != ElementReader.Kind.OTHER && dtype.kind() != Kind.FLOAT;
         this.swapped = !dtype.isLittleEndian();
-        this.plainCode = swapped ? 0 : Elements.plainCode(kind);
+        this.plainCode = swapped ? 0 : ElementReader.plainCode(kind);
         this.memory = memory;
         this.owner = owner;
         this.geometry = ViewGeometry.of(entry, dtype);
@@ -430,37 +430,37 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     private float floatAt(long address) {
-        float value = plainCode == Elements.PLAIN_FLOAT32
+        float value = plainCode == ElementReader.PLAIN_FLOAT32
                 ? Float.intBitsToFloat(RawMemory.getInt(address))
-                : isNumber() ? Elements.toFloat(kind, address, swapped) : refuse("getFloat");
+                : isNumber() ? ElementReader.toFloat(kind, address, swapped) : refuse("getFloat");
         requireOpen();
         return value;
     }
 
     private double doubleAt(long address) {
-        double value = plainCode == Elements.PLAIN_FLOAT64
+        double value = plainCode == ElementReader.PLAIN_FLOAT64
                 ? Double.longBitsToDouble(RawMemory.getLong(address))
-                : isNumber() ? Elements.toDouble(kind, address, swapped) : refuse("getDouble");
+                : isNumber() ? ElementReader.toDouble(kind, address, swapped) : refuse("getDouble");
         requireOpen();
         return value;
     }
 
     private double partAt(long address, int offset) {
-        if (!Elements.isComplex(dtype)) {
+        if (!ElementReader.isComplex(dtype)) {
             throw Accessors.refusal("getReal", entry.name(), dtype);
         }
-        Elements.Kind part = Elements.partOf(dtype);
-        double value = Elements.toDouble(part, address + offset, swapped);
+        ElementReader.Kind part = ElementReader.partOf(dtype);
+        double value = ElementReader.toDouble(part, address + offset, swapped);
         requireOpen();
         return value;
     }
 
     private long longAt(long address) {
-        long value = plainCode == Elements.PLAIN_INT64
+        long value = plainCode == ElementReader.PLAIN_INT64
                 ? RawMemory.getLong(address)
-                : isInteger ? Elements.toLong(kind, address, swapped) : refuse("getLong");
+                : isInteger ? ElementReader.toLong(kind, address, swapped) : refuse("getLong");
         requireOpen();
-        if (value < 0 && kind == Elements.Kind.UINT64) {
+        if (value < 0 && kind == ElementReader.Kind.UINT64) {
             throw new ArithmeticException("uint64 above Long.MAX_VALUE: value=" + Long.toUnsignedString(value)
                     + "; Long.parseUnsignedLong arithmetic works on row(…) bytes");
         }
@@ -468,7 +468,7 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     private boolean isNumber() {
-        return kind != Elements.Kind.OTHER;
+        return kind != ElementReader.Kind.OTHER;
     }
 
     /** Never returns; its type is for expressions. */

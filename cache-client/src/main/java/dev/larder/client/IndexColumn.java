@@ -28,7 +28,7 @@ public final class IndexColumn {
     }
 
     static IndexColumn of(Dataset dataset, String column) {
-        KeySlots slots = new KeySlots(dataset, column);
+        KeyTable slots = new KeyTable(dataset, column);
         return dataset.has(column, ColumnPart.INDEX_ENTRIES)
                 ? new IndexColumn(dataset, column, null, new IntegerKeys(slots))
                 : new IndexColumn(dataset, column, new TextKeys(slots), null);

@@ -7,12 +7,12 @@ import java.util.Objects;
 
 /** Integers that lead to rows. Nothing in the arrays is trusted: a place is compared with their length before it is read. */
 final class IntegerKeys {
-    private final KeySlots slots;
+    private final KeyTable slots;
     private final ArrayView entries;
     private final long base;
     private final long size;
 
-    IntegerKeys(KeySlots slots) {
+    IntegerKeys(KeyTable slots) {
         this.slots = slots;
         this.entries = slots.part(ColumnPart.INDEX_ENTRIES, "<i8", 2);
         this.size = entries.rows();

@@ -14,13 +14,13 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /** Texts that lead to rows. Nothing in the arrays is trusted: a position is compared with their length before it is read. */
 final class TextKeys {
-    private final KeySlots slots;
+    private final KeyTable slots;
     private final ArrayView records;
     private final ArrayView positions;
     private final long base;
     private final long lastRecord;
 
-    TextKeys(KeySlots slots) {
+    TextKeys(KeyTable slots) {
         this.slots = slots;
         this.records = slots.part(ColumnPart.INDEX_RECORDS, "|u1", 1);
         this.positions = slots.part(ColumnPart.INDEX_POSITIONS, "<i8", 1);

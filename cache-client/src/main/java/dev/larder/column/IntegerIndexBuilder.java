@@ -9,7 +9,7 @@ import java.util.List;
 /** Builds an index of integers: each key maps to a row. */
 public final class IntegerIndexBuilder extends ColumnBuilder {
     private final NativeBytes entries;
-    private final KeySlots slots;
+    private final KeyTableBuilder slots;
 
     /** Starts an index in anonymous memory. */
     public IntegerIndexBuilder() {
@@ -19,12 +19,12 @@ public final class IntegerIndexBuilder extends ColumnBuilder {
     /** Starts an index in memory that the caller closes later. */
     public IntegerIndexBuilder(ColumnMemory memory) {
         this.entries = new NativeBytes(memory);
-        this.slots = new KeySlots(memory);
+        this.slots = new KeyTableBuilder(memory);
     }
 
     /** Adds a key and the row it leads to, which is not negative. */
     public void add(long key, long row) {
-        KeySlots.requireRow(row);
+        KeyTableBuilder.requireRow(row);
         entries.appendLong(key);
         entries.appendLong(row);
     }

@@ -18,7 +18,7 @@ public final class TextIndexBuilder extends ColumnBuilder {
     private final Utf8 utf8 = new Utf8();
     private final NativeBytes records;
     private final NativeBytes positions;
-    private final KeySlots slots;
+    private final KeyTableBuilder slots;
 
     /** Starts an index in anonymous memory. */
     public TextIndexBuilder() {
@@ -29,12 +29,12 @@ public final class TextIndexBuilder extends ColumnBuilder {
     public TextIndexBuilder(ColumnMemory memory) {
         this.records = new NativeBytes(memory);
         this.positions = new NativeBytes(memory);
-        this.slots = new KeySlots(memory);
+        this.slots = new KeyTableBuilder(memory);
     }
 
     /** Adds a key and the row it leads to, which is not negative. */
     public void add(CharSequence key, long row) {
-        KeySlots.requireRow(row);
+        KeyTableBuilder.requireRow(row);
         ByteBuffer text = utf8.encode(key);
         long position = records.byteSize();
         positions.appendLong(position);

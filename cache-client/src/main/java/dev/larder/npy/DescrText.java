@@ -21,18 +21,18 @@ final class DescrText {
         this.close = close;
     }
 
-    static String python(List<Field> fields, int itemSize) {
+    static String python(List<StructField> fields, int itemSize) {
         return PYTHON.structure(fields, itemSize);
     }
 
-    static String json(List<Field> fields, int itemSize) {
+    static String json(List<StructField> fields, int itemSize) {
         return JSON.structure(fields, itemSize);
     }
 
-    private String structure(List<Field> fields, int itemSize) {
+    private String structure(List<StructField> fields, int itemSize) {
         List<String> parts = new ArrayList<>();
         int end = 0;
-        for (Field field : fields) {
+        for (StructField field : fields) {
             addPadding(parts, field.offset() - end);
             parts.add(field(field));
             end = field.offset() + field.byteSize();
@@ -47,7 +47,7 @@ final class DescrText {
         }
     }
 
-    private String field(Field field) {
+    private String field(StructField field) {
         String name = string.apply(field.name());
         String title = field.title();
         Dtype dtype = field.dtype();

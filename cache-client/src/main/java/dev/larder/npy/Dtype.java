@@ -16,9 +16,9 @@ public final class Dtype {
     private final int itemSize;
     private final boolean littleEndian;
     private final String descr;
-    private final List<Field> fields;
+    private final List<StructField> fields;
 
-    private Dtype(Kind kind, int itemSize, boolean littleEndian, String descr, List<Field> fields) {
+    private Dtype(Kind kind, int itemSize, boolean littleEndian, String descr, List<StructField> fields) {
         this.kind = kind;
         this.itemSize = itemSize;
         this.littleEndian = littleEndian;
@@ -30,7 +30,7 @@ public final class Dtype {
         return new Dtype(kind, itemSize, littleEndian, descr, List.of());
     }
 
-    static Dtype structured(List<Field> fields, int itemSize) {
+    static Dtype structured(List<StructField> fields, int itemSize) {
         String descr = DescrText.python(fields, itemSize);
         return new Dtype(Kind.STRUCT, itemSize, true, descr, List.copyOf(fields));
     }
@@ -75,7 +75,7 @@ public final class Dtype {
     }
 
     /** Returns the fields of a structured type by rising offset, without padding; empty for all other types. */
-    public List<Field> fields() {
+    public List<StructField> fields() {
         return fields;
     }
 

@@ -119,14 +119,14 @@ final class DtypeParser {
     }
 
     private Dtype structure(Literal.Sequence list) throws LiteralFault {
-        List<Field> fields = new ArrayList<>();
+        List<StructField> fields = new ArrayList<>();
         Set<String> names = new HashSet<>();
         int end = 0;
         for (Literal item : list.items()) {
             if (++fieldCount > MAX_FIELDS) {
                 throw new LiteralFault(item.at(), "there are more than " + MAX_FIELDS + " fields");
             }
-            Field field = field(item, end);
+            StructField field = field(item, end);
             if (!isPadding(field)) {
                 claim(names, field.name(), item);
                 if (field.title() != null) {
@@ -139,7 +139,7 @@ final class DtypeParser {
         return Dtype.structured(fields, end);
     }
 
-    private static int sum(Literal item, int end, Field field) throws LiteralFault {
+    private static int sum(Literal item, int end, StructField field) throws LiteralFault {
         try {
             return Math.addExact(end, field.byteSize());
         } catch (ArithmeticException e) {
@@ -154,13 +154,13 @@ final class DtypeParser {
     }
 
     /** Follows numpy: raw bytes, or a small array of anything, without a name. */
-    private static boolean isPadding(Field field) {
+    private static boolean isPadding(StructField field) {
         return field.name().isEmpty()
                 && field.title() == null
                 && (field.dtype().kind() == Kind.VOID || !field.subShape().isEmpty());
     }
 
-    private Field field(Literal item, int offset) throws LiteralFault {
+    private StructField field(Literal item, int offset) throws LiteralFault {
         if (!(item instanceof Literal.Tuple tuple)
                 || tuple.items().size() < 2
                 || tuple.items().size() > 3) {
@@ -181,7 +181,7 @@ final class DtypeParser {
             title = text(pair.items().get(0));
             name = pair.items().get(1);
         }
-        return new Field(text(name), title, parse(type), shape, offset);
+        return new StructField(text(name), title, parse(type), shape, offset);
     }
 
     private static String text(Literal literal) throws LiteralFault {

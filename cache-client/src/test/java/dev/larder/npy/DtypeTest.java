@@ -70,10 +70,10 @@ class DtypeTest {
 
         assertThat(dtype.fields())
                 .containsExactly(
-                        new Field("a", null, Dtype.parse("|u1"), List.of(), 0),
-                        new Field("b", "title", Dtype.parse("<i2"), List.of(2, 3), 4),
-                        new Field("n", null, Dtype.parse("[('x', '<f8')]"), List.of(), 16));
-        assertThat(dtype.fields()).extracting(Field::byteSize).containsExactly(1, 12, 8);
+                        new StructField("a", null, Dtype.parse("|u1"), List.of(), 0),
+                        new StructField("b", "title", Dtype.parse("<i2"), List.of(2, 3), 4),
+                        new StructField("n", null, Dtype.parse("[('x', '<f8')]"), List.of(), 16));
+        assertThat(dtype.fields()).extracting(StructField::byteSize).containsExactly(1, 12, 8);
         assertThat(dtype.itemSize()).isEqualTo(28);
     }
 

@@ -1,8 +1,8 @@
 package dev.larder.command.show;
 
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Field;
 import dev.larder.npy.Kind;
+import dev.larder.npy.StructField;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -174,7 +174,7 @@ final class CellTexts {
 
     private static List<String> structs(Dtype dtype, List<byte[]> cells) {
         List<List<String>> columns = new ArrayList<>();
-        for (Field field : dtype.fields()) {
+        for (StructField field : dtype.fields()) {
             columns.add(field(field, cells));
         }
         String end = columns.size() == 1 ? ",)" : ")";
@@ -187,7 +187,7 @@ final class CellTexts {
                 .toList();
     }
 
-    private static List<String> field(Field field, List<byte[]> cells) {
+    private static List<String> field(StructField field, List<byte[]> cells) {
         int itemSize = field.dtype().itemSize();
         int count = itemSize == 0 ? 0 : field.byteSize() / itemSize;
         List<byte[]> parts = new ArrayList<>();

@@ -2,7 +2,7 @@ package dev.larder.command.show;
 
 import com.google.gson.stream.JsonWriter;
 import dev.larder.npy.Dtype;
-import dev.larder.npy.Field;
+import dev.larder.npy.StructField;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -84,7 +84,7 @@ public final class ShowJson {
 
     private void struct(Dtype dtype, byte[] cell) throws IOException {
         json.beginObject();
-        for (Field field : dtype.fields()) {
+        for (StructField field : dtype.fields()) {
             json.name(field.name());
             byte[] bytes = Arrays.copyOfRange(cell, field.offset(), field.offset() + field.byteSize());
             part(field, bytes, 0);
@@ -92,7 +92,7 @@ public final class ShowJson {
         json.endObject();
     }
 
-    private void part(Field field, byte[] bytes, int axis) throws IOException {
+    private void part(StructField field, byte[] bytes, int axis) throws IOException {
         if (axis == field.subShape().size()) {
             element(field.dtype(), bytes);
             return;

@@ -5,7 +5,7 @@ import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 
 /** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
-final class Elements {
+final class ElementReader {
     /** What an element is in memory. */
     enum Kind {
         BOOL,
@@ -41,7 +41,7 @@ final class Elements {
     static final int PLAIN_FLOAT64 = 2;
     static final int PLAIN_INT64 = 3;
 
-    private Elements() {}
+    private ElementReader() {}
 
     /** Returns which of the commonest kinds this is, 0 for all others. */
     static int plainCode(Kind kind) {

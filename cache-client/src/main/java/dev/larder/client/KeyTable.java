@@ -6,7 +6,7 @@ import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.posix.RawMemory;
 
 /** The hash table of an index column. Whoever reads it asks afterwards whether it was open. */
-final class KeySlots {
+final class KeyTable {
     private final Dataset dataset;
     private final String column;
     private final ArrayView view;
@@ -14,7 +14,7 @@ final class KeySlots {
     private final long mask;
     private final int shift;
 
-    KeySlots(Dataset dataset, String column) {
+    KeyTable(Dataset dataset, String column) {
         this.dataset = dataset;
         this.column = column;
         this.view = part(ColumnPart.INDEX_SLOTS, "<u8", 1);

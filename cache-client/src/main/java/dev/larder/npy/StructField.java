@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One named part of a structured {@link Dtype}.
+ * A field of a structured {@link Dtype}: one named part of each element.
  *
  * @param name how numpy addresses it
  * @param title its second name, if it has one
@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param subShape the dimensions of the small array it is; empty for a plain value
  * @param offset where it begins in the element, in bytes
  */
-public record Field(String name, @Nullable String title, Dtype dtype, List<Integer> subShape, int offset) {
+public record StructField(String name, @Nullable String title, Dtype dtype, List<Integer> subShape, int offset) {
     /** Keeps its own copy of the dimensions. */
-    public Field {
+    public StructField {
         subShape = List.copyOf(subShape);
     }
 

@@ -5,13 +5,13 @@ import dev.larder.internal.layout.KeyTableDescriptor;
 import java.util.function.LongPredicate;
 
 /** The hash table of an index while it is made: one size from the start, as the number of keys is known by then. */
-final class KeySlots implements AutoCloseable {
+final class KeyTableBuilder implements AutoCloseable {
     private final ColumnMemory memory;
     private NativeBytes slots;
     private long mask;
     private int shift;
 
-    KeySlots(ColumnMemory memory) {
+    KeyTableBuilder(ColumnMemory memory) {
         this.memory = memory;
         this.slots = new NativeBytes(memory);
     }
