@@ -23,7 +23,7 @@ import dev.larder.launch.grid.GridJob;
 import dev.larder.launch.grid.GridPlan;
 import dev.larder.launch.grid.GridRun;
 import dev.larder.launch.process.ChildProcess;
-import dev.larder.launch.process.Slot;
+import dev.larder.launch.process.PoolSlot;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -286,7 +286,7 @@ final class Grid implements Callable<Integer> {
 
     /** Runs jobs; true where somebody asked to stop. */
     private boolean run(GridJournal journal, Begun begun, List<GridJob> jobs, List<GridJob> open) {
-        List<Slot> slots = slots(begun);
+        List<PoolSlot> slots = slots(begun);
         try (GridDisplay display = display(jobs.size(), jobs.size() - open.size())) {
             GridRun run = new GridRun(slots, settings(journal, begun.workFolder()), follower(journal, display));
             try {
@@ -329,7 +329,7 @@ final class Grid implements Callable<Integer> {
     }
 
     /** A grid that goes on does so on the devices that it was begun on, unless told otherwise. */
-    private List<Slot> slots(Begun begun) {
+    private List<PoolSlot> slots(Begun begun) {
         boolean isCudaMachine = Files.exists(Path.of("/dev/nvidiactl"));
         return new DeviceSlots(
                         devices == null ? begun.devices() : devices,

@@ -5,7 +5,7 @@ import dev.larder.command.doctor.DeviceQuestion;
 import dev.larder.command.doctor.Probes.DeviceAnswer;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.launch.process.Slot;
+import dev.larder.launch.process.PoolSlot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -49,7 +49,7 @@ public record DeviceSlots(
     }
 
     /** Returns the places. The drivers are asked where it depends on them; a note is what somebody should know of it. */
-    public List<Slot> slots(Supplier<List<String>> gpus, boolean isCudaMachine, List<String> notes) {
+    public List<PoolSlot> slots(Supplier<List<String>> gpus, boolean isCudaMachine, List<String> notes) {
         boolean all = wanted.equals(ALL);
         List<Gpu> found = all || isCudaMachine ? counted(gpus.get()) : List.of();
         if (all && found.isEmpty()) {
@@ -57,7 +57,7 @@ public record DeviceSlots(
                     + " runs more");
             return copies(HOST, Map.of("LARDER_DEVICE", HOST));
         }
-        List<Slot> slots = new ArrayList<>();
+        List<PoolSlot> slots = new ArrayList<>();
         for (int device : devices(found.size())) {
             slots.addAll(copies(Integer.toString(device), environment(device, found)));
         }
@@ -110,10 +110,10 @@ public record DeviceSlots(
         return names[device];
     }
 
-    private List<Slot> copies(String name, Map<String, @Nullable String> environment) {
-        List<Slot> slots = new ArrayList<>();
+    private List<PoolSlot> copies(String name, Map<String, @Nullable String> environment) {
+        List<PoolSlot> slots = new ArrayList<>();
         for (int copy = 1; copy <= perDevice; copy++) {
-            slots.add(new Slot(perDevice == 1 ? name : name + ":" + copy, environment));
+            slots.add(new PoolSlot(perDevice == 1 ? name : name + ":" + copy, environment));
         }
         return slots;
     }

@@ -7,8 +7,8 @@ import dev.larder.launch.grid.GridRun;
 import dev.larder.launch.process.EndReason;
 import dev.larder.launch.process.ExitCause;
 import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.PoolSlot;
 import dev.larder.launch.process.ProcessResult;
-import dev.larder.launch.process.Slot;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Map;
@@ -34,7 +34,7 @@ public final class GridFollower implements GridListener {
     }
 
     @Override
-    public void starting(GridJob job, Slot slot) {
+    public void starting(GridJob job, PoolSlot slot) {
         journal.started(job.number(), slot.name(), clock.instant().toString());
         display.started(job, journal.record(job.number()));
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
-import dev.larder.launch.process.Slot;
+import dev.larder.launch.process.PoolSlot;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ class DeviceSlotsTest {
                         .toList();
     }
 
-    private static String text(Slot slot) {
+    private static String text(PoolSlot slot) {
         return slot.name() + " " + slot.environment().get("CUDA_VISIBLE_DEVICES") + " "
                 + slot.environment().get("LARDER_DEVICE");
     }

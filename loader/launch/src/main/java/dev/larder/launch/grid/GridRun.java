@@ -4,12 +4,12 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.Job;
-import dev.larder.launch.process.Output;
+import dev.larder.launch.process.OutputRedirect;
+import dev.larder.launch.process.PoolSlot;
 import dev.larder.launch.process.PooledJob;
 import dev.larder.launch.process.ProcessPool;
 import dev.larder.launch.process.ProcessResult;
-import dev.larder.launch.process.Program;
-import dev.larder.launch.process.Slot;
+import dev.larder.launch.process.ProcessSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -37,7 +37,7 @@ public final class GridRun {
     private volatile @Nullable RuntimeException trouble;
 
     /** Makes ready, without starting anything. */
-    public GridRun(List<Slot> slots, Settings settings, GridListener listener) {
+    public GridRun(List<PoolSlot> slots, Settings settings, GridListener listener) {
         this.settings = settings;
         this.listener = listener;
         this.pool = new ProcessPool(slots, GRACE);
@@ -71,15 +71,15 @@ public final class GridRun {
         told.add(pooled.onEnd().thenAccept(ending -> ended(job, ending)));
     }
 
-    private Program program(GridJob job, Files files, Slot slot) {
+    private ProcessSpec program(GridJob job, Files files, PoolSlot slot) {
         begun.add(job.number());
         listener.starting(job, slot);
         Map<String, @Nullable String> environment = new HashMap<>(settings.environment());
         job.parameters().forEach((name, value) -> environment.put(new Axis(name, List.of()).variable(), value));
         environment.put("LARDER_JOB", Integer.toString(job.number()));
         environment.put("LARDER_RESULT", files.result().toString());
-        Output output = Output.merged(files.log(), line -> listener.line(job, line));
-        return Program.of(job.words(), output)
+        OutputRedirect output = OutputRedirect.merged(files.log(), line -> listener.line(job, line));
+        return ProcessSpec.of(job.words(), output)
                 .withEnvironment(environment)
                 .withPromptPython()
                 .in(settings.folder());

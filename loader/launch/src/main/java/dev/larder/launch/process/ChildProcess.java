@@ -41,7 +41,7 @@ public final class ChildProcess implements AutoCloseable {
     private static final long LAST_OUTPUT_MS = 2000;
     private static final Duration CLOSING = Duration.ofSeconds(10);
 
-    private final Program program;
+    private final ProcessSpec program;
     private final String name;
     private final ProcessFamily family = ProcessFamily.begin();
     private final List<OutputPump> pumps = new ArrayList<>();
@@ -56,7 +56,7 @@ public final class ChildProcess implements AutoCloseable {
     private @Nullable EndReason endReason;
     private long killNanos;
 
-    private ChildProcess(Program program) {
+    private ChildProcess(ProcessSpec program) {
         this.program = program;
         this.name = "larder-child-" + NUMBERS.incrementAndGet();
     }
@@ -64,7 +64,7 @@ public final class ChildProcess implements AutoCloseable {
     /**
      * Starts a program. One that cannot be started is no exception: it has ended by then, with {@link NotStarted} as its cause.
      */
-    public static ChildProcess start(Program program) {
+    public static ChildProcess start(ProcessSpec program) {
         ChildProcess child = new ChildProcess(program);
         // The kernel ends a child when the thread that started it ends: so that thread stays with it.
         Thread thread = new Thread(child::live, child.name);
@@ -237,7 +237,7 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     private void openLogs() throws IOException {
-        Output output = program.output();
+        OutputRedirect output = program.output();
         Object turn = new Object();
         Consumer<OutputLine> oneAtATime = line -> {
             synchronized (turn) {

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param program says what to run, just before it is run, in a thread of the pool; where this fails, the job ends as one that
  *     could not be started
  */
-public record Job(String name, @Nullable Duration timeout, Function<Slot, Program> program) {
+public record Job(String name, @Nullable Duration timeout, Function<PoolSlot, ProcessSpec> program) {
     /** Describes a job without a deadline, the same in every place. */
-    public static Job of(String name, Program program) {
+    public static Job of(String name, ProcessSpec program) {
         return new Job(name, null, slot -> program);
     }
 }

@@ -17,7 +17,7 @@ public final class PooledJob {
     private final Job job;
     private final Duration grace;
     private final CompletableFuture<ProcessResult> ending = new CompletableFuture<>();
-    private @Nullable Slot slot;
+    private @Nullable PoolSlot slot;
     private @Nullable ChildProcess child;
     private @Nullable EndReason endReason;
     private Duration endGrace = Duration.ZERO;
@@ -33,7 +33,7 @@ public final class PooledJob {
     }
 
     /** Returns where it runs or ran; null where it has no place yet, or never had one. */
-    public synchronized @Nullable Slot slot() {
+    public synchronized @Nullable PoolSlot slot() {
         return slot;
     }
 
@@ -90,7 +90,7 @@ public final class PooledJob {
     }
 
     /** Takes a place; false where the job has been cancelled and needs none. */
-    synchronized boolean take(Slot free) {
+    synchronized boolean take(PoolSlot free) {
         if (endReason != null) {
             return false;
         }
@@ -99,7 +99,7 @@ public final class PooledJob {
     }
 
     /** Runs it in the place that it took; the future tells when the place is free again. */
-    CompletableFuture<Void> run(Slot taken) {
+    CompletableFuture<Void> run(PoolSlot taken) {
         ChildProcess started;
         try {
             started = ChildProcess.start(in(taken, job.program().apply(taken)));
@@ -127,7 +127,7 @@ public final class PooledJob {
         var unused = started.onEnd().thenRun(() -> timeIsUp.cancel(false));
     }
 
-    private static Program in(Slot slot, Program program) {
+    private static ProcessSpec in(PoolSlot slot, ProcessSpec program) {
         Map<String, @Nullable String> environment = new HashMap<>(program.environment());
         environment.putAll(slot.environment());
         return program.withEnvironment(environment);

@@ -25,7 +25,7 @@ public final class ProcessPool {
     private static final Duration GRACE = Duration.ofSeconds(10);
     private static final Duration CLOSING = Duration.ofSeconds(15);
 
-    private final Deque<Slot> free = new ArrayDeque<>();
+    private final Deque<PoolSlot> free = new ArrayDeque<>();
     private final Set<PooledJob> waiting = new LinkedHashSet<>();
     private final Set<PooledJob> unfinished = new LinkedHashSet<>();
     private final ExecutorService starts = starts();
@@ -33,12 +33,12 @@ public final class ProcessPool {
     private boolean closed;
 
     /** Makes a pool with these places; a job whose time is up has 10 s to tidy up before it is killed. */
-    public ProcessPool(List<Slot> slots) {
+    public ProcessPool(List<PoolSlot> slots) {
         this(slots, GRACE);
     }
 
     /** Makes a pool with these places, and a time for jobs to tidy up in when their own is up. */
-    public ProcessPool(List<Slot> slots, Duration grace) {
+    public ProcessPool(List<PoolSlot> slots, Duration grace) {
         if (slots.isEmpty()) {
             throw new IllegalArgumentException("a pool needs at least one place");
         }
@@ -81,7 +81,7 @@ public final class ProcessPool {
     private void startWaiting() {
         while (true) {
             PooledJob next;
-            Slot slot;
+            PoolSlot slot;
             synchronized (this) {
                 if (free.isEmpty() || waiting.isEmpty()) {
                     return;
@@ -98,7 +98,7 @@ public final class ProcessPool {
         }
     }
 
-    private void release(Slot slot) {
+    private void release(PoolSlot slot) {
         synchronized (this) {
             free.add(slot);
         }

@@ -108,13 +108,13 @@ final class RankProcesses {
 
     private void start(Rank rank) {
         LaunchListener.RankLogs logs = listener.logs(environment.attempt(), rank.number);
-        Output output = Output.apart(logs.out(), logs.err(), line -> {
+        OutputRedirect output = OutputRedirect.apart(logs.out(), logs.err(), line -> {
             rank.keep(line);
             listener.line(rank.number, line);
         });
         boolean readsInput = rank.number == 0 && environment.plan().isInputForRankZero();
-        Program program =
-                new Program(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
+        ProcessSpec program =
+                new ProcessSpec(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
         ChildProcess process = ChildProcess.start(program.withPromptPython());
         rank.process = process;
         var unusedDeath = process.onDeath().thenRun(rank::died);

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a {@link Program} into words that the JDK can start: small tools of every Linux take turns in one process, each doing one
+ * Turns a {@link ProcessSpec} into words that the JDK can start: small tools of every Linux take turns in one process, each doing one
  * thing that a JVM cannot do for its children, and then becoming the next. What is left is the program, with the pid of the first.
  */
 final class Start {
@@ -35,7 +35,7 @@ final class Start {
     }
 
     /** Prepares a start. */
-    static ProcessBuilder of(Program program, ProcessFamily family) throws IOException {
+    static ProcessBuilder of(ProcessSpec program, ProcessFamily family) throws IOException {
         // A fresh program's signals, a session of its own, and an end when the thread that started it ends.
         List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool(LAST_TOOL)));
         words.addAll(List.of("--pdeathsig", "KILL", "--"));
@@ -56,7 +56,7 @@ final class Start {
     }
 
     /** Returns why a program cannot be started, where that can be told beforehand; null where nothing speaks against it. */
-    static @Nullable NotStarted obstacle(Program program) {
+    static @Nullable NotStarted obstacle(ProcessSpec program) {
         Path folder = program.folder();
         if (folder != null && !Files.isDirectory(folder)) {
             return new NotStarted(NotStarted.CANNOT_RUN, "no such folder to run in: folder=" + folder);
@@ -106,7 +106,7 @@ final class Start {
         }
     }
 
-    private static @Nullable String path(Program program) {
+    private static @Nullable String path(ProcessSpec program) {
         Map<String, @Nullable String> changes = program.environment();
         return changes.containsKey("PATH") ? changes.get("PATH") : System.getenv("PATH");
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.PoolSlot;
 import dev.larder.launch.process.ProcessResult;
-import dev.larder.launch.process.Slot;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +29,7 @@ class GridRunTest {
         boolean refusesEnds;
 
         @Override
-        public void starting(GridJob job, Slot slot) {
+        public void starting(GridJob job, PoolSlot slot) {
             if (refusesStarts) {
                 throw new IllegalStateException("disk full");
             }
@@ -53,7 +53,7 @@ class GridRunTest {
 
     private GridRun run(boolean stopsOnFailure, String axis, String script) {
         GridRun run = new GridRun(
-                List.of(Slot.named("0")), new GridRun.Settings(folder, Map.of(), null, stopsOnFailure), ears);
+                List.of(PoolSlot.named("0")), new GridRun.Settings(folder, Map.of(), null, stopsOnFailure), ears);
         GridPlan grid = new GridPlan(List.of(Axis.parse(axis)), List.of("sh", "-c", script));
         for (GridJob job : grid.jobs()) {
             Path base = folder.resolve(job.fileName());

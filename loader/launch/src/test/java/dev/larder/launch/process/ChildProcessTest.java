@@ -33,18 +33,18 @@ class ChildProcessTest {
 
     private final List<OutputLine> lines = Collections.synchronizedList(new ArrayList<>());
 
-    private Program shell(String script) {
-        return Program.of(List.of("sh", "-c", script), Output.merged(folder.resolve("log"), lines::add));
+    private ProcessSpec shell(String script) {
+        return ProcessSpec.of(List.of("sh", "-c", script), OutputRedirect.merged(folder.resolve("log"), lines::add));
     }
 
-    private ExitCause run(Program program) {
+    private ExitCause run(ProcessSpec program) {
         try (ChildProcess child = ChildProcess.start(program)) {
             return child.await(PATIENCE).cause();
         }
     }
 
     private ExitCause run(String... words) {
-        return run(Program.of(List.of(words), Output.discarded()));
+        return run(ProcessSpec.of(List.of(words), OutputRedirect.discarded()));
     }
 
     private List<String> texts() {
@@ -68,9 +68,9 @@ class ChildProcessTest {
 
     @Test
     void standardErrorCanBeKeptApart() {
-        Output apart = Output.apart(folder.resolve("out"), folder.resolve("err"), lines::add);
+        OutputRedirect apart = OutputRedirect.apart(folder.resolve("out"), folder.resolve("err"), lines::add);
 
-        run(Program.of(List.of("sh", "-c", "echo one; echo two >&2"), apart));
+        run(ProcessSpec.of(List.of("sh", "-c", "echo one; echo two >&2"), apart));
 
         assertThat(lines)
                 .containsExactlyInAnyOrder(new OutputLine("one", false, false), new OutputLine("two", true, false));
@@ -89,8 +89,8 @@ class ChildProcessTest {
 
     @Test
     void aFullDiskUnderTheLogDoesNotHoldItUp() {
-        Program program =
-                Program.of(List.of("sh", "-c", "seq 1 100000"), Output.merged(Path.of("/dev/full"), lines::add));
+        ProcessSpec program = ProcessSpec.of(
+                List.of("sh", "-c", "seq 1 100000"), OutputRedirect.merged(Path.of("/dev/full"), lines::add));
         try (ChildProcess child = ChildProcess.start(program)) {
             ProcessResult ending = child.await(PATIENCE);
 
@@ -102,10 +102,10 @@ class ChildProcessTest {
 
     @Test
     void aReaderThatFailsDoesNotHoldItUp() {
-        Output failing = Output.merged(null, line -> {
+        OutputRedirect failing = OutputRedirect.merged(null, line -> {
             throw new IllegalStateException("no more");
         });
-        try (ChildProcess child = ChildProcess.start(Program.of(List.of("seq", "1", "100000"), failing))) {
+        try (ChildProcess child = ChildProcess.start(ProcessSpec.of(List.of("seq", "1", "100000"), failing))) {
             ProcessResult ending = child.await(PATIENCE);
 
             assertThat(ending.cause().isSuccess()).isTrue();
@@ -141,19 +141,20 @@ class ChildProcessTest {
                 .isEqualTo(new NotStarted(127, "no such program: command=no-such-program-here"));
         assertThat(run(plain.toString())).isEqualTo(new NotStarted(126, "not an executable file: command=" + plain));
         assertThat(run(folder.toString())).isInstanceOf(NotStarted.class);
-        assertThat(run(Program.of(List.of("true"), Output.discarded()).in(plain)))
+        assertThat(run(ProcessSpec.of(List.of("true"), OutputRedirect.discarded())
+                        .in(plain)))
                 .isEqualTo(new NotStarted(126, "no such folder to run in: folder=" + plain));
         assertThat(run(script.toString()))
                 .isInstanceOf(NotStarted.class)
                 .extracting(ExitCause::exitCode)
                 .isEqualTo(127);
-        assertThat(run(Program.of(List.of("true"), Output.merged(folder.resolve("a/log"), lines::add))))
+        assertThat(run(ProcessSpec.of(List.of("true"), OutputRedirect.merged(folder.resolve("a/log"), lines::add))))
                 .isInstanceOf(NotStarted.class);
     }
 
     @Test
     void itSeesTheEnvironmentTheFolderAndNoInput() {
-        Program program = shell("echo $COLOUR ${HOME-none}; pwd; cat; echo ${LARDER_FAMILY:+marked}")
+        ProcessSpec program = shell("echo $COLOUR ${HOME-none}; pwd; cat; echo ${LARDER_FAMILY:+marked}")
                 .in(folder);
 
         Map<String, @Nullable String> changes = new HashMap<>(Map.of("COLOUR", "blue"));
@@ -167,7 +168,7 @@ class ChildProcessTest {
     void itsPathIsTheOneItIsGiven() throws IOException {
         Path tool = Files.writeString(folder.resolve("tool"), "#!/bin/sh\necho found\n");
         assertThat(tool.toFile().setExecutable(true)).isTrue();
-        Program program = Program.of(List.of("tool"), Output.merged(null, lines::add));
+        ProcessSpec program = ProcessSpec.of(List.of("tool"), OutputRedirect.merged(null, lines::add));
 
         assertThat(run(program.withEnvironment(Map.of("PATH", folder.toString())))
                         .isSuccess())
@@ -178,7 +179,7 @@ class ChildProcessTest {
 
     @Test
     void endingItEndsAllThatCameOfIt() {
-        Program family = shell(
+        ProcessSpec family = shell(
                 "setsid setsid sleep 600 & sleep 600 & echo $!; (setsid sh -c 'sleep 600 & sleep 600' &) ; exec sleep 600");
         try (ChildProcess child = ChildProcess.start(family)) {
             long sleeping = saidPid();

@@ -73,14 +73,14 @@ class KilledStarterTest {
     @Test
     void aStarterThatIsItselfAChildTakesItsChildrenWithIt() {
         List<Long> pids = new ArrayList<>();
-        Output output = Output.merged(null, line -> {
+        OutputRedirect output = OutputRedirect.merged(null, line -> {
             if (line.text().matches("(pid|child said [a-z]+) \\d+")) {
                 synchronized (pids) {
                     pids.add(Long.parseLong(line.text().substring(line.text().lastIndexOf(' ') + 1)));
                 }
             }
         });
-        Program inner = new Program(Starter.words("sh", "-c", FAMILY), Map.of(), null, output, true);
+        ProcessSpec inner = new ProcessSpec(Starter.words("sh", "-c", FAMILY), Map.of(), null, output, true);
         try (ChildProcess outer = ChildProcess.start(inner)) {
             await().until(() -> pids.size() == 3);
 

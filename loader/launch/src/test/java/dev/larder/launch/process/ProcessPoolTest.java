@@ -31,7 +31,8 @@ class ProcessPoolTest {
 
     private final List<String> lines = Collections.synchronizedList(new ArrayList<>());
     private final ProcessPool pool = new ProcessPool(
-            List.of(new Slot("a", Map.of("PLACE", "a")), new Slot("b", Map.of("PLACE", "b"))), Duration.ofMillis(200));
+            List.of(new PoolSlot("a", Map.of("PLACE", "a")), new PoolSlot("b", Map.of("PLACE", "b"))),
+            Duration.ofMillis(200));
 
     @AfterEach
     void closePool() {
@@ -42,8 +43,8 @@ class ProcessPoolTest {
         return pool.submit(Job.of(script, shell(script)));
     }
 
-    private Program shell(String script) {
-        return Program.of(List.of("sh", "-c", script), Output.merged(null, line -> lines.add(line.text())))
+    private ProcessSpec shell(String script) {
+        return ProcessSpec.of(List.of("sh", "-c", script), OutputRedirect.merged(null, line -> lines.add(line.text())))
                 .in(folder);
     }
 
@@ -72,7 +73,8 @@ class ProcessPoolTest {
         List<PooledJob> jobs = Stream.of("exit 3", "kill -KILL $$", "kill -SEGV $$", "true")
                 .map(this::submit)
                 .toList();
-        PooledJob absent = pool.submit(Job.of("absent", Program.of(List.of("/absent"), Output.discarded())));
+        PooledJob absent =
+                pool.submit(Job.of("absent", ProcessSpec.of(List.of("/absent"), OutputRedirect.discarded())));
         PooledJob broken = pool.submit(new Job("broken", null, slot -> {
             throw new IllegalStateException("no program");
         }));
@@ -88,7 +90,7 @@ class ProcessPoolTest {
     @Test
     void manyThatCannotBeStartedAreSoonOver() {
         for (int i = 0; i < 2000; i++) {
-            pool.submit(Job.of("absent", Program.of(List.of("/absent"), Output.discarded())));
+            pool.submit(Job.of("absent", ProcessSpec.of(List.of("/absent"), OutputRedirect.discarded())));
         }
 
         assertThat(pool.join(PATIENCE)).isEmpty();

@@ -8,8 +8,9 @@ final class StarterMain {
     private StarterMain() {}
 
     public static void main(String[] words) throws IOException {
-        try (ChildProcess child = ChildProcess.start(Program.of(
-                List.of(words), Output.merged(null, line -> System.out.println("child said " + line.text()))))) {
+        try (ChildProcess child = ChildProcess.start(ProcessSpec.of(
+                List.of(words),
+                OutputRedirect.merged(null, line -> System.out.println("child said " + line.text()))))) {
             System.out.println("pid " + child.pid());
             System.out.println("guardian " + child.guardianPid());
             System.out.flush();

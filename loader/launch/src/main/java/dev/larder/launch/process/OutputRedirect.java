@@ -5,28 +5,28 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where what a process writes goes: to files byte for byte, and to a reader line by line.
+ * Where the output of a process goes: to files byte for byte, and to a reader line by line.
  *
  * @param isApart whether standard output and error stay apart; merged, they keep their order
  * @param log the file for standard output, or for both where they are merged; appended to; null for none
  * @param errorLog the file for standard error where it stays apart; null for none
  * @param reader is called by one thread at a time, and holds the process up while it does not return
  */
-public record Output(
+public record OutputRedirect(
         boolean isApart, @Nullable Path log, @Nullable Path errorLog, Consumer<OutputLine> reader) {
 
     /** Throws everything away. */
-    public static Output discarded() {
+    public static OutputRedirect discarded() {
         return merged(null, line -> {});
     }
 
     /** Merges standard output and error. */
-    public static Output merged(@Nullable Path log, Consumer<OutputLine> reader) {
-        return new Output(false, log, null, reader);
+    public static OutputRedirect merged(@Nullable Path log, Consumer<OutputLine> reader) {
+        return new OutputRedirect(false, log, null, reader);
     }
 
     /** Keeps standard output and error apart. */
-    public static Output apart(@Nullable Path log, @Nullable Path errorLog, Consumer<OutputLine> reader) {
-        return new Output(true, log, errorLog, reader);
+    public static OutputRedirect apart(@Nullable Path log, @Nullable Path errorLog, Consumer<OutputLine> reader) {
+        return new OutputRedirect(true, log, errorLog, reader);
     }
 }

@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
  * @param folder where it runs; null for where this process does
  * @param isInputInherited whether it reads what this process would; otherwise its standard input is empty
  */
-public record Program(
+public record ProcessSpec(
         List<String> words,
         Map<String, @Nullable String> environment,
         @Nullable Path folder,
-        Output output,
+        OutputRedirect output,
         boolean isInputInherited) {
     private static final String PYTHON_UNBUFFERED = "PYTHONUNBUFFERED";
 
     /** Copies what it is given. */
-    public Program {
+    public ProcessSpec {
         words = List.copyOf(words);
         if (words.isEmpty()) {
             throw new IllegalArgumentException("a program needs a name");
@@ -33,17 +33,17 @@ public record Program(
     }
 
     /** Describes a program that runs here with this process's environment and no input. */
-    public static Program of(List<String> words, Output output) {
-        return new Program(words, Map.of(), null, output, false);
+    public static ProcessSpec of(List<String> words, OutputRedirect output) {
+        return new ProcessSpec(words, Map.of(), null, output, false);
     }
 
     /** Changes what differs from this process's environment. */
-    public Program withEnvironment(Map<String, @Nullable String> changes) {
-        return new Program(words, changes, folder, output, isInputInherited);
+    public ProcessSpec withEnvironment(Map<String, @Nullable String> changes) {
+        return new ProcessSpec(words, changes, folder, output, isInputInherited);
     }
 
     /** Has Python say at once what it prints, as on a terminal, unless somebody has decided on that. */
-    public Program withPromptPython() {
+    public ProcessSpec withPromptPython() {
         if (System.getenv(PYTHON_UNBUFFERED) != null || environment.containsKey(PYTHON_UNBUFFERED)) {
             return this;
         }
@@ -53,7 +53,7 @@ public record Program(
     }
 
     /** Changes where it runs. */
-    public Program in(Path newFolder) {
-        return new Program(words, environment, newFolder, output, isInputInherited);
+    public ProcessSpec in(Path newFolder) {
+        return new ProcessSpec(words, environment, newFolder, output, isInputInherited);
     }
 }
