@@ -45,14 +45,14 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     private final Region region;
     private final SharedArraySpec spec;
     private final SharedLock lock;
-    private final @Nullable Publication publication;
+    private final @Nullable DoubleBuffer doubleBuffer;
 
     private SharedArray(Region region, SharedArraySpec spec) {
         super(region.memory(), spec);
         this.region = region;
         this.spec = spec;
         this.lock = new SharedLock(region, ArrayDescriptor.LOCK_OFFSET, ArrayDescriptor.LOCK_SEAT);
-        this.publication = spec.hasSpare() ? new Publication(region, spec.byteSize()) : null;
+        this.doubleBuffer = spec.hasSpare() ? new DoubleBuffer(region, spec.byteSize()) : null;
     }
 
     /** Opens an array as a file, and makes it of zeros where there is none; see {@link #openOrCreate(Regions, SharedArraySpec, Duration)}. */
@@ -171,67 +171,71 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, byte[] target, int from, int length) {
         Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, ElementType.BYTE), target, from, length);
+        copyOut(address(first, length, PrimitiveType.BYTE), target, from, length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, byte[] source, int from, int length) {
         Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, ElementType.BYTE), source, from, length);
+        copyIn(address(first, length, PrimitiveType.BYTE), source, from, length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, int[] target, int from, int length) {
         Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, ElementType.INT), target, from, length);
+        copyOut(address(first, length, PrimitiveType.INT), target, from, length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, int[] source, int from, int length) {
         Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, ElementType.INT), source, from, length);
+        copyIn(address(first, length, PrimitiveType.INT), source, from, length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, long[] target, int from, int length) {
         Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, ElementType.LONG), target, from, length);
+        copyOut(address(first, length, PrimitiveType.LONG), target, from, length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, long[] source, int from, int length) {
         Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, ElementType.LONG), source, from, length);
+        copyIn(address(first, length, PrimitiveType.LONG), source, from, length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, float[] target, int from, int length) {
         Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, ElementType.FLOAT), target, from, length);
+        copyOut(address(first, length, PrimitiveType.FLOAT), target, from, length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, float[] source, int from, int length) {
         Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, ElementType.FLOAT), source, from, length);
+        copyIn(address(first, length, PrimitiveType.FLOAT), source, from, length);
     }
 
     /** Copies elements from {@code first} on into a part of a Java array. */
     public void read(long first, double[] target, int from, int length) {
         Objects.checkFromIndexSize(from, length, target.length);
-        copyOut(address(first, length, ElementType.DOUBLE), target, from, length);
+        copyOut(address(first, length, PrimitiveType.DOUBLE), target, from, length);
     }
 
     /** Copies a part of a Java array to elements from {@code first} on. */
     public void write(long first, double[] source, int from, int length) {
         Objects.checkFromIndexSize(from, length, source.length);
-        copyIn(address(first, length, ElementType.DOUBLE), source, from, length);
+        copyIn(address(first, length, PrimitiveType.DOUBLE), source, from, length);
     }
 
     private void copyOut(long address, Object target, int from, long length) {
         int size = spec.dtype().itemSize();
         Bytes.copy(
-                null, address, target, ElementType.of(spec.dtype()).arrayOffset() + (long) from * size, length * size);
+                null,
+                address,
+                target,
+                PrimitiveType.of(spec.dtype()).arrayOffset() + (long) from * size,
+                length * size);
         requireOpen(); // where it was closed meanwhile, zeros were copied
         Reference.reachabilityFence(this);
     }
@@ -239,7 +243,11 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     private void copyIn(long address, Object source, int from, long length) {
         int size = spec.dtype().itemSize();
         Bytes.copy(
-                source, ElementType.of(spec.dtype()).arrayOffset() + (long) from * size, null, address, length * size);
+                source,
+                PrimitiveType.of(spec.dtype()).arrayOffset() + (long) from * size,
+                null,
+                address,
+                length * size);
         requireOpen(); // where it was closed meanwhile, nobody else sees what was written
         Reference.reachabilityFence(this);
     }
@@ -278,7 +286,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Adds to elements from {@code first} on as plain fields are added to: other processes that do so lose some, and that is fast. */
     public void addPlain(long first, float[] deltas, int from, int length) {
         Objects.checkFromIndexSize(from, length, deltas.length);
-        long address = address(first, length, ElementType.FLOAT);
+        long address = address(first, length, PrimitiveType.FLOAT);
         for (int i = 0; i < length; i++) {
             long place = address + (long) i * Float.BYTES;
             RawMemory.putFloat(place, RawMemory.getFloat(place) + deltas[from + i]);
@@ -290,7 +298,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Adds to elements from {@code first} on as plain fields are added to: other processes that do so lose some, and that is fast. */
     public void addPlain(long first, double[] deltas, int from, int length) {
         Objects.checkFromIndexSize(from, length, deltas.length);
-        long address = address(first, length, ElementType.DOUBLE);
+        long address = address(first, length, PrimitiveType.DOUBLE);
         for (int i = 0; i < length; i++) {
             long place = address + (long) i * Double.BYTES;
             RawMemory.putDouble(place, RawMemory.getDouble(place) + deltas[from + i]);
@@ -305,7 +313,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
             throw new UnsupportedOperationException(
                     "half precision is filled by its bits, as a whole number: name=" + spec.name());
         }
-        switch (ElementType.of(spec.dtype())) {
+        switch (PrimitiveType.of(spec.dtype())) {
             case FLOAT -> fill(Float.floatToRawIntBits((float) value), Float.BYTES);
             case DOUBLE -> fill(Double.doubleToRawLongBits(value), Double.BYTES);
             default -> fill((long) value);
@@ -314,7 +322,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
 
     /** Makes all elements the same number, cast to their type. Half precision takes its bits. */
     public void fill(long value) {
-        switch (ElementType.of(spec.dtype())) {
+        switch (PrimitiveType.of(spec.dtype())) {
             case FLOAT -> fill(Float.floatToRawIntBits((float) value), Float.BYTES);
             case DOUBLE -> fill(Double.doubleToRawLongBits((double) value), Double.BYTES);
             default -> fill(value, spec.dtype().itemSize());
@@ -331,7 +339,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         }
         for (long done = 0; done < byteSize; done += pattern.length) {
             long step = Math.min(pattern.length, byteSize - done);
-            RawMemory.copy(pattern, ElementType.BYTE.arrayOffset(), null, address + done, step);
+            RawMemory.copy(pattern, PrimitiveType.BYTE.arrayOffset(), null, address + done, step);
         }
         requireOpen();
         Reference.reachabilityFence(this);
@@ -349,30 +357,30 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
      */
     public long publish(Consumer<SharedArray> writer, Duration timeout) {
         requireOpen();
-        long number = publication().publish(() -> writer.accept(this), timeout);
+        long number = doubleBuffer().publish(() -> writer.accept(this), timeout);
         requireOpen(); // where it was closed meanwhile, nobody else sees what was published
         return number;
     }
 
     /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */
     public long snapshot(float[] target, Duration timeout) {
-        return snapshot(target, target.length, ElementType.FLOAT, timeout);
+        return snapshot(target, target.length, PrimitiveType.FLOAT, timeout);
     }
 
     /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */
     public long snapshot(double[] target, Duration timeout) {
-        return snapshot(target, target.length, ElementType.DOUBLE, timeout);
+        return snapshot(target, target.length, PrimitiveType.DOUBLE, timeout);
     }
 
     /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */
     public long snapshot(long[] target, Duration timeout) {
-        return snapshot(target, target.length, ElementType.LONG, timeout);
+        return snapshot(target, target.length, PrimitiveType.LONG, timeout);
     }
 
-    private long snapshot(Object target, int length, ElementType type, Duration timeout) {
+    private long snapshot(Object target, int length, PrimitiveType type, Duration timeout) {
         address(0, elementCount(), type);
         requireLength(length);
-        long start = ElementType.of(spec.dtype()).arrayOffset();
+        long start = PrimitiveType.of(spec.dtype()).arrayOffset();
         return snapshot(
                 offset -> Bytes.copy(null, region.memory().address(offset, byteSize()), target, start, byteSize()),
                 timeout);
@@ -391,9 +399,9 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 timeout);
     }
 
-    private long snapshot(Publication.Copy copy, Duration timeout) {
+    private long snapshot(DoubleBuffer.Copy copy, Duration timeout) {
         requireOpen();
-        long number = publication().snapshot(copy, timeout);
+        long number = doubleBuffer().snapshot(copy, timeout);
         requireOpen(); // where it was closed meanwhile, zeros were copied
         Reference.reachabilityFence(this);
         return number;
@@ -402,7 +410,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     /** Returns how many states have been published. */
     public long published() {
         requireOpen();
-        return publication().published();
+        return doubleBuffer().published();
     }
 
     private void requireLength(int length) {
@@ -411,12 +419,12 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         }
     }
 
-    private Publication publication() {
-        if (publication == null) {
+    private DoubleBuffer doubleBuffer() {
+        if (doubleBuffer == null) {
             throw new UnsupportedOperationException(
                     "the array has no spare to publish states: name=" + spec.name() + "; make it withSpare()");
         }
-        return publication;
+        return doubleBuffer;
     }
 
     @Override

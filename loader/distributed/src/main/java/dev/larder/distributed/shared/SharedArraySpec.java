@@ -23,7 +23,7 @@ public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolea
 
     /** Refuses what no array can be. */
     public SharedArraySpec {
-        ElementType.of(dtype);
+        PrimitiveType.of(dtype);
         shape = List.copyOf(shape);
         if (shape.size() > ArrayDescriptor.RANK_LIMIT || shape.stream().anyMatch(size -> size < 0)) {
             throw badShape(shape, dtype);

@@ -30,17 +30,17 @@ abstract class SharedElements {
         this.dtype = spec.dtype();
         this.count = spec.elementCount();
         this.base = memory.address(ArrayDescriptor.ELEMENTS_OFFSET, spec.byteSize());
-        offer(ElementType.of(dtype));
+        offer(PrimitiveType.of(dtype));
     }
 
     /** Lets elements be read and written as this type alone; null: not at all. */
-    final void offer(@Nullable ElementType type) {
-        bytes = type == ElementType.BYTE ? count : 0;
-        shorts = type == ElementType.SHORT ? count : 0;
-        ints = type == ElementType.INT ? count : 0;
-        longs = type == ElementType.LONG ? count : 0;
-        floats = type == ElementType.FLOAT ? count : 0;
-        doubles = type == ElementType.DOUBLE ? count : 0;
+    final void offer(@Nullable PrimitiveType type) {
+        bytes = type == PrimitiveType.BYTE ? count : 0;
+        shorts = type == PrimitiveType.SHORT ? count : 0;
+        ints = type == PrimitiveType.INT ? count : 0;
+        longs = type == PrimitiveType.LONG ? count : 0;
+        floats = type == PrimitiveType.FLOAT ? count : 0;
+        doubles = type == PrimitiveType.DOUBLE ? count : 0;
     }
 
     /** Returns how many elements there are. */
@@ -49,9 +49,9 @@ abstract class SharedElements {
     }
 
     /** Returns the address of some elements, checked for bounds and type; valid while this can be reached. */
-    final long address(long first, long length, ElementType type) {
+    final long address(long first, long length, PrimitiveType type) {
         requireOpen();
-        if (ElementType.of(dtype) != type) {
+        if (PrimitiveType.of(dtype) != type) {
             throw otherType();
         }
         return address(first, length);
@@ -287,7 +287,7 @@ abstract class SharedElements {
     }
 
     private RuntimeException otherType() {
-        String type = ElementType.of(dtype).name().toLowerCase(Locale.ROOT);
+        String type = PrimitiveType.of(dtype).name().toLowerCase(Locale.ROOT);
         return new UnsupportedOperationException(
                 "use the Java type of the element type: dtype=" + dtype + " type=" + type);
     }

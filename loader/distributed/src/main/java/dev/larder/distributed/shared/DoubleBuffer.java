@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Whole states of an array, as {@link ArrayDescriptor} says: written one after the other, read at any time. Thread-safe. */
-final class Publication {
+/** Two copies of an array, as {@link ArrayDescriptor} says: publishers change one while readers copy the other. Thread-safe. */
+final class DoubleBuffer {
     /** How often a reader tries to be quicker than publishers before it asks them to stay out for the time of a copy. */
     private static final int TRIES = 4;
 
@@ -20,7 +20,7 @@ final class Publication {
     private final long byteSize;
     private final long spareOffset;
 
-    Publication(Region region, long byteSize) {
+    DoubleBuffer(Region region, long byteSize) {
         this.memory = region.memory();
         this.lock =
                 new SharedLock(region, ArrayDescriptor.PUBLISHERS_LOCK_OFFSET, ArrayDescriptor.PUBLISHERS_LOCK_SEAT);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class PublicationTest {
+class DoubleBufferTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration SHORT = Duration.ofMillis(50);
 
@@ -141,10 +141,10 @@ class PublicationTest {
     void aStateThatAFailedPublisherWroteOverMeanwhileIsCopiedAgain() {
         array.fill(1L);
         sequence(ArrayDescriptor.COPYING); // as one leaves it that dies copying the first state to the spare
-        Publication publication = new Publication(array.region(), array.byteSize());
+        DoubleBuffer buffer = new DoubleBuffer(array.region(), array.byteSize());
         List<Float> found = new ArrayList<>();
 
-        long number = publication.snapshot(
+        long number = buffer.snapshot(
                 offset -> {
                     if (found.isEmpty()) {
                         assertThatThrownBy(() -> array.publish(state -> failAfterFilling(offset, found), PATIENCE))
@@ -175,12 +175,12 @@ class PublicationTest {
 
     @Test
     void aReaderWhomPublishersOutranDoesNotWaitForOneThatIsStopped() {
-        Publication publication = new Publication(array.region(), array.byteSize());
+        DoubleBuffer buffer = new DoubleBuffer(array.region(), array.byteSize());
         SharedLock lock = new SharedLock(
                 array.region(), ArrayDescriptor.PUBLISHERS_LOCK_OFFSET, ArrayDescriptor.PUBLISHERS_LOCK_SEAT);
         AtomicInteger copies = new AtomicInteger();
         try (SharedLock.Hold hold = lock.writeLock(PATIENCE)) {
-            long number = publication.snapshot(
+            long number = buffer.snapshot(
                     offset -> {
                         if (copies.incrementAndGet() < 7) {
                             sequence((long) ArrayDescriptor.PHASES * copies.get()); // somebody was quicker

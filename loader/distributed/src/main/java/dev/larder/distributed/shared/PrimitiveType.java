@@ -6,8 +6,8 @@ import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 
-/** What an element is to Java, by whose name it is read and written. */
-enum ElementType {
+/** The primitive type by which Java reads and writes an element. */
+enum PrimitiveType {
     BYTE(byte[].class),
     SHORT(short[].class),
     INT(int[].class),
@@ -17,7 +17,7 @@ enum ElementType {
 
     private final long arrayOffset;
 
-    ElementType(Class<?> array) {
+    PrimitiveType(Class<?> array) {
         this.arrayOffset = RawMemory.arrayOffset(array);
     }
 
@@ -27,7 +27,7 @@ enum ElementType {
     }
 
     /** Fails with BAD_INPUT where it is no number of a size that Java has, or one whose bytes run the other way. */
-    static ElementType of(Dtype dtype) {
+    static PrimitiveType of(Dtype dtype) {
         int size = dtype.itemSize();
         boolean isInteger = dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT;
         boolean isFloat = dtype.kind() == Kind.FLOAT;
