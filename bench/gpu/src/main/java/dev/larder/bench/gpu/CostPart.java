@@ -132,20 +132,21 @@ final class CostPart {
     private static void report(Bench bench, String mode, Cost cost, Cost host) {
         String batch = mode + ", 256 x 3 KB, ";
         bench.report()
-                .add(Finding.of(PART, batch + "by the clock", cost.wallUs, "us")
+                .add(Measurement.of(PART, batch + "by the clock", cost.wallUs, "us")
                         .beside(host.wallUs, "the host's batches"));
-        bench.report().add(Finding.of(PART, batch + "handing on", cost.handlingUs, "us"));
-        bench.report().add(Finding.of(PART, batch + "gathering", cost.gatheringUs, "us"));
+        bench.report().add(Measurement.of(PART, batch + "handing on", cost.handlingUs, "us"));
+        bench.report().add(Measurement.of(PART, batch + "gathering", cost.gatheringUs, "us"));
     }
 
     private static void judge(Bench bench, String mode, Cost cost, Cost host) {
         String batch = mode + ", 256 x 3 KB, ";
         bench.report()
-                .add(Finding.of(PART, batch + "extra processor time", cost.handlingUs - host.handlingUs, "us")
+                .add(Measurement.of(PART, batch + "extra processor time", cost.handlingUs - host.handlingUs, "us")
                         .atMost(MOST_EXTRA_US, true)
                         .noted("threads that hand on: consumer, upload, retire, over the host's consumer"));
         bench.report()
-                .add(Finding.of(PART, batch + "garbage", cost.garbageBytes, "B").atMost(MOST_GARBAGE_BYTES, true));
+                .add(Measurement.of(PART, batch + "garbage", cost.garbageBytes, "B")
+                        .atMost(MOST_GARBAGE_BYTES, true));
     }
 
     private static Set<String> threads() {
@@ -159,7 +160,7 @@ final class CostPart {
         more.removeAll(before);
         more.removeIf(name -> name.startsWith("larder-"));
         bench.report()
-                .add(Finding.holds(
+                .add(Measurement.holds(
                         PART,
                         mode.name().toLowerCase(Locale.ROOT) + ", no hidden thread",
                         more.isEmpty(),
@@ -186,7 +187,7 @@ final class CostPart {
             }
             batch.await(Duration.ofSeconds(20));
             bench.report()
-                    .add(Finding.of(PART, "all waiting for a queue that stands still", share, "% core")
+                    .add(Measurement.of(PART, "all waiting for a queue that stands still", share, "% core")
                             .atMost(MOST_WAITING_SHARE, true)
                             .noted("processor time of the process over " + wait.toMillis() + " ms"));
         }
@@ -214,7 +215,7 @@ final class CostPart {
     private static void busy(Bench bench) {
         String what = "waiting for a device that is busy";
         if (bench.info().kind().equals("cpu")) {
-            bench.report().add(Finding.notApplicable(PART, what, "the device is the processor"));
+            bench.report().add(Measurement.notApplicable(PART, what, "the device is the processor"));
             return;
         }
         long bytes = bench.scale().mostUploadBytes();
@@ -233,7 +234,7 @@ final class CostPart {
             }
             double share = 100.0 * (SYSTEM.getProcessCpuTime() - processor) / (System.nanoTime() - start);
             bench.report()
-                    .add(Finding.of(PART, what, share, "% core")
+                    .add(Measurement.of(PART, what, share, "% core")
                             .atMost(MOST_WAITING_SHARE, bench.isNvidia())
                             .noted("processor time of the process, giving the uploads included"));
         }

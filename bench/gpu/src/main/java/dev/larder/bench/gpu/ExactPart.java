@@ -74,7 +74,7 @@ final class ExactPart {
                 device.epoch(1).forEach(found::update);
             }
             bench.report()
-                    .add(Finding.holds(
+                    .add(Measurement.holds(
                             PART,
                             what + ", " + mode.name().toLowerCase(Locale.ROOT),
                             found.value() == expected.value(),

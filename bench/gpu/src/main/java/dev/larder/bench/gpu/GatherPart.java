@@ -32,13 +32,14 @@ final class GatherPart {
     private static void gather(Bench bench, ArrayView rows, HostMemory slot, int rowBytes) throws Exception {
         for (int threads = 1; threads <= Bench.threads(); threads = next(threads)) {
             double rate = rate(bench, rows, slot, threads);
-            Finding finding = Finding.of(PART, "rows of " + rowBytes + " B, threads " + threads, rate, "GB/s");
+            Measurement measurement =
+                    Measurement.of(PART, "rows of " + rowBytes + " B, threads " + threads, rate, "GB/s");
             if (threads == Bench.threads()) {
                 bench.limits().gather.put(rowBytes, rate);
-                finding = finding.beside(bench.limits().upload, "locked upload");
-                finding = rowBytes >= 3_072 ? finding.atLeast(1, bench.isNvidia()) : finding;
+                measurement = measurement.beside(bench.limits().upload, "locked upload");
+                measurement = rowBytes >= 3_072 ? measurement.atLeast(1, bench.isNvidia()) : measurement;
             }
-            bench.report().add(finding);
+            bench.report().add(measurement);
         }
     }
 

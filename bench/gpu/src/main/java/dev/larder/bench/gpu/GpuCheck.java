@@ -108,14 +108,14 @@ public final class GpuCheck {
     }
 
     private int run() throws Exception {
-        Machine.describe(report);
+        MachineDescription.describe(report);
         int code;
         try (DeviceBackend device = open()) {
             if (device != null) {
                 measure(device);
             }
         } finally {
-            report.machine("load after", Machine.load());
+            report.machine("load after", MachineDescription.load());
             code = report.end();
             Path json = options.json();
             if (json != null) {
@@ -131,7 +131,7 @@ public final class GpuCheck {
             return (options.device() < 0 ? choice : choice.index(options.device())).open();
         } catch (LarderException e) {
             report.heading();
-            report.add(Finding.notApplicable("all", "every figure of OpenCL", String.valueOf(e.getMessage())));
+            report.add(Measurement.notApplicable("all", "every figure of OpenCL", String.valueOf(e.getMessage())));
             cudaAlone();
             return null;
         }
@@ -149,7 +149,7 @@ public final class GpuCheck {
                 report.add(UploadPart.ofCuda(cuda, Scale.quick(), bytes));
             }
         } catch (Exception e) {
-            report.add(Finding.notApplicable("upload", "CUDA's own copies", String.valueOf(e.getMessage())));
+            report.add(Measurement.notApplicable("upload", "CUDA's own copies", String.valueOf(e.getMessage())));
         }
     }
 
@@ -162,7 +162,7 @@ public final class GpuCheck {
         try (RawOpenCl raw = new RawOpenCl(device);
                 SyntheticStore store = create()) {
             Bench bench = new Bench(device, raw, cuda, store, scale, new Limits(), report);
-            Machine.describe(report, bench);
+            MachineDescription.describe(report, bench);
             report.heading();
             for (Map.Entry<String, Part> part : parts().entrySet()) {
                 if (options.only().contains(part.getKey())) {
@@ -186,15 +186,15 @@ public final class GpuCheck {
         } catch (Exception | LinkageError e) {
             String trace =
                     e + " at " + List.of(e.getStackTrace()).stream().limit(3).toList();
-            report.add(Finding.holds(name, "runs to the end", false, trace));
+            report.add(Measurement.holds(name, "runs to the end", false, trace));
         }
     }
 
     /** Names what the research asks for and the loader does not do. */
     private void notOurs() {
-        List<Finding> more = new ArrayList<>();
-        more.add(Finding.notApplicable("shared", "CUDA IPC and VMM descriptors", "the loader has no mode SHARED"));
-        more.add(Finding.notApplicable(
+        List<Measurement> more = new ArrayList<>();
+        more.add(Measurement.notApplicable("shared", "CUDA IPC and VMM descriptors", "the loader has no mode SHARED"));
+        more.add(Measurement.notApplicable(
                 "zero-copy",
                 "kernels that gather from host memory",
                 "only on devices with unified memory, where RESIDENT does"));

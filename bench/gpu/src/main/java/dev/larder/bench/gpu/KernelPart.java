@@ -46,9 +46,10 @@ final class KernelPart {
             }
             Timing.spin(queue.fence());
         });
-        Finding finding = Finding.of("resident", "kernel, rows of " + rowBytes + " B, read and written", rate, "GB/s")
+        Measurement measurement = Measurement.of(
+                        "resident", "kernel, rows of " + rowBytes + " B, read and written", rate, "GB/s")
                 .beside(bench.limits().copy, "copy in the device");
-        bench.report().add(rowBytes >= 3_072 ? finding.atLeast(0.75, bench.isNvidia()) : finding);
+        bench.report().add(rowBytes >= 3_072 ? measurement.atLeast(0.75, bench.isNvidia()) : measurement);
     }
 
     static SampleKernel kernel(int rowBytes, SampleKernel.Rows rows) {
@@ -98,7 +99,7 @@ final class KernelPart {
             double both = Timing.nanosPerRun(bench.scale(), () -> slots.run(true, true));
             double hidden = (uploads + kernels - both) / Math.min(uploads, kernels);
             bench.report()
-                    .add(Finding.of("overlap", "of uploads and kernels, batches of 3 KB rows", hidden, "")
+                    .add(Measurement.of("overlap", "of uploads and kernels, batches of 3 KB rows", hidden, "")
                             .beside(1, "all of the shorter is hidden")
                             .atLeast(0.9, bench.isNvidia())
                             .noted(String.format(

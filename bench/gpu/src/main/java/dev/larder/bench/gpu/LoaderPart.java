@@ -22,7 +22,7 @@ final class LoaderPart {
             double limit = Math.min(bench.limits().upload, gather);
             String name = gather < bench.limits().upload ? "gather" : "locked upload";
             bench.report()
-                    .add(Finding.of("stream", "rows of " + rowBytes + " B, u8 to f16, stored bytes", rate, "GB/s")
+                    .add(Measurement.of("stream", "rows of " + rowBytes + " B, u8 to f16, stored bytes", rate, "GB/s")
                             .beside(limit, name)
                             .atLeast(0.85, bench.isNvidia())
                             .noted(rows(rate, rowBytes)));
@@ -34,7 +34,7 @@ final class LoaderPart {
             double rate =
                     rate(bench, rowBytes, DeviceMode.RESIDENT, bench.scale().residentBatchBytes());
             bench.report()
-                    .add(Finding.of(
+                    .add(Measurement.of(
                                     "resident",
                                     "loader, rows of " + rowBytes + " B, read and written",
                                     rate * Bench.MOVED_BYTES,

@@ -58,7 +58,7 @@ final class ProcessesPart {
             }
             double rate = rows * ROW_BYTES / 1e9;
             bench.report()
-                    .add(Finding.of(
+                    .add(Measurement.of(
                                     "trainers",
                                     mode.name().toLowerCase(Locale.ROOT) + ", " + count + " at a time, stored bytes",
                                     rate,

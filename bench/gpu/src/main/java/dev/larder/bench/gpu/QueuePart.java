@@ -41,7 +41,7 @@ final class QueuePart {
                 kernels.launch(call, 64);
                 Timing.spin(kernels.fence());
             });
-            bench.report().add(Finding.of("calls", "give a kernel and see it done", trip / 1e3, "us"));
+            bench.report().add(Measurement.of("calls", "give a kernel and see it done", trip / 1e3, "us"));
         }
     }
 
@@ -61,7 +61,7 @@ final class QueuePart {
             Timing.spin(queue.fence());
             rounds[round] = taken / 1e3 / CALLS;
         }
-        bench.report().add(Finding.of("calls", what, Timing.median(rounds), "us"));
+        bench.report().add(Measurement.of("calls", what, Timing.median(rounds), "us"));
     }
 
     static void latency(Bench bench) throws Exception {
@@ -99,8 +99,8 @@ final class QueuePart {
         double p50 = Timing.percentile(nanos, CALLS, 50) / 1e3;
         double p99 = Timing.percentile(nanos, CALLS, 99) / 1e3;
         boolean aimed = mode == DeviceMode.RESIDENT && slots > 1;
-        Finding finding = Finding.of("latency", what + ", p50", p50, "us");
-        bench.report().add(aimed ? finding.atMost(25, bench.isNvidia()) : finding);
-        bench.report().add(Finding.of("latency", what + ", p99", p99, "us"));
+        Measurement measurement = Measurement.of("latency", what + ", p50", p50, "us");
+        bench.report().add(aimed ? measurement.atMost(25, bench.isNvidia()) : measurement);
+        bench.report().add(Measurement.of("latency", what + ", p99", p99, "us"));
     }
 }

@@ -13,7 +13,7 @@ final class Report {
 
     private final PrintStream out;
     private final Map<String, String> machine = new LinkedHashMap<>();
-    private final List<Finding> findings = new ArrayList<>();
+    private final List<Measurement> measurements = new ArrayList<>();
 
     Report(PrintStream out) {
         this.out = out;
@@ -31,22 +31,22 @@ final class Report {
                 Locale.ROOT, LINE, "part", "figure", "value", "unit", "limit", "share", "target", "", "limit is; note");
     }
 
-    void add(Finding finding) {
-        findings.add(finding);
-        String note = finding.limitName().isEmpty() || finding.note().isEmpty()
-                ? finding.limitName() + finding.note()
-                : finding.limitName() + "; " + finding.note();
+    void add(Measurement measurement) {
+        measurements.add(measurement);
+        String note = measurement.limitName().isEmpty() || measurement.note().isEmpty()
+                ? measurement.limitName() + measurement.note()
+                : measurement.limitName() + "; " + measurement.note();
         String line = String.format(
                 Locale.ROOT,
                 LINE,
-                finding.part(),
-                finding.what(),
-                Finding.text(finding.value()),
-                finding.unit(),
-                Finding.text(finding.limit()),
-                finding.share(),
-                finding.target(),
-                finding.verdict().text,
+                measurement.part(),
+                measurement.what(),
+                Measurement.text(measurement.value()),
+                measurement.unit(),
+                Measurement.text(measurement.limit()),
+                measurement.share(),
+                measurement.target(),
+                measurement.verdict().text,
                 note);
         out.println(line.stripTrailing());
         out.flush();
@@ -54,22 +54,24 @@ final class Report {
 
     /** Sums up; returns the exit code: 0 if nothing failed, 1 if something did, 3 if nothing was measured. */
     int end() {
-        long failed = count(Finding.Verdict.FAIL);
+        long failed = count(Measurement.Verdict.FAIL);
         out.println();
         out.printf(
                 Locale.ROOT,
                 "%d figures: %d pass, %d fail, %d not judged here, %d not applicable, %d reported%n",
-                findings.size(),
-                count(Finding.Verdict.PASS),
+                measurements.size(),
+                count(Measurement.Verdict.PASS),
                 failed,
-                count(Finding.Verdict.NOT_JUDGED),
-                count(Finding.Verdict.NOT_APPLICABLE),
-                count(Finding.Verdict.REPORTED));
-        return failed > 0 ? 1 : count(Finding.Verdict.NOT_APPLICABLE) == findings.size() ? 3 : 0;
+                count(Measurement.Verdict.NOT_JUDGED),
+                count(Measurement.Verdict.NOT_APPLICABLE),
+                count(Measurement.Verdict.REPORTED));
+        return failed > 0 ? 1 : count(Measurement.Verdict.NOT_APPLICABLE) == measurements.size() ? 3 : 0;
     }
 
-    private long count(Finding.Verdict verdict) {
-        return findings.stream().filter(finding -> finding.verdict() == verdict).count();
+    private long count(Measurement.Verdict verdict) {
+        return measurements.stream()
+                .filter(measurement -> measurement.verdict() == verdict)
+                .count();
     }
 
     /** Returns all of it as one JSON document. */
@@ -82,19 +84,21 @@ final class Report {
         }
         text.append("}, \"findings\": [");
         comma = "\n  ";
-        for (Finding finding : findings) {
-            text.append(comma).append(json(finding));
+        for (Measurement measurement : measurements) {
+            text.append(comma).append(json(measurement));
             comma = ",\n  ";
         }
         return text.append("\n]}\n").toString();
     }
 
-    private static String json(Finding finding) {
-        return "{\"part\": " + quoted(finding.part()) + ", \"what\": " + quoted(finding.what()) + ", \"value\": "
-                + number(finding.value()) + ", \"unit\": " + quoted(finding.unit()) + ", \"limit\": "
-                + number(finding.limit()) + ", \"limitName\": " + quoted(finding.limitName()) + ", \"target\": "
-                + quoted(finding.target()) + ", \"verdict\": "
-                + quoted(finding.verdict().name().toLowerCase(Locale.ROOT)) + ", \"note\": " + quoted(finding.note())
+    private static String json(Measurement measurement) {
+        return "{\"part\": " + quoted(measurement.part()) + ", \"what\": " + quoted(measurement.what())
+                + ", \"value\": "
+                + number(measurement.value()) + ", \"unit\": " + quoted(measurement.unit()) + ", \"limit\": "
+                + number(measurement.limit()) + ", \"limitName\": " + quoted(measurement.limitName()) + ", \"target\": "
+                + quoted(measurement.target()) + ", \"verdict\": "
+                + quoted(measurement.verdict().name().toLowerCase(Locale.ROOT)) + ", \"note\": "
+                + quoted(measurement.note())
                 + "}";
     }
 

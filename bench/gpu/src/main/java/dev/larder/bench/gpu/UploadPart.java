@@ -19,7 +19,7 @@ final class UploadPart {
         long start = System.nanoTime();
         try (HostMemory host = bench.device().allocate(most)) {
             double rate = most / (double) (System.nanoTime() - start);
-            bench.report().add(Finding.of(PART, "lock pages and clear them, " + size(most), rate, "GB/s"));
+            bench.report().add(Measurement.of(PART, "lock pages and clear them, " + size(most), rate, "GB/s"));
             fill(host);
             try (DeviceMemory target = bench.device().allocateDevice(most)) {
                 for (long bytes = SHORTEST; bytes <= most; bytes *= STEP) {
@@ -33,7 +33,7 @@ final class UploadPart {
         long bytes = bench.scale().mostUploadBytes();
         double byKernel = bench.raw().copyRate(bench.scale(), bytes);
         bench.limits().copy = byKernel;
-        bench.report().add(Finding.of("copy", "plain OpenCL kernel, read and written", byKernel, "GB/s"));
+        bench.report().add(Measurement.of("copy", "plain OpenCL kernel, read and written", byKernel, "GB/s"));
         if (bench.cuda().isPresent()) {
             Cuda cuda = bench.cuda().get();
             long from = cuda.allocateDevice(bytes);
@@ -43,7 +43,7 @@ final class UploadPart {
                     bench.scale(), 2 * bytes * times, () -> cuda.copy(to, from, bytes, times));
             cuda.free();
             bench.limits().copy = Math.max(rate, byKernel);
-            bench.report().add(Finding.of("copy", "cuMemcpyDtoD, read and written", rate, "GB/s"));
+            bench.report().add(Measurement.of("copy", "cuMemcpyDtoD, read and written", rate, "GB/s"));
         }
     }
 
@@ -67,9 +67,9 @@ final class UploadPart {
         if (bytes == LONG) {
             bench.limits().upload = limit;
         }
-        Finding finding =
-                Finding.of(PART, "locked memory, " + size(bytes), own, "GB/s").beside(limit, name);
-        bench.report().add(bytes >= LONG ? finding.atLeast(0.95, bench.isNvidia()) : finding);
+        Measurement measurement = Measurement.of(PART, "locked memory, " + size(bytes), own, "GB/s")
+                .beside(limit, name);
+        bench.report().add(bytes >= LONG ? measurement.atLeast(0.95, bench.isNvidia()) : measurement);
     }
 
     private static double limit(Bench bench, long bytes, int times) throws Exception {
@@ -88,13 +88,13 @@ final class UploadPart {
     }
 
     /** Measures the driver's own upload from locked memory. */
-    static Finding ofCuda(Cuda cuda, Scale scale, long bytes) throws Exception {
+    static Measurement ofCuda(Cuda cuda, Scale scale, long bytes) throws Exception {
         long from = cuda.allocateHost(bytes);
         long to = cuda.allocateDevice(bytes);
         int times = times(bytes);
         double rate = Timing.gigabytesPerSecond(scale, bytes * times, () -> cuda.upload(to, from, bytes, times));
         cuda.free();
-        return Finding.of(PART, "cuMemcpyHtoDAsync, " + size(bytes), rate, "GB/s");
+        return Measurement.of(PART, "cuMemcpyHtoDAsync, " + size(bytes), rate, "GB/s");
     }
 
     /** Returns how many uploads make one run: as many as outweigh the waiting at its end. */

@@ -25,7 +25,7 @@ final class WriteStylePart {
                 registered(bench, bench.cuda().get(), shared);
                 slots(bench, bench.cuda().get());
             } else {
-                bench.report().add(Finding.notApplicable(PART, "pages locked through CUDA", "no libcuda"));
+                bench.report().add(Measurement.notApplicable(PART, "pages locked through CUDA", "no libcuda"));
             }
         } finally {
             bench.raw().free();
@@ -73,12 +73,13 @@ final class WriteStylePart {
         double rate = all / (double) (System.nanoTime() - start);
         if (result != 0) {
             bench.report()
-                    .add(Finding.notApplicable(
+                    .add(Measurement.notApplicable(
                             PART, "the store's pages, registered", "refused: cuMemHostRegister error " + result));
             return;
         }
         try {
-            bench.report().add(Finding.of(PART, "register the store's pages, " + UploadPart.size(all), rate, "GB/s"));
+            bench.report()
+                    .add(Measurement.of(PART, "register the store's pages, " + UploadPart.size(all), rate, "GB/s"));
             cl_mem to = bench.raw().allocate(bytes);
             ByteBuffer pages = shared.dataBuffer(0, (int) bytes).slice();
             add(
@@ -97,7 +98,7 @@ final class WriteStylePart {
         long start = System.nanoTime();
         try (HostMemory slot = PageLocking.open().allocate(bytes)) {
             double rate = bytes / (double) (System.nanoTime() - start);
-            bench.report().add(Finding.of(PART, "pinMemory(), allocate " + UploadPart.size(bytes), rate, "GB/s"));
+            bench.report().add(Measurement.of(PART, "pinMemory(), allocate " + UploadPart.size(bytes), rate, "GB/s"));
             byCuda(bench, cuda, "pinMemory()", BufferUtil.address(slot.bytes()));
         }
     }
@@ -119,13 +120,13 @@ final class WriteStylePart {
                     what,
                     Timing.gigabytesPerSecond(bench.scale(), bench.scale().batchBytes(), work));
         } catch (IllegalStateException e) {
-            bench.report().add(Finding.notApplicable(PART, what, "refused: " + e.getMessage()));
+            bench.report().add(Measurement.notApplicable(PART, what, "refused: " + e.getMessage()));
         }
     }
 
     private static void report(Bench bench, String what, double rate) {
         bench.report()
-                .add(Finding.of(
+                .add(Measurement.of(
                                 PART,
                                 what + ", " + UploadPart.size(bench.scale().batchBytes()),
                                 rate,

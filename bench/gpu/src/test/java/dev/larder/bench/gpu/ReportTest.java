@@ -13,27 +13,29 @@ class ReportTest {
 
     @Test
     void aLineIsPrintedWhenItIsKnown() {
-        report.add(Finding.of("upload", "16 MiB", 50, "GB/s").beside(52, "CUDA").atLeast(0.95, true));
+        report.add(Measurement.of("upload", "16 MiB", 50, "GB/s")
+                .beside(52, "CUDA")
+                .atLeast(0.95, true));
 
         assertThat(printed.toString(UTF_8)).contains("16 MiB", "50 GB/s", "96 %", ">= 95 %", "pass", "CUDA");
     }
 
     @Test
     void theEndSaysWhetherAnythingFailed() {
-        report.add(Finding.notApplicable("cuda", "upload", "no libcuda"));
+        report.add(Measurement.notApplicable("cuda", "upload", "no libcuda"));
         assertThat(report.end()).as("nothing was measured").isEqualTo(3);
 
-        report.add(Finding.holds("exact", "bytes", true, ""));
+        report.add(Measurement.holds("exact", "bytes", true, ""));
         assertThat(report.end()).isZero();
 
-        report.add(Finding.holds("exact", "bytes", false, ""));
+        report.add(Measurement.holds("exact", "bytes", false, ""));
         assertThat(report.end()).isEqualTo(1);
     }
 
     @Test
     void jsonHasNullForWhatIsNoNumberAndQuotesText() {
         report.machine("device", "a \"fast\" one\n");
-        report.add(Finding.of("upload", "16 MiB", 50.5, "GB/s"));
+        report.add(Measurement.of("upload", "16 MiB", 50.5, "GB/s"));
 
         assertThat(report.json())
                 .contains("\"device\": \"a \\\"fast\\\" one \"")

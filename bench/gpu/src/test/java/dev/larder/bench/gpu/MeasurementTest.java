@@ -2,11 +2,11 @@ package dev.larder.bench.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.bench.gpu.Finding.Verdict;
+import dev.larder.bench.gpu.Measurement.Verdict;
 import org.junit.jupiter.api.Test;
 
-class FindingTest {
-    private final Finding upload = Finding.of("upload", "16 MiB", 50, "GB/s");
+class MeasurementTest {
+    private final Measurement upload = Measurement.of("upload", "16 MiB", 50, "GB/s");
 
     @Test
     void aFigureIsJudgedByItsShareOfTheLimit() {
@@ -17,7 +17,7 @@ class FindingTest {
 
     @Test
     void aTargetForAnotherMachineIsSaidButNotJudged() {
-        Finding finding = upload.beside(500, "CUDA").atLeast(0.95, false);
+        Measurement finding = upload.beside(500, "CUDA").atLeast(0.95, false);
 
         assertThat(finding.verdict()).isEqualTo(Verdict.NOT_JUDGED);
         assertThat(finding.target()).isEqualTo(">= 95 %");
@@ -37,9 +37,9 @@ class FindingTest {
 
     @Test
     void numbersHaveAsManyDigitsAsMeanSomething() {
-        assertThat(Finding.text(0.123)).isEqualTo("0.12");
-        assertThat(Finding.text(12.34)).isEqualTo("12.3");
-        assertThat(Finding.text(1234.4)).isEqualTo("1234");
-        assertThat(Finding.text(Double.NaN)).isEmpty();
+        assertThat(Measurement.text(0.123)).isEqualTo("0.12");
+        assertThat(Measurement.text(12.34)).isEqualTo("12.3");
+        assertThat(Measurement.text(1234.4)).isEqualTo("1234");
+        assertThat(Measurement.text(Double.NaN)).isEmpty();
     }
 }

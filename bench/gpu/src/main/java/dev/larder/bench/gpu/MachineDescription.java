@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/** Says what the figures were measured on. */
-final class Machine {
-    private Machine() {}
+/** Describes the machine that the figures were measured on. */
+final class MachineDescription {
+    private MachineDescription() {}
 
     static void describe(Report report) throws IOException {
         report.machine("java", System.getProperty("java.version") + ", " + System.getProperty("java.vendor"));

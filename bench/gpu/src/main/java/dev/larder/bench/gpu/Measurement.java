@@ -11,7 +11,7 @@ import java.util.Locale;
  * @param target what was asked for, in words; empty where the figure is only reported
  * @param note what else is to be known, such as why something does not apply
  */
-record Finding(
+record Measurement(
         String part,
         String what,
         double value,
@@ -37,44 +37,44 @@ record Finding(
     }
 
     /** Reports a figure. */
-    static Finding of(String part, String what, double value, String unit) {
-        return new Finding(part, what, value, unit, Double.NaN, "", "", Verdict.REPORTED, "");
+    static Measurement of(String part, String what, double value, String unit) {
+        return new Measurement(part, what, value, unit, Double.NaN, "", "", Verdict.REPORTED, "");
     }
 
     /** Says why there is no figure. */
-    static Finding notApplicable(String part, String what, String reason) {
-        return new Finding(part, what, Double.NaN, "", Double.NaN, "", "", Verdict.NOT_APPLICABLE, reason);
+    static Measurement notApplicable(String part, String what, String reason) {
+        return new Measurement(part, what, Double.NaN, "", Double.NaN, "", "", Verdict.NOT_APPLICABLE, reason);
     }
 
     /** Reports whether something holds. */
-    static Finding holds(String part, String what, boolean holds, String note) {
+    static Measurement holds(String part, String what, boolean holds, String note) {
         Verdict verdict = holds ? Verdict.PASS : Verdict.FAIL;
-        return new Finding(part, what, Double.NaN, "", Double.NaN, "", "the same", verdict, note);
+        return new Measurement(part, what, Double.NaN, "", Double.NaN, "", "the same", verdict, note);
     }
 
     /** Sets the figure beside its limit. */
-    Finding beside(double newLimit, String name) {
-        return new Finding(part, what, value, unit, newLimit, name, target, verdict, note);
+    Measurement beside(double newLimit, String name) {
+        return new Measurement(part, what, value, unit, newLimit, name, target, verdict, note);
     }
 
     /** Asks for at least a share of the limit; where the machine is not the one that the target is for, only says what was asked. */
-    Finding atLeast(double share, boolean judged) {
+    Measurement atLeast(double share, boolean judged) {
         String wanted = ">= " + Math.round(share * 100) + " %";
         return judge(wanted, value >= share * limit, judged && !Double.isNaN(limit));
     }
 
     /** Asks for at most so much. */
-    Finding atMost(double most, boolean judged) {
+    Measurement atMost(double most, boolean judged) {
         return judge("<= " + text(most), value <= most, judged);
     }
 
-    private Finding judge(String wanted, boolean met, boolean judged) {
+    private Measurement judge(String wanted, boolean met, boolean judged) {
         Verdict result = judged ? met ? Verdict.PASS : Verdict.FAIL : Verdict.NOT_JUDGED;
-        return new Finding(part, what, value, unit, limit, limitName, wanted, result, note);
+        return new Measurement(part, what, value, unit, limit, limitName, wanted, result, note);
     }
 
-    Finding noted(String newNote) {
-        return new Finding(part, what, value, unit, limit, limitName, target, verdict, newNote);
+    Measurement noted(String newNote) {
+        return new Measurement(part, what, value, unit, limit, limitName, target, verdict, newNote);
     }
 
     /** Returns the figure as a share of its limit, in words. */
