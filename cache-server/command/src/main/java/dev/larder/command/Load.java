@@ -5,7 +5,7 @@ import dev.larder.command.options.LoadArguments;
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Outcome;
-import dev.larder.command.terminal.Events;
+import dev.larder.command.terminal.ProgressOptions;
 import dev.larder.internal.DatasetUpload;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
@@ -63,17 +63,17 @@ final class Load implements Callable<Integer> {
     LoadArguments options;
 
     @Mixin
-    Events events;
+    ProgressOptions progress;
 
     @Override
     public Integer call() {
-        return events.follow(larder.err(), "load", display -> {
+        return progress.follow(larder.err(), "load", display -> {
             InputStream input = StandardInput.open();
             Done done = StandardInput.isArray(sources, input)
                     ? build(sources.get(0).name(), input, display)
                     : load(options.request(sources, larder.debug, input), display);
             display.done(done);
-            if (done.files() > 0 && !events.isJson()) {
+            if (done.files() > 0 && !progress.isJson()) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));
             }
         });

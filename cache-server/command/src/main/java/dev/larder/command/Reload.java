@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.Outcome;
-import dev.larder.command.terminal.Events;
+import dev.larder.command.terminal.ProgressOptions;
 import dev.larder.internal.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -26,14 +26,14 @@ final class Reload implements Callable<Integer> {
     String name;
 
     @Mixin
-    Events events;
+    ProgressOptions progress;
 
     @Override
     public Integer call() {
-        return events.follow(larder.err(), "reload", display -> {
+        return progress.follow(larder.err(), "reload", display -> {
             Done done = larder.client().reload(name, display);
             display.done(done);
-            if (done.files() > 0 && !events.isJson()) {
+            if (done.files() > 0 && !progress.isJson()) {
                 larder.err().println("larder: loaded: " + Outcome.counted(done));
             }
         });

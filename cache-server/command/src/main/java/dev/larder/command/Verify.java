@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.Outcome;
-import dev.larder.command.terminal.Events;
+import dev.larder.command.terminal.ProgressOptions;
 import dev.larder.internal.protocol.Done;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -31,11 +31,11 @@ final class Verify implements Callable<Integer> {
     boolean source;
 
     @Mixin
-    Events events;
+    ProgressOptions progress;
 
     @Override
     public Integer call() {
-        return events.follow(larder.err(), "verify", display -> {
+        return progress.follow(larder.err(), "verify", display -> {
             Done done = source
                     ? larder.client().verifyAgainstSources(name, display)
                     : larder.client().verify(name, display);

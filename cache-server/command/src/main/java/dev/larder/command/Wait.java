@@ -2,7 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.Units;
-import dev.larder.command.terminal.Events;
+import dev.larder.command.terminal.ProgressOptions;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
@@ -41,11 +41,11 @@ final class Wait implements Callable<Integer> {
     Duration timeout;
 
     @Mixin
-    Events events;
+    ProgressOptions progress;
 
     @Override
     public Integer call() {
-        return events.follow(larder.err(), "wait", display -> {
+        return progress.follow(larder.err(), "wait", display -> {
             Deadline deadline = Deadline.after(timeout);
             awaitDaemon(Deadline.after(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS));
             display.done(larder.client().awaitEvenIfUnknown(name, deadline.remaining(), display));

@@ -13,7 +13,7 @@ final class LockedMemoryCheck implements Check {
 
     @Override
     public Finding look(Machine machine) {
-        Optional<Limits> limits = Limits.of(machine, "Max locked memory");
+        Optional<ResourceLimit> limits = ResourceLimit.of(machine, "Max locked memory");
         if (limits.isEmpty()) {
             return Finding.info(name(), "cannot be read: file=/proc/self/limits", "mount /proc");
         }

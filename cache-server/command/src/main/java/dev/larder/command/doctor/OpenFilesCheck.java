@@ -13,7 +13,7 @@ final class OpenFilesCheck implements Check {
 
     @Override
     public Finding look(Machine machine) {
-        Optional<Limits> limits = Limits.of(machine, "Max open files");
+        Optional<ResourceLimit> limits = ResourceLimit.of(machine, "Max open files");
         if (limits.isEmpty()) {
             return Finding.info(name(), "cannot be read: file=/proc/self/limits", "mount /proc");
         }

@@ -5,19 +5,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One limit of a process.
+ * A resource limit of a process.
  *
  * @param soft the one in force, {@code unlimited} or a number
  * @param hard up to where the process may raise it
  */
-record Limits(String soft, String hard) {
+record ResourceLimit(String soft, String hard) {
     private static final Pattern PARENT = Pattern.compile("(?s)\\d+ \\(.*\\) \\S (?<pid>\\d+) .*");
 
     /** Reads a limit as whoever started this JVM has it: a JVM raises its own limit of open files. */
-    static Optional<Limits> of(Machine machine, String name) {
+    static Optional<ResourceLimit> of(Machine machine, String name) {
         Matcher parent = PARENT.matcher(machine.text("/proc/self/stat").orElse(""));
         if (parent.matches()) {
-            Optional<Limits> found = in(machine, "/proc/" + parent.group("pid") + "/limits", name);
+            Optional<ResourceLimit> found = in(machine, "/proc/" + parent.group("pid") + "/limits", name);
             if (found.isPresent()) {
                 return found;
             }
@@ -25,12 +25,12 @@ record Limits(String soft, String hard) {
         return in(machine, "/proc/self/limits", name);
     }
 
-    private static Optional<Limits> in(Machine machine, String file, String name) {
+    private static Optional<ResourceLimit> in(Machine machine, String file, String name) {
         return machine.lines(file).stream()
                 .filter(line -> line.startsWith(name))
                 .map(line -> line.substring(name.length()).strip().split("\\s+"))
                 .filter(words -> words.length >= 2)
-                .map(words -> new Limits(words[0], words[1]))
+                .map(words -> new ResourceLimit(words[0], words[1]))
                 .findFirst();
     }
 

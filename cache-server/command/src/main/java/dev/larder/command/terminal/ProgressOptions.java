@@ -9,8 +9,8 @@ import java.io.PrintWriter;
 import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
-/** What the commands share that take a while: how they tell how far they are, and what Ctrl-C does. */
-public final class Events {
+/** How a command that takes a while reports its progress, and what Ctrl-C does to it. */
+public final class ProgressOptions {
     @Option(names = "--json", description = "Print progress as JSON on standard error, one object a line.")
     boolean json;
 
