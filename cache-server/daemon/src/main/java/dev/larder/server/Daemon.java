@@ -19,7 +19,7 @@ import dev.larder.server.ingest.Loads;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
-import dev.larder.server.metrics.Sampler;
+import dev.larder.server.metrics.UsageSampler;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.Store;
@@ -89,7 +89,7 @@ public final class Daemon implements AutoCloseable {
         store.sweepShared();
         residency.adopt(config.verifies(), (folder, reason) -> reportDamage(reason, errors));
         Activity activity = new Activity(counters, System::nanoTime);
-        Sampler sampler = new Sampler(counters, new VersionUses(store, residency));
+        UsageSampler sampler = new UsageSampler(counters, new VersionUses(store, residency));
         Consumer<Throwable> looks = untilStop("cannot check what is in use", errors, shutdown);
         this.idle = new IdleMonitor(sampler, activity, loads, store.regions()::isUsed, threads.sampling(), looks);
         Consumer<Throwable> moves = untilStop("cannot move data to huge pages", errors, shutdown);

@@ -1,7 +1,7 @@
 package dev.larder.server;
 
 import dev.larder.server.ingest.Loads;
-import dev.larder.server.metrics.Sampler;
+import dev.larder.server.metrics.UsageSampler;
 import dev.larder.server.metrics.VersionUse;
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +18,7 @@ final class IdleMonitor {
     private static final Duration SHORTEST_PERIOD = Duration.ofMillis(20);
     private static final int LOOKS_UNTIL_IDLE = 10;
 
-    private final Sampler sampler;
+    private final UsageSampler sampler;
     private final Activity activity;
     private final Loads loads;
     private final BooleanSupplier areRegionsUsed;
@@ -28,7 +28,7 @@ final class IdleMonitor {
     private long begunBefore;
 
     IdleMonitor(
-            Sampler sampler,
+            UsageSampler sampler,
             Activity activity,
             Loads loads,
             BooleanSupplier areRegionsUsed,

@@ -18,7 +18,7 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.scan.Source;
+import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Publisher;
@@ -157,7 +157,7 @@ final class LoadService {
                         .with("path", source.path())
                         .remedy("name a file or folder that the daemon can read");
             }
-            Source.requireLikely(
+            ScannedSource.requireLikely(
                     source.name(),
                     source.file(),
                     SourceOptions.of(request.options()),

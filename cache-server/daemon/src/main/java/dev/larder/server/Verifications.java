@@ -11,7 +11,7 @@ import dev.larder.server.ingest.SourceComparison;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Reservation;
-import dev.larder.server.store.Scratch;
+import dev.larder.server.store.ScratchMemory;
 import dev.larder.server.store.Store;
 import java.util.List;
 import java.util.Objects;
@@ -74,7 +74,7 @@ final class Verifications {
         }
         int workers = Runtime.getRuntime().availableProcessors();
         try (Reservation reservation = residency.reserveWithoutEvicting();
-                Scratch scratch = store.newScratch(reservation)) {
+                ScratchMemory scratch = store.newScratch(reservation)) {
             return new SourceComparison(array, workers, reply::progress, reply::isConnected, scratch).run(versions);
         }
     }

@@ -12,12 +12,12 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.scan.Source;
+import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Reservation;
-import dev.larder.server.store.Scratch;
+import dev.larder.server.store.ScratchMemory;
 import dev.larder.server.store.SourceRecord;
 import dev.larder.server.store.Store;
 import java.io.IOException;
@@ -163,7 +163,7 @@ public final class LoadJob extends Ingest {
 
     private Done loadAndRelease() throws IOException {
         try (Reservation reservation = residency.reserve(0, () -> !cancelled);
-                Scratch scratch = store.newScratch(reservation)) {
+                ScratchMemory scratch = store.newScratch(reservation)) {
             try {
                 return loadAll(reservation, scratch);
             } finally {
@@ -172,7 +172,7 @@ public final class LoadJob extends Ingest {
         }
     }
 
-    private Done loadAll(Reservation reservation, Scratch scratch) throws IOException {
+    private Done loadAll(Reservation reservation, ScratchMemory scratch) throws IOException {
         List<Candidate> changed = new ArrayList<>();
         for (Candidate candidate : scan(scratch)) {
             Optional<String> unchanged = reuse.unchanged(candidate);
@@ -201,14 +201,14 @@ public final class LoadJob extends Ingest {
     }
 
     /** Finds everything before anything is read. */
-    private List<Candidate> scan(Scratch scratch) throws IOException {
+    private List<Candidate> scan(ScratchMemory scratch) throws IOException {
         progress.enter(Phase.SCANNING);
         long foundEpochNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         LoadOptions options = request.options();
         long skipped = 0;
         long hidden = 0;
         ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch);
-        for (Source scanned : Source.scanAll(request.sources(), SourceOptions.of(options), scanning)) {
+        for (ScannedSource scanned : ScannedSource.scanAll(request.sources(), SourceOptions.of(options), scanning)) {
             found.addAll(scanned.arrays());
             skipped += scanned.skippedFiles();
             hidden += scanned.hiddenFiles();
@@ -249,7 +249,8 @@ public final class LoadJob extends Ingest {
     }
 
     /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
-    private List<Candidate> load(List<Candidate> changed, Reservation reservation, Scratch scratch) throws IOException {
+    private List<Candidate> load(List<Candidate> changed, Reservation reservation, ScratchMemory scratch)
+            throws IOException {
         if (request.options().inPlace()) {
             return loadInPlace(changed);
         }
@@ -306,7 +307,8 @@ public final class LoadJob extends Ingest {
     }
 
     /** Returns settings that have a scan keep what it makes in scratch memory. */
-    static ScanSettings scratchScan(int workers, BooleanSupplier isCancelled, IntConsumer onChecked, Scratch scratch) {
+    static ScanSettings scratchScan(
+            int workers, BooleanSupplier isCancelled, IntConsumer onChecked, ScratchMemory scratch) {
         LongConsumer beforeSpill = isTemporaryFolderMemory() ? scratch::addElsewhere : bytes -> {};
         return new ScanSettings(workers, false, isCancelled, onChecked, scratch, beforeSpill);
     }

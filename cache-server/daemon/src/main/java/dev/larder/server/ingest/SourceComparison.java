@@ -11,9 +11,9 @@ import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.scan.Source;
+import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.Scratch;
+import dev.larder.server.store.ScratchMemory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -31,7 +31,7 @@ public final class SourceComparison {
     private final int workers;
     private final LoadProgress progress;
     private final Checksums checksums;
-    private final Scratch scratch;
+    private final ScratchMemory scratch;
     private final List<Pair> pairs = new ArrayList<>();
     private final List<SourceArray> toRelease = new ArrayList<>();
     private final List<String> different = Collections.synchronizedList(new ArrayList<>());
@@ -48,7 +48,7 @@ public final class SourceComparison {
      * @param scratch where columns are made to be compared
      */
     public SourceComparison(
-            String array, int workers, ProgressListener listener, BooleanSupplier isWanted, Scratch scratch) {
+            String array, int workers, ProgressListener listener, BooleanSupplier isWanted, ScratchMemory scratch) {
         this.scratch = scratch;
         this.array = array;
         this.workers = workers;
@@ -102,7 +102,7 @@ public final class SourceComparison {
             ScanSettings scanning = LoadJob.scratchScan(
                     workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles, scratch);
             for (String origin : version.origins()) {
-                found.addAll(Source.scan(version.dataset(), Path.of(origin), options, scanning)
+                found.addAll(ScannedSource.scan(version.dataset(), Path.of(origin), options, scanning)
                         .arrays());
             }
         } catch (LarderException e) {

@@ -15,7 +15,7 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.scan.Source;
+import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Provenance;
 import dev.larder.server.store.PublishedVersion;
@@ -373,7 +373,7 @@ public final class Upload extends Ingest {
     private List<SourceArray> found(Map<String, ColumnPart> parts) {
         List<SourceArray> found = new ArrayList<>();
         ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
-        for (SourceArray array : Source.scan(dataset, folder().folder(), SourceOptions.none(), scanning)
+        for (SourceArray array : ScannedSource.scan(dataset, folder().folder(), SourceOptions.none(), scanning)
                 .arrays()) {
             ColumnPart part = parts.getOrDefault(array.name().array(), ColumnPart.NONE);
             found.add(new SourceArray(array.name(), array.header(), array.data(), array.files(), part));

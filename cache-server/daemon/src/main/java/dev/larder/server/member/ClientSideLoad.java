@@ -22,7 +22,7 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.scan.Source;
+import dev.larder.server.source.scan.ScannedSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
@@ -135,7 +135,8 @@ public final class ClientSideLoad {
         ScanSettings settings =
                 new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
         Map<String, SourceArray> names = new HashMap<>();
-        for (Source source : Source.scanAll(request.sources(), SourceOptions.of(request.options()), settings)) {
+        for (ScannedSource source :
+                ScannedSource.scanAll(request.sources(), SourceOptions.of(request.options()), settings)) {
             found.addAll(source.arrays());
             if (source.skippedFiles() > 0) {
                 notes.add("skipped " + source.skippedFiles() + " files of no known kind: path=" + source.path());

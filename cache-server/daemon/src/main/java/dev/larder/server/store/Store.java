@@ -257,8 +257,8 @@ public final class Store implements AutoCloseable {
     }
 
     /** Makes memory for a load, which lies in the store and grows a reservation. The caller closes it, and then the reservation. */
-    public Scratch newScratch(Reservation reservation) {
-        return new Scratch(posix, () -> newPlace("scratch"), reservation);
+    public ScratchMemory newScratch(Reservation reservation) {
+        return new ScratchMemory(posix, () -> newPlace("scratch"), reservation);
     }
 
     /** Starts a version that is invisible to readers. The caller closes it. */

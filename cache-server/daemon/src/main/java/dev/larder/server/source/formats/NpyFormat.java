@@ -1,9 +1,9 @@
 package dev.larder.server.source.formats;
 
 import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import java.io.IOException;
@@ -18,12 +18,12 @@ final class NpyFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
             throws IOException {
         long fileBytes = look.identity().byteSize();
         NpyHeader header = file.isGzip() ? packedHeader(file) : probe.npyHeader(file.path(), look);
         if (file.isGzip()) {
-            SourceFile.requirePlausible(file.path(), "its ", header.byteSize(), fileBytes);
+            DiscoveredFile.requirePlausible(file.path(), "its ", header.byteSize(), fileBytes);
         } else {
             file.requireExact(header.dataOffset(), header.byteSize(), fileBytes);
         }
@@ -31,7 +31,7 @@ final class NpyFormat implements SourceFormat {
         return List.of(new Member("", header, new FileData(region, file.isGzip())));
     }
 
-    private static NpyHeader packedHeader(SourceFile file) throws IOException {
+    private static NpyHeader packedHeader(DiscoveredFile file) throws IOException {
         try (InputStream in = Files.newInputStream(file.path());
                 InputStream unpacked = new GZIPInputStream(in, UNPACK_BYTES)) {
             return NpyHeader.read(Channels.newChannel(unpacked), file.path().toString());

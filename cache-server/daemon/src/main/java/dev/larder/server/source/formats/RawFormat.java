@@ -4,10 +4,10 @@ import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import dev.larder.server.source.WantedType;
@@ -17,7 +17,7 @@ import java.util.List;
 /** Bytes without a header: the options say what they are. */
 final class RawFormat implements SourceFormat {
     @Override
-    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
         long fileBytes = look.identity().byteSize();
         if (options.dtype().isEmpty()) {
             throw Refusal.of(file.path(), 0, "its format is unknown: give --dtype and --shape");
@@ -31,7 +31,7 @@ final class RawFormat implements SourceFormat {
     }
 
     /** Puts the number in place of -1 that the length of the file leaves for it. */
-    private static long[] shape(SourceFile file, long fileBytes, Dtype dtype, long[] wanted) {
+    private static long[] shape(DiscoveredFile file, long fileBytes, Dtype dtype, long[] wanted) {
         int open = -1;
         long[] rest = wanted.clone();
         for (int i = 0; i < wanted.length; i++) {
@@ -54,7 +54,7 @@ final class RawFormat implements SourceFormat {
         return rest;
     }
 
-    private static NpyHeader header(SourceFile file, Dtype dtype, long[] shape) {
+    private static NpyHeader header(DiscoveredFile file, Dtype dtype, long[] shape) {
         try {
             return NpyHeader.of(dtype, Order.C, shape);
         } catch (LarderException e) {

@@ -3,10 +3,10 @@ package dev.larder.server.source.formats;
 import com.google.gson.JsonParseException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import java.io.EOFException;
@@ -38,7 +38,7 @@ final class SafetensorsFormat implements SourceFormat {
     private static final int HEAP_PARTS = 16;
 
     @Override
-    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
             throws IOException {
         long fileBytes = look.identity().byteSize();
         byte[] json;

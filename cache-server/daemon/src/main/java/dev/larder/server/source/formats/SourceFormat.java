@@ -1,6 +1,6 @@
 package dev.larder.server.source.formats;
 
-import dev.larder.server.source.SourceFile;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import java.io.IOException;
@@ -12,6 +12,6 @@ public interface SourceFormat {
      * Returns the arrays of a regular file that the probe has had a look at. Whatever is wrong with it is a
      * {@link dev.larder.error.ErrorCode#BAD_INPUT} failure that names the file.
      */
-    List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+    List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
             throws IOException;
 }

@@ -1,7 +1,7 @@
 package dev.larder.server.source.formats;
 
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceFile;
 import java.io.IOException;
 import java.lang.ref.SoftReference;
 import java.nio.file.Path;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The numbers of a file, kept from the check for the copy if it is large, read once more if it is small. Thread-safe. */
 final class TableContent {
-    private final SourceFile file;
+    private final DiscoveredFile file;
     private final @Nullable NumberFormat wanted;
     private final @Nullable NumberTable kept;
     private final LongConsumer beforeSpill;
@@ -20,7 +20,7 @@ final class TableContent {
     private SoftReference<@Nullable NumberTable> again = new SoftReference<>(null);
 
     /** Takes over a table that has been read. */
-    TableContent(SourceFile file, @Nullable NumberFormat wanted, NumberTable table, LongConsumer beforeSpill) {
+    TableContent(DiscoveredFile file, @Nullable NumberFormat wanted, NumberTable table, LongConsumer beforeSpill) {
         this.beforeSpill = beforeSpill;
         this.file = file;
         this.wanted = wanted;

@@ -11,9 +11,9 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.BuiltData;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import dev.larder.server.source.WantedType;
@@ -41,7 +41,7 @@ final class TableFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 64 << 10;
 
     @Override
-    public List<Member> members(SourceFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
             throws IOException {
         NumberFormat wanted = options.dtype().isEmpty() ? null : wanted(file, options);
         TableReader reader =
@@ -66,7 +66,7 @@ final class TableFormat implements SourceFormat {
 
     /** Reads a table that has columns of texts once more, for those alone. */
     private static List<Member> texts(
-            SourceFile file,
+            DiscoveredFile file,
             TableReader reader,
             List<ColumnGroups.Group> groups,
             TableContent content,
@@ -103,12 +103,12 @@ final class TableFormat implements SourceFormat {
     }
 
     /** Reads all of a file; the caller closes the table. */
-    static NumberTable read(SourceFile file, @Nullable NumberFormat wanted, LongConsumer beforeSpill)
+    static NumberTable read(DiscoveredFile file, @Nullable NumberFormat wanted, LongConsumer beforeSpill)
             throws IOException {
         return read(file, new TableReader(file.path(), wanted, beforeSpill));
     }
 
-    private static NumberTable read(SourceFile file, TableReader reader) throws IOException {
+    private static NumberTable read(DiscoveredFile file, TableReader reader) throws IOException {
         boolean finished = false;
         try (InputStream in = Files.newInputStream(file.path());
                 InputStream unpacked = file.isGzip() ? new GZIPInputStream(in, UNPACK_BYTES) : in;
@@ -134,7 +134,7 @@ final class TableFormat implements SourceFormat {
     }
 
     /** Returns what a failure while reading comes from: the library wraps what our reader and the disk say. */
-    private static LarderException explained(SourceFile file, RuntimeException failure) {
+    private static LarderException explained(DiscoveredFile file, RuntimeException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof LarderException ours) {
                 return ours;
@@ -145,7 +145,7 @@ final class TableFormat implements SourceFormat {
         return Refusal.of(file.path(), 0, "it is not a valid table (" + Refusal.deepest(failure) + ")");
     }
 
-    private static NumberFormat wanted(SourceFile file, SourceOptions options) {
+    private static NumberFormat wanted(DiscoveredFile file, SourceOptions options) {
         Dtype dtype = WantedType.dtype(options.dtype());
         if (!NumberFormat.isNumeric(dtype)) {
             throw Refusal.of(file.path(), 0, "a table of numbers cannot become elements of " + dtype);

@@ -2,8 +2,8 @@ package dev.larder.server.source.formats;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceFile;
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.FileChannel;
@@ -110,7 +110,7 @@ final class ZipDirectory {
             throw refusal(entry, "it is compressed with method " + entry.getMethod() + ", which numpy never uses");
         } else {
             String what = "member " + Names.printable(entry.getName()) + ": its ";
-            SourceFile.requirePlausible(file, what, entry.getSize(), entry.getCompressedSize());
+            DiscoveredFile.requirePlausible(file, what, entry.getSize(), entry.getCompressedSize());
         }
     }
 

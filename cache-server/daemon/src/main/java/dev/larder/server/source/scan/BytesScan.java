@@ -31,7 +31,7 @@ final class BytesScan {
 
     private BytesScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (!options.keys().isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "--keys cannot be used with --as bytes")
                     .with("keys", options.keys())
@@ -48,7 +48,7 @@ final class BytesScan {
             addOffsets(dataset, files, settings.memory(), arrays);
             addNames(dataset, files, settings.memory(), arrays);
         }
-        return ColumnScan.source(new Source(dataset, path, arrays, 0, walk.hidden()), walk.refusals());
+        return ColumnScan.source(new ScannedSource(dataset, path, arrays, 0, walk.hidden()), walk.refusals());
     }
 
     private static SourceArray values(String dataset, FileTable files) {

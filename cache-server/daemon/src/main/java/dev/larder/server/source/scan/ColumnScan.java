@@ -16,7 +16,7 @@ import java.util.List;
 final class ColumnScan {
     private ColumnScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         return switch (options.as()) {
             case RAGGED -> RaggedScan.of(dataset, path, options, settings);
             case BYTES -> BytesScan.of(dataset, path, options, settings);
@@ -26,14 +26,14 @@ final class ColumnScan {
     }
 
     /** Ends a scan: returns the arrays, or fails with all that was wrong. */
-    static Source source(Source found, List<LarderException> refusals) {
+    static ScannedSource source(ScannedSource found, List<LarderException> refusals) {
         if (!refusals.isEmpty()) {
             found.arrays().forEach(SourceArray::release);
             throw Refusal.all(found.name(), found.path(), refusals);
         }
         List<SourceArray> sorted = new ArrayList<>(found.arrays());
         sorted.sort(Comparator.comparing(array -> array.name().array()));
-        return new Source(found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles());
+        return new ScannedSource(found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles());
     }
 
     static LarderException nothing(Path path, int skipped, int hidden, String remedy) {

@@ -7,9 +7,9 @@ import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceArray;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Finds out what arrays a file has. */
-record FileScan(SourceFile file) {
+record FileScan(DiscoveredFile file) {
     /** Reads and checks everything but the data itself. */
     List<SourceArray> arrays(String dataset, SourceOptions options, SourceProbe probe) {
         if (!file.hasMembers()) {

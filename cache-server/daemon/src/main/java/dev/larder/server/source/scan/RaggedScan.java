@@ -38,13 +38,13 @@ final class RaggedScan {
 
     private RaggedScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (options.keys().contains(INDEX)) {
             throw Failure.of(ErrorCode.USAGE, "a key has the same name as the index")
                     .with("key", INDEX)
                     .remedy("rename the files: the column " + INDEX + " leads from scenes to rows");
         }
-        Source plain = Source.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
+        ScannedSource plain = ScannedSource.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
         Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
         List<LarderException> refusals = new Refusals();
         String advice =
@@ -60,7 +60,7 @@ final class RaggedScan {
             arrays.addAll(index(dataset, scenes, plain.arrays().get(0).files().subList(0, 1), settings.memory()));
         }
         return ColumnScan.source(
-                new Source(dataset, path, arrays, plain.skippedFiles(), plain.hiddenFiles()), refusals);
+                new ScannedSource(dataset, path, arrays, plain.skippedFiles(), plain.hiddenFiles()), refusals);
     }
 
     /** Returns for each column the arrays of its rows, sorted by scene. */

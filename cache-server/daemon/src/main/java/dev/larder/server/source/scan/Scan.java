@@ -2,9 +2,9 @@ package dev.larder.server.source.scan;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ final class Scan {
     private static final int MOST_KEPT = 1_000;
 
     private final String dataset;
-    private final List<SourceFile> files;
+    private final List<DiscoveredFile> files;
     private final SourceOptions options;
     private final ScanSettings settings;
     private final SourceProbe probe;
@@ -38,7 +38,7 @@ final class Scan {
     private final AtomicBoolean ended = new AtomicBoolean();
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of lists
-    private Scan(String dataset, List<SourceFile> files, SourceOptions options, ScanSettings settings) {
+    private Scan(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
         this.dataset = dataset;
         this.files = files;
         this.options = options;
@@ -49,7 +49,7 @@ final class Scan {
     }
 
     /** Checks all files; fails with {@link FolderFound} where one of them is a folder. */
-    static Scan of(String dataset, List<SourceFile> files, SourceOptions options, ScanSettings settings) {
+    static Scan of(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
         Scan scan = new Scan(dataset, files, options, settings);
         int threads = Math.min(settings.workers(), (files.size() + BATCH - 1) / BATCH);
         if (threads > 1) {

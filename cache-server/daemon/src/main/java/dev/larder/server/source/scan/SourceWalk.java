@@ -1,8 +1,8 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
@@ -29,7 +29,7 @@ final class SourceWalk {
     private final Predicate<String> isWanted;
     private final boolean takesHidden;
     private final boolean isQuick;
-    private final List<SourceFile> files = new ArrayList<>();
+    private final List<DiscoveredFile> files = new ArrayList<>();
     private final List<LarderException> refusals = new Refusals();
     private final FolderGuard guard = new FolderGuard();
     private int known;
@@ -52,7 +52,7 @@ final class SourceWalk {
         if (Files.isDirectory(root)) {
             FolderGuard.requireNotEverything(root);
             walk.enter(root, "");
-            walk.files.sort(Comparator.comparing(SourceFile::arrayName).thenComparing(SourceFile::path));
+            walk.files.sort(Comparator.comparing(DiscoveredFile::arrayName).thenComparing(DiscoveredFile::path));
         } else {
             walk.addAlone();
         }
@@ -60,7 +60,7 @@ final class SourceWalk {
     }
 
     /** Returns the files of known kinds that are wanted, sorted by the names of their arrays. */
-    List<SourceFile> files() {
+    List<DiscoveredFile> files() {
         return files;
     }
 
@@ -97,17 +97,17 @@ final class SourceWalk {
         } else if (kind != null && isTyped && !kind.takesDtype()) {
             throw Refusal.unfit(root, "its format already says its dtype", "load it without --dtype");
         }
-        add(SourceFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
+        add(DiscoveredFile.alone(root, kind == null ? SourceKind.RAW : kind, options));
     }
 
-    private void add(SourceFile file) {
+    private void add(DiscoveredFile file) {
         known++;
         if (isWanted(file)) {
             files.add(file);
         }
     }
 
-    private boolean isWanted(SourceFile file) {
+    private boolean isWanted(DiscoveredFile file) {
         return file.hasMembers() || isWanted.test(file.arrayName());
     }
 
@@ -156,7 +156,7 @@ final class SourceWalk {
             return false;
         }
         SourceKind kind = SourceKind.of(fileName, options);
-        SourceFile file = kind == null ? null : SourceFile.below(level, entry, kind, options);
+        DiscoveredFile file = kind == null ? null : DiscoveredFile.below(level, entry, kind, options);
         boolean isBelieved = isQuick && file != null && isWanted(file);
         if (!isBelieved && Files.isDirectory(entry)) {
             return true;

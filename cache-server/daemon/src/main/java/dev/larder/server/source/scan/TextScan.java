@@ -23,7 +23,7 @@ import java.util.List;
 final class TextScan {
     private TextScan() {}
 
-    static Source of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         FileWalk walk = FileWalk.of(path, options, settings);
         List<LarderException> refusals = walk.refusals();
         List<SourceArray> arrays = new ArrayList<>();
@@ -53,7 +53,7 @@ final class TextScan {
         if (arrays.isEmpty() && refusals.isEmpty()) {
             throw ColumnScan.nothing(path, skipped, walk.hidden(), "files of these kinds are read: " + TextKind.ALL);
         }
-        return ColumnScan.source(new Source(dataset, path, arrays, skipped, walk.hidden()), refusals);
+        return ColumnScan.source(new ScannedSource(dataset, path, arrays, skipped, walk.hidden()), refusals);
     }
 
     private static List<SourceArray> read(

@@ -1,5 +1,5 @@
 /**
- * Goes through a source: {@link dev.larder.server.source.scan.Source} is the entry point. Columns are made here,
+ * Goes through a source: {@link dev.larder.server.source.scan.ScannedSource} is the entry point. Columns are made here,
  * arrays of single files by their formats.
  */
 @NullMarked

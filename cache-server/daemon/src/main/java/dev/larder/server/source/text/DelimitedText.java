@@ -86,7 +86,7 @@ final class DelimitedText {
         }
         for (int i = 0; i < columns.size(); i++) {
             String text = row.getField(i);
-            sink.cell(columns.get(i), text, Integers.isCanonical(text));
+            sink.cell(columns.get(i), text, IntegerText.isCanonical(text));
         }
         sink.endRow();
     }

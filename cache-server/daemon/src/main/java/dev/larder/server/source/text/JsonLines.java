@@ -50,7 +50,7 @@ final class JsonLines {
                 case STRING -> sink.cell(column, json.nextString(), false);
                 case NUMBER -> {
                     String number = json.nextString();
-                    sink.cell(column, number, Integers.isCanonical(number));
+                    sink.cell(column, number, IntegerText.isCanonical(number));
                 }
                 case BOOLEAN -> sink.cell(column, Boolean.toString(json.nextBoolean()), false);
                 case NULL -> json.nextNull();

@@ -48,7 +48,7 @@ public record TextFile(Path path, TextKind kind, BooleanSupplier isCancelled) {
         sink.column(LINE);
         LineReader lines = new LineReader(path, reader);
         for (String line = lines.next(); line != null; line = lines.next()) {
-            sink.cell(LINE, line, Integers.isCanonical(line));
+            sink.cell(LINE, line, IntegerText.isCanonical(line));
             sink.endRow();
         }
     }

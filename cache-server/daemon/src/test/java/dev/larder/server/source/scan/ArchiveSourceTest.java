@@ -48,7 +48,7 @@ class ArchiveSourceTest {
         String expected = Numpy.run(MAKE, how, file.toString());
 
         List<SourceArray> arrays =
-                Source.scan("set", file, SourceOptions.none()).arrays();
+                ScannedSource.scan("set", file, SourceOptions.none()).arrays();
 
         TreeMap<String, String> lines = new TreeMap<>();
         for (SourceArray array : arrays) {
@@ -76,7 +76,7 @@ class ArchiveSourceTest {
         Numpy.run(MAKE, "savez", folder.resolve("x.npz").toString());
         SourceFiles.npy(folder.resolve("y.npy"), "<f4", 2);
 
-        assertThat(Source.scan("set", folder, SourceOptions.none()).arrays())
+        assertThat(ScannedSource.scan("set", folder, SourceOptions.none()).arrays())
                 .extracting(array -> array.name().array())
                 .contains("y", "x/plain", "x/sub/日本");
     }
@@ -87,7 +87,7 @@ class ArchiveSourceTest {
                 "import numpy as np, sys; np.savez(sys.argv[1], a_rgb=1, b_rgb=2, a_depth=3)",
                 folder.resolve("x.npz").toString());
 
-        assertThat(Source.scan("set", folder.resolve("x.npz"), new SourceOptions(List.of("rgb")))
+        assertThat(ScannedSource.scan("set", folder.resolve("x.npz"), new SourceOptions(List.of("rgb")))
                         .arrays())
                 .extracting(array -> array.name().array())
                 .containsExactly("a_rgb", "b_rgb");
@@ -100,7 +100,7 @@ class ArchiveSourceTest {
                 folder.resolve("packed/x.npy.gz"), SourceFiles.gzip(java.nio.file.Files.readAllBytes(plain)));
 
         SourceArray array =
-                Source.scan("set", packed, SourceOptions.none()).arrays().get(0);
+                ScannedSource.scan("set", packed, SourceOptions.none()).arrays().get(0);
 
         assertThat(array.name()).hasToString("set/x");
         assertThat(array.dtype()).hasToString(">f8");
@@ -118,7 +118,7 @@ class ArchiveSourceTest {
         Path file = SourceFiles.write(folder.resolve("m.safetensors"), SourceFiles.safetensors(header, 29));
 
         List<SourceArray> arrays =
-                Source.scan("set", file, SourceOptions.none()).arrays();
+                ScannedSource.scan("set", file, SourceOptions.none()).arrays();
 
         assertThat(arrays)
                 .extracting(array -> array.name().array() + " " + array.dtype() + " " + array.byteSize())

@@ -38,7 +38,7 @@ class ColumnScanTest {
             SourceFiles.npy(folder.resolve(scene + "_depth.npy"), "<f4", scene.startsWith("a") ? 1 : 3, 2);
             SourceFiles.npy(folder.resolve(scene + "_n.npy"), "<i2");
         }
-        Source source = scan(As.RAGGED, folder, "depth", "n");
+        ScannedSource source = scan(As.RAGGED, folder, "depth", "n");
 
         assertThat(source.arrays())
                 .extracting(array -> array.name().array())
@@ -65,7 +65,7 @@ class ColumnScanTest {
         SourceFiles.npy(folder.resolve("x.npy"), "|u1", 3);
         SourceFiles.npy(folder.resolve("y.npy"), "|u1", 0);
         SourceFiles.npy(folder.resolve("z.npy"), "|u1", 2);
-        Source source = scan(As.RAGGED, folder);
+        ScannedSource source = scan(As.RAGGED, folder);
 
         SourceArray values = array(source, "data/values");
         assertThat(values.part()).isEqualTo(ColumnPart.RAGGED_VALUES);
@@ -112,7 +112,7 @@ class ColumnScanTest {
         write("b/empty", "");
         write(".hidden", "no");
         write(".folder/too", "no");
-        Source source = scan(As.BYTES, folder);
+        ScannedSource source = scan(As.BYTES, folder);
 
         assertThat(SourceFiles.data(array(source, "files/values"))).isEqualTo("helloxyz".getBytes(UTF_8));
         assertThat(longs(source, "files/offsets")).containsExactly(0, 5, 5, 8);
@@ -142,7 +142,7 @@ class ColumnScanTest {
     @Test
     void eachColumnOfATableBecomesTexts() throws IOException {
         Path file = write("t.tsv", "\uFEFFscene\tpath\r\ns1\t\"/a\tb\"\r\ns2\tgröße\r\n\r\n");
-        Source source = scan(As.STRINGS, file);
+        ScannedSource source = scan(As.STRINGS, file);
 
         assertThat(text(source, "scene/bytes")).isEqualTo("s1s2");
         assertThat(text(source, "path/bytes")).isEqualTo("/a\tbgröße");
@@ -153,7 +153,7 @@ class ColumnScanTest {
     @Test
     void keysChooseColumns() throws IOException {
         Path file = write("t.csv", "a,b,c\n1,2,3\n");
-        Source source = scan(As.STRINGS, file, "b");
+        ScannedSource source = scan(As.STRINGS, file, "b");
 
         assertThat(source.arrays()).extracting(array -> array.name().array()).containsExactly("b/bytes", "b/offsets");
         assertThatThrownBy(() -> scan(As.STRINGS, file, "d")).hasMessageContaining("it has no column d");
@@ -163,7 +163,7 @@ class ColumnScanTest {
     @Test
     void jsonLinesGiveTextsWithNumbersAsWrittenAndNothingAsEmpty() throws IOException {
         Path file = write("t.jsonl", "{\"a\": \"x\", \"n\": 1.50}\n{\"n\": null, \"b\": true}\n{\"a\": \"\\u00fc\"}\n");
-        Source source = scan(As.STRINGS, file);
+        ScannedSource source = scan(As.STRINGS, file);
 
         assertThat(text(source, "a/bytes")).isEqualTo("xü");
         assertThat(longs(source, "a/offsets")).containsExactly(0, 1, 1, 3);
@@ -175,7 +175,7 @@ class ColumnScanTest {
     @Test
     void linesOfTextAreOneColumn() throws IOException {
         Path file = write("t.txt", "one\n\ntwo");
-        Source source = scan(As.STRINGS, file);
+        ScannedSource source = scan(As.STRINGS, file);
 
         assertThat(text(source, "line/bytes")).isEqualTo("onetwo");
         assertThat(longs(source, "line/offsets")).containsExactly(0, 3, 3, 6);
@@ -187,7 +187,7 @@ class ColumnScanTest {
         SourceFiles.write(folder.resolve("in/t.csv.gz"), SourceFiles.gzip("a\nx\n".getBytes(UTF_8)));
         write("u.txt", "y\n");
         write("readme.md", "skipped");
-        Source source = scan(As.STRINGS, folder);
+        ScannedSource source = scan(As.STRINGS, folder);
 
         assertThat(text(source, "in/t/a/bytes")).isEqualTo("x");
         assertThat(text(source, "u/line/bytes")).isEqualTo("y");
@@ -197,7 +197,7 @@ class ColumnScanTest {
 
     @Test
     void theFirstColumnBecomesAnIndexOfTexts() throws IOException {
-        Source source = scan(As.INDEX, write("t.tsv", "scene\tid\ns1\t7\ns2\t8\n"));
+        ScannedSource source = scan(As.INDEX, write("t.tsv", "scene\tid\ns1\t7\ns2\t8\n"));
 
         assertThat(source.arrays())
                 .extracting(array -> array.name().array())
@@ -209,7 +209,7 @@ class ColumnScanTest {
     @CsvSource({"1 2 -3, true", "1 2 x, false", "1 02, false", "1 +2, false", "9223372036854775808, false", "-0, false"
     })
     void keysAreIntegersIfAllOfThemAreWrittenAsSuch(String keys, boolean integers) throws IOException {
-        Source source = scan(As.INDEX, write("t.csv", "id\n" + keys.replace(' ', '\n') + "\n"), "id");
+        ScannedSource source = scan(As.INDEX, write("t.csv", "id\n" + keys.replace(' ', '\n') + "\n"), "id");
 
         assertThat(source.arrays())
                 .extracting(SourceArray::part)
@@ -220,7 +220,7 @@ class ColumnScanTest {
     @Test
     void integersOfJsonAreIntegersAndTextsAreTexts() throws IOException {
         Path file = write("t.jsonl", "{\"id\": 7, \"name\": \"7\"}\n{\"id\": 8, \"name\": \"8\"}\n");
-        Source source = scan(As.INDEX, file, "id", "name");
+        ScannedSource source = scan(As.INDEX, file, "id", "name");
 
         assertThat(longs(source, "id/entries")).containsExactly(7, 0, 8, 1);
         assertThat(array(source, "name/records").part()).isEqualTo(ColumnPart.INDEX_RECORDS);
@@ -290,33 +290,33 @@ class ColumnScanTest {
         assertThatThrownBy(() -> scan(As.STRINGS, file)).hasMessageContaining("line=1 reason=the line is longer than");
     }
 
-    private static Source scan(As as, Path path, String... keys) {
-        return Source.scan("d", path, new SourceOptions(List.of(keys), as, "", ""));
+    private static ScannedSource scan(As as, Path path, String... keys) {
+        return ScannedSource.scan("d", path, new SourceOptions(List.of(keys), as, "", ""));
     }
 
     private Path write(String name, String content) throws IOException {
         return SourceFiles.write(folder.resolve(name), content.getBytes(UTF_8));
     }
 
-    private static SourceArray array(Source source, String name) {
+    private static SourceArray array(ScannedSource source, String name) {
         return source.arrays().stream()
                 .filter(array -> array.name().array().equals(name))
                 .findFirst()
                 .orElseThrow();
     }
 
-    private static String text(Source source, String name) throws IOException {
+    private static String text(ScannedSource source, String name) throws IOException {
         return new String(SourceFiles.data(array(source, name)), UTF_8);
     }
 
-    private static long[] longs(Source source, String name) throws IOException {
+    private static long[] longs(ScannedSource source, String name) throws IOException {
         ByteBuffer data = ByteBuffer.wrap(SourceFiles.data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
         return LongStream.generate(data::getLong)
                 .limit(data.remaining() / Long.BYTES)
                 .toArray();
     }
 
-    private static void release(Source source) {
+    private static void release(ScannedSource source) {
         source.arrays().forEach(SourceArray::release);
     }
 }

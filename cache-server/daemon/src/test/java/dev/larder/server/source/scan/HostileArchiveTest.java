@@ -134,8 +134,9 @@ class HostileArchiveTest {
     @ParameterizedTest
     @CsvSource({"wrongcrc,CRC-32", "wrongbody,member a.npy"})
     void aDeflatedMemberIsProvedBeforeItsLastByteIsHandedOut(String name, String reason) {
-        SourceArray array =
-                Source.scan("set", zip(name), SourceOptions.none()).arrays().get(0);
+        SourceArray array = ScannedSource.scan("set", zip(name), SourceOptions.none())
+                .arrays()
+                .get(0);
 
         assertThatThrownBy(() -> SourceFiles.data(array))
                 .isInstanceOfSatisfying(LarderException.class, HostileArchiveTest::isBadInput)
@@ -266,7 +267,7 @@ class HostileArchiveTest {
     }
 
     private static void assertRefused(Path file, SourceOptions options, String reason) {
-        assertThatThrownBy(() -> Source.scan("set", file, options))
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, options))
                 .isInstanceOfSatisfying(LarderException.class, HostileArchiveTest::isBadInput)
                 .hasMessageContaining(file.toString())
                 .hasMessageContaining(reason);
@@ -284,8 +285,8 @@ class HostileArchiveTest {
                 new dev.larder.internal.protocol.LoadRequest.Source(
                         "a", zip("short").toString()));
 
-        assertThatThrownBy(() ->
-                        Source.scanAll(bad, SourceOptions.none(), new ScanSettings(2, false, () -> false, n -> {})))
+        assertThatThrownBy(() -> ScannedSource.scanAll(
+                        bad, SourceOptions.none(), new ScanSettings(2, false, () -> false, n -> {})))
                 .hasMessageContaining("badFiles=2")
                 .hasMessageContaining("twice.npz")
                 .hasMessageContaining("short.npz");

@@ -25,7 +25,7 @@ class KeyFilterTest {
         }
         SourceFiles.write(folder.resolve("bad_but_not_meant.npy"), new byte[2]);
 
-        Source source = Source.scan("set", folder, new SourceOptions(List.of("rgb", "depth")));
+        ScannedSource source = ScannedSource.scan("set", folder, new SourceOptions(List.of("rgb", "depth")));
 
         assertThat(source.arrays())
                 .extracting(array -> array.name().array())
@@ -45,7 +45,7 @@ class KeyFilterTest {
         }
         SourceFiles.npy(folder.resolve("sub/s12_depth.npy"), "<f4", 2);
 
-        assertThatThrownBy(() -> Source.scan("set", folder, new SourceOptions(List.of("rgb", "depth"))))
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, new SourceOptions(List.of("rgb", "depth"))))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining(
@@ -57,7 +57,7 @@ class KeyFilterTest {
     void keysThatMatchNothingAreRefused() {
         SourceFiles.npy(folder.resolve("s1_rgb.npy"), "<f4", 2);
 
-        assertThatThrownBy(() -> Source.scan("set", folder, new SourceOptions(List.of("depth"))))
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, new SourceOptions(List.of("depth"))))
                 .hasMessageContaining("nothing to load")
                 .hasMessageContaining("keys=[depth]");
     }

@@ -30,8 +30,8 @@ class ScanTest {
     void severalThreadsFindWhatOneFinds() {
         writeFiles();
 
-        Source alone = Source.scan("set", folder, SourceOptions.none());
-        Source together = Source.scan("set", folder, SourceOptions.none(), workers(4));
+        ScannedSource alone = ScannedSource.scan("set", folder, SourceOptions.none());
+        ScannedSource together = ScannedSource.scan("set", folder, SourceOptions.none(), workers(4));
 
         assertThat(together.arrays()).isEqualTo(alone.arrays()).hasSize(FILES);
         assertThat(together.arrays()).extracting(array -> array.name().array()).isSorted();
@@ -41,7 +41,7 @@ class ScanTest {
     void equalHeadersAreParsedOnce() {
         writeFiles();
 
-        Source source = Source.scan("set", folder, SourceOptions.none(), workers(2));
+        ScannedSource source = ScannedSource.scan("set", folder, SourceOptions.none(), workers(2));
 
         assertThat(source.arrays())
                 .extracting(array -> System.identityHashCode(array.header()))
@@ -54,8 +54,8 @@ class ScanTest {
             SourceFiles.write(folder.resolve(String.format("bad%04d.npy", i)), new byte[3]);
         }
 
-        Throwable alone = catchThrowable(() -> Source.scan("set", folder, SourceOptions.none()));
-        Throwable together = catchThrowable(() -> Source.scan("set", folder, SourceOptions.none(), workers(4)));
+        Throwable alone = catchThrowable(() -> ScannedSource.scan("set", folder, SourceOptions.none()));
+        Throwable together = catchThrowable(() -> ScannedSource.scan("set", folder, SourceOptions.none(), workers(4)));
 
         assertThat(together).hasMessage(String.valueOf(alone.getMessage()));
         assertThat(String.valueOf(together.getMessage()).lines()).hasSize(12);
@@ -72,7 +72,7 @@ class ScanTest {
         SourceFiles.write(folder.resolve("._a.npy"), new byte[3]);
         SourceFiles.npy(folder.resolve(".ipynb_checkpoints/a-checkpoint.npy"), "<f4", 3);
 
-        Source source = Source.scan("set", folder, SourceOptions.none());
+        ScannedSource source = ScannedSource.scan("set", folder, SourceOptions.none());
 
         assertThat(source.arrays()).hasSize(1);
         assertThat(source.hiddenFiles()).isEqualTo(2);
@@ -83,7 +83,8 @@ class ScanTest {
     void aHiddenFileThatIsNamedItselfIsLoaded() {
         Path file = SourceFiles.npy(folder.resolve(".a.npy"), "<f4", 3);
 
-        assertThat(Source.scan("set", file, SourceOptions.none()).arrays()).hasSize(1);
+        assertThat(ScannedSource.scan("set", file, SourceOptions.none()).arrays())
+                .hasSize(1);
     }
 
     @Test
@@ -92,7 +93,7 @@ class ScanTest {
         SourceFiles.npy(folder.resolve("other.npy/s3_rgb.npy"), "<f4", 3);
 
         for (List<String> keys : List.of(List.<String>of(), List.of("rgb"))) {
-            assertThat(Source.scan("set", folder, new SourceOptions(keys), workers(2))
+            assertThat(ScannedSource.scan("set", folder, new SourceOptions(keys), workers(2))
                             .arrays())
                     .extracting(array -> array.name().array())
                     .containsExactly("other.npy/s3_rgb", "s1_rgb.npy/s2_rgb");
@@ -107,7 +108,7 @@ class ScanTest {
         Path file = SourceFiles.npy(folder.resolve("wide.npy"), fields, 3);
 
         SourceArray array =
-                Source.scan("set", file, SourceOptions.none()).arrays().get(0);
+                ScannedSource.scan("set", file, SourceOptions.none()).arrays().get(0);
 
         assertThat(array.header().dataOffset()).isGreaterThan(512);
         assertThat(array.dtype().fields()).hasSize(2);
@@ -119,7 +120,7 @@ class ScanTest {
         AtomicInteger checked = new AtomicInteger();
         ScanSettings settings = new ScanSettings(2, false, () -> checked.get() > 0, checked::addAndGet);
 
-        assertThatThrownBy(() -> Source.scan("set", folder, SourceOptions.none(), settings))
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, SourceOptions.none(), settings))
                 .isInstanceOf(CancellationException.class);
         assertThat(checked).hasValueLessThan(FILES);
     }
@@ -132,7 +133,7 @@ class ScanTest {
                 .isZero();
         Files.createSymbolicLink(folder.resolve("nowhere.npy"), Path.of("absent"));
 
-        assertThatThrownBy(() -> Source.scan("set", folder, SourceOptions.none(), workers(3)))
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, SourceOptions.none(), workers(3)))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining("badFiles=2")

@@ -98,7 +98,7 @@ class SourceRefusalTest {
     void badPackedDataFailsBeforeItsLastByteIsHandedOut(String how, byte[] content, String reason) {
         Path file = SourceFiles.write(folder.resolve("x-idx2-ubyte.gz"), content);
         SourceArray array =
-                Source.scan("set", file, SourceOptions.none()).arrays().get(0);
+                ScannedSource.scan("set", file, SourceOptions.none()).arrays().get(0);
 
         assertThatThrownBy(() -> SourceFiles.data(array))
                 .as(how)
@@ -111,7 +111,7 @@ class SourceRefusalTest {
     void aFileThatShrinksAfterTheCheckIsNoticed() throws Exception {
         Path file = SourceFiles.npy(folder.resolve("x.npy"), "<f4", 1000);
         SourceArray array =
-                Source.scan("set", file, SourceOptions.none()).arrays().get(0);
+                ScannedSource.scan("set", file, SourceOptions.none()).arrays().get(0);
 
         SourceFiles.npy(file, "<f4", 900);
 
@@ -233,13 +233,13 @@ class SourceRefusalTest {
     @ParameterizedTest
     @ValueSource(strings = {"a b", ".hidden", "..", "a/b", ""})
     void aBadDatasetNameIsRefusedBeforeAnythingIsRead(String name) {
-        assertThatThrownBy(() -> Source.scan(name, folder.resolve("absent"), SourceOptions.none()))
+        assertThatThrownBy(() -> ScannedSource.scan(name, folder.resolve("absent"), SourceOptions.none()))
                 .hasMessageContaining("bad dataset name");
     }
 
     private static LarderException refusal(Path path) {
         try {
-            throw new AssertionError("not refused: " + Source.scan("set", path, SourceOptions.none()));
+            throw new AssertionError("not refused: " + ScannedSource.scan("set", path, SourceOptions.none()));
         } catch (LarderException e) {
             isBadInput(e);
             return e;

@@ -75,7 +75,8 @@ class TableSourceTest {
         String script = "import numpy as np, sys; np.seterr(all='ignore');"
                 + " print(np.array([float(v) for v in open(sys.argv[1]).read().split()[1:]]).astype('<f2').tobytes().hex())";
 
-        SourceArray array = Source.scan("set", file, typed("f2", "")).arrays().get(0);
+        SourceArray array =
+                ScannedSource.scan("set", file, typed("f2", "")).arrays().get(0);
 
         assertThat(java.util.HexFormat.of().formatHex(SourceFiles.data(array)))
                 .isEqualTo(Numpy.run(script, file.toString()).trim());
@@ -92,7 +93,7 @@ class TableSourceTest {
             expected[row] = Double.parseDouble(number);
             text.append(row).append(',').append(number).append(',').append(-row).append('\n');
         }
-        Source source = Source.scan("set", write("t.csv", text.toString()), SourceOptions.none());
+        ScannedSource source = ScannedSource.scan("set", write("t.csv", text.toString()), SourceOptions.none());
 
         ByteBuffer x = numbers(source.arrays().get(1));
         ByteBuffer i = numbers(source.arrays().get(0));
@@ -113,7 +114,7 @@ class TableSourceTest {
     void rawBytesAreWhatTheUserSays(String dtype, String shape, String expected) throws Exception {
         Path file = SourceFiles.write(folder.resolve("x.f32"), SourceFiles.counting(6));
 
-        SourceArray array = Source.scan("set", file, typed(dtype, shape == null ? "" : shape))
+        SourceArray array = ScannedSource.scan("set", file, typed(dtype, shape == null ? "" : shape))
                 .arrays()
                 .get(0);
 
@@ -127,9 +128,9 @@ class TableSourceTest {
         SourceFiles.write(folder.resolve("a.bin"), SourceFiles.counting(6));
         SourceFiles.npy(folder.resolve("b.npy"), "<f4", 2);
 
-        assertThat(Source.scan("set", folder, SourceOptions.none()).skippedFiles())
+        assertThat(ScannedSource.scan("set", folder, SourceOptions.none()).skippedFiles())
                 .isEqualTo(1);
-        assertThat(Source.scan("set", folder, typed("u1", "-1,2")).arrays())
+        assertThat(ScannedSource.scan("set", folder, typed("u1", "-1,2")).arrays())
                 .extracting(array -> array.name().array() + Arrays.toString(array.shape()))
                 .containsExactly("a[3, 2]", "b[2]");
     }
@@ -143,7 +144,7 @@ class TableSourceTest {
     void columnsOfTextsStandBesideColumnsOfNumbers(String name) throws Exception {
         Path file = write(name, "id,full name,x0,x1,tag2\n1,\"Ann, B\",0.5,1,a\n2,12,,2,\n");
 
-        Source source = Source.scan("set", file, SourceOptions.none());
+        ScannedSource source = ScannedSource.scan("set", file, SourceOptions.none());
 
         assertThat(source.arrays())
                 .extracting(array -> array.name().array() + " " + array.dtype() + " " + array.part())
@@ -161,7 +162,7 @@ class TableSourceTest {
 
     @Test
     void aTextInAColumnOfNumbersIsRefusedWithItsLine() {
-        assertThatThrownBy(() -> Source.scan("set", write("t.csv", "a,b\n1,x\ny,z\n"), SourceOptions.none()))
+        assertThatThrownBy(() -> ScannedSource.scan("set", write("t.csv", "a,b\n1,x\ny,z\n"), SourceOptions.none()))
                 .hasMessageContaining(
                         "line=3 reason=field 1 (a): 'y' is not a number, but the first value of its column is;")
                 .hasMessageContaining("--as strings");
@@ -179,7 +180,7 @@ class TableSourceTest {
     private static List<String> shown(Path file, SourceOptions options) throws Exception {
         assertThat(Files.exists(file)).isTrue();
         List<String> shown = new ArrayList<>();
-        for (SourceArray array : Source.scan("set", file, options).arrays()) {
+        for (SourceArray array : ScannedSource.scan("set", file, options).arrays()) {
             List<Object> values = new ArrayList<>();
             for (ByteBuffer numbers = numbers(array); numbers.hasRemaining(); ) {
                 values.add(

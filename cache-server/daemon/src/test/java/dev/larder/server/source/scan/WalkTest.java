@@ -80,7 +80,7 @@ class WalkTest {
         SourceFiles.npy(folder.resolve("raw/deep/b.npy"), "<f4", 1);
         Files.createSymbolicLink(folder.resolve("nowhere.npy"), Path.of("gone"));
 
-        Source source = Source.scan("d", folder, options(as, "raw", "now*.npy"));
+        ScannedSource source = ScannedSource.scan("d", folder, options(as, "raw", "now*.npy"));
 
         assertThat(source.arrays().get(0).files())
                 .extracting(file -> file.file().getFileName().toString())
@@ -100,7 +100,8 @@ class WalkTest {
                         "a b.npy reason=its array cannot be called a b: it contains U+0020, which is not allowed;"
                                 + " rename the file, leave it out with --exclude, or load the folder --as bytes")
                 .hasMessageContaining("c d.npy reason=");
-        assertThat(Source.scan("d", folder, options(As.ARRAYS, "* *")).arrays()).hasSize(1);
+        assertThat(ScannedSource.scan("d", folder, options(As.ARRAYS, "* *")).arrays())
+                .hasSize(1);
         assertThat(scan(As.BYTES, folder).arrays().get(0).name().dataset()).isEqualTo("d");
     }
 
@@ -118,7 +119,7 @@ class WalkTest {
         }
         IntStream.range(0, 300).forEach(i -> write("many/" + i));
 
-        Source source = scan(As.BYTES, folder);
+        ScannedSource source = scan(As.BYTES, folder);
 
         List<String> names = source.arrays().stream()
                 .filter(array -> array.files().size() > 1)
@@ -142,7 +143,7 @@ class WalkTest {
         return SourceOptions.of(LoadOptions.none().withAs(as).withExclude(List.of(exclude)));
     }
 
-    private static Source scan(As as, Path path) {
-        return Source.scan("d", path, options(as));
+    private static ScannedSource scan(As as, Path path) {
+        return ScannedSource.scan("d", path, options(as));
     }
 }

@@ -1,10 +1,10 @@
 package dev.larder.server.source.text;
 
 /** Tells integers from texts that only look like them. */
-final class Integers {
+final class IntegerText {
     private static final int MAX_LENGTH = 20;
 
-    private Integers() {}
+    private IntegerText() {}
 
     /** Tells whether a text is an integer of 64 bits, written so that it can be had back from its value. */
     static boolean isCanonical(String text) {

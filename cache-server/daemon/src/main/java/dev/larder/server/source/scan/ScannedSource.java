@@ -8,11 +8,11 @@ import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FolderFound;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
-import dev.larder.server.source.SourceFile;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
 import java.nio.file.Path;
@@ -33,16 +33,16 @@ import java.util.Set;
  * @param skippedFiles how many files of the folder are of no known kind
  * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
  */
-public record Source(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
+public record ScannedSource(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
     /** Keeps its own copy. */
-    public Source {
+    public ScannedSource {
         arrays = List.copyOf(arrays);
     }
 
     /** Scans every source of a load; what is bad in any of them is listed at once. */
-    public static List<Source> scanAll(
+    public static List<ScannedSource> scanAll(
             List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
-        List<Source> scanned = new ArrayList<>();
+        List<ScannedSource> scanned = new ArrayList<>();
         List<LarderException> refusals = new ArrayList<>();
         try {
             for (LoadRequest.Source source : requested) {
@@ -63,7 +63,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
             LoadRequest.Source source,
             SourceOptions options,
             ScanSettings settings,
-            List<Source> scanned,
+            List<ScannedSource> scanned,
             List<LarderException> refusals) {
         try {
             scanned.add(scan(source.name(), source.file(), options, settings));
@@ -79,7 +79,7 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
      * Finds and checks what a load will read. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
      * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
      */
-    public static Source scan(String name, Path path, SourceOptions options, ScanSettings settings) {
+    public static ScannedSource scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
         if (options.as() != LoadOptions.As.ARRAYS) {
             return ColumnScan.of(name, path, options, settings);
@@ -118,14 +118,15 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
     }
 
     /** Scans with the calling thread alone. */
-    static Source scan(String name, Path path, SourceOptions options) {
+    static ScannedSource scan(String name, Path path, SourceOptions options) {
         return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));
     }
 
-    private static Source scan(String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
+    private static ScannedSource scan(
+            String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
         SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
-        List<SourceFile> files = walk.files();
+        List<DiscoveredFile> files = walk.files();
         Scan checked = Scan.of(name, files, options, settings);
         List<SourceArray> arrays = new ArrayList<>(checked.arrays());
         arrays.removeIf(array -> !filter.isWanted(array.name().array()));
@@ -144,11 +145,11 @@ public record Source(String name, Path path, List<SourceArray> arrays, int skipp
         if (arrays.isEmpty()) {
             throw nothing(path, options, walk);
         }
-        return new Source(name, path, arrays, walk.skipped(), walk.hidden());
+        return new ScannedSource(name, path, arrays, walk.skipped(), walk.hidden());
     }
 
     /** Returns what the arrays of all files are called, of bad ones too; those of members only their files tell. */
-    private static Set<String> names(List<SourceFile> files, List<SourceArray> arrays) {
+    private static Set<String> names(List<DiscoveredFile> files, List<SourceArray> arrays) {
         Set<String> names = new HashSet<>();
         files.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
         arrays.forEach(array -> names.add(array.name().array()));

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  * Memory for what a load unpacks or computes before it knows how much that will be. It lies in files of the store without a name,
  * so that it is reserved and counted as published data is, and vanishes with the process. Thread-safe.
  */
-public final class Scratch implements ColumnMemory, AutoCloseable {
+public final class ScratchMemory implements ColumnMemory, AutoCloseable {
     private static final int WRITABLE = 0600;
     private static final long FIRST_AREA_BYTES = 64L << 20;
     private static final long LARGEST_AREA_BYTES = 4L << 30;
@@ -44,7 +44,7 @@ public final class Scratch implements ColumnMemory, AutoCloseable {
      * @param places gives names for files that nobody else uses
      * @param reservation grows by what is populated
      */
-    Scratch(Posix posix, Supplier<Path> places, Reservation reservation) {
+    ScratchMemory(Posix posix, Supplier<Path> places, Reservation reservation) {
         this.posix = posix;
         this.places = places;
         this.reservation = reservation;

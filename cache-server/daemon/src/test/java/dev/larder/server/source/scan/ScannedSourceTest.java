@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class SourceTest {
+class ScannedSourceTest {
 
     @TempDir
     private Path folder;
@@ -34,7 +34,7 @@ class SourceTest {
         SourceFiles.write(folder.resolve("train-images-idx3-ubyte"), SourceFiles.idx(8, 1, 2, 3, 4));
         SourceFiles.write(folder.resolve("train-labels.idx1-ubyte.gz"), SourceFiles.gzip(SourceFiles.idx(8, 1, 2)));
 
-        Source source = Source.scan("set", folder, SourceOptions.none());
+        ScannedSource source = ScannedSource.scan("set", folder, SourceOptions.none());
 
         assertThat(source.arrays())
                 .extracting(array -> array.name().toString())
@@ -48,7 +48,7 @@ class SourceTest {
         SourceFiles.write(folder.resolve("README.md"), new byte[3]);
         SourceFiles.write(folder.resolve("sub/a.npy.bak"), new byte[3]);
 
-        assertThat(Source.scan("set", folder, SourceOptions.none()).skippedFiles())
+        assertThat(ScannedSource.scan("set", folder, SourceOptions.none()).skippedFiles())
                 .isEqualTo(2);
     }
 
@@ -57,7 +57,7 @@ class SourceTest {
     void aSingleFileIsNamedAfterItsStem(String fileName, String array) {
         Path file = SourceFiles.npy(folder.resolve(fileName), "<f4", 3);
 
-        Source source = Source.scan("set", file, SourceOptions.none());
+        ScannedSource source = ScannedSource.scan("set", file, SourceOptions.none());
 
         assertThat(source.arrays())
                 .singleElement()
@@ -115,7 +115,7 @@ class SourceTest {
         Files.createSymbolicLink(linked.resolve("file.npy"), real);
         Files.createSymbolicLink(linked.resolve("folder"), real.getParent());
 
-        assertThat(Source.scan("set", linked, SourceOptions.none()).arrays())
+        assertThat(ScannedSource.scan("set", linked, SourceOptions.none()).arrays())
                 .extracting(array -> array.name().array())
                 .containsExactly("file", "folder/a");
     }
@@ -141,7 +141,7 @@ class SourceTest {
                 .as("install the Debian package dataset-fashion-mnist")
                 .isDirectory();
 
-        Source source = Source.scan("mnist", FashionMnist.FOLDER, SourceOptions.none());
+        ScannedSource source = ScannedSource.scan("mnist", FashionMnist.FOLDER, SourceOptions.none());
 
         assertThat(source.arrays())
                 .extracting(array -> array.name() + " " + array.header())
@@ -166,6 +166,6 @@ class SourceTest {
     }
 
     private static SourceArray only(Path file) {
-        return Source.scan("set", file, SourceOptions.none()).arrays().get(0);
+        return ScannedSource.scan("set", file, SourceOptions.none()).arrays().get(0);
     }
 }

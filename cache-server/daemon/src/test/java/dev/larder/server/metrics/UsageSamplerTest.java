@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class SamplerTest {
+class UsageSamplerTest {
     private final Counters counters = Counters.unshared();
     private List<VersionUse> versions = List.of();
-    private final Sampler sampler = new Sampler(counters, () -> versions);
+    private final UsageSampler sampler = new UsageSampler(counters, () -> versions);
 
     private static VersionUse read(String dataset, long bytes, Long... pids) {
         return new VersionUse(dataset, 1, bytes, false, false, pids.length > 0, List.of(pids));

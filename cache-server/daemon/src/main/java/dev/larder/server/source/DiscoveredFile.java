@@ -3,26 +3,26 @@ package dev.larder.server.source;
 import java.nio.file.Path;
 
 /**
- * A file of a known kind, found but not yet opened.
+ * A source file of a known kind, found but not yet opened.
  *
  * @param path where it lies
  * @param kind what its name says it is
  * @param arrayName what its array is called within the dataset, or what the names of its members begin with
  * @param hasMembers whether it has arrays with names of their own
  */
-public record SourceFile(Path path, SourceKind kind, String arrayName, boolean hasMembers) {
+public record DiscoveredFile(Path path, SourceKind kind, String arrayName, boolean hasMembers) {
     /** Deflate cannot pack tighter; so a small file cannot make us reserve terabytes. */
     private static final long TIGHTEST_PACKING = 1032;
 
     /** Describes a file in a folder. */
-    public static SourceFile below(String folder, Path path, SourceKind kind, SourceOptions options) {
-        return new SourceFile(path, kind, folder + kind.stem(fileName(path)), kind.hasMembers(options));
+    public static DiscoveredFile below(String folder, Path path, SourceKind kind, SourceOptions options) {
+        return new DiscoveredFile(path, kind, folder + kind.stem(fileName(path)), kind.hasMembers(options));
     }
 
     /** Describes a file that is a source by itself: the names of its members stand alone. */
-    public static SourceFile alone(Path path, SourceKind kind, SourceOptions options) {
+    public static DiscoveredFile alone(Path path, SourceKind kind, SourceOptions options) {
         boolean hasMembers = kind.hasMembers(options);
-        return new SourceFile(path, kind, hasMembers ? "" : kind.stem(fileName(path)), hasMembers);
+        return new DiscoveredFile(path, kind, hasMembers ? "" : kind.stem(fileName(path)), hasMembers);
     }
 
     /** Returns whether the file is a gzip of what the rest of its name says. */

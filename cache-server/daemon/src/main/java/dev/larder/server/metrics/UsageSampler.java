@@ -10,7 +10,7 @@ import java.util.function.Supplier;
  * Counts what nobody reports: leases are locks, and who opens what is resident asks no daemon. So one has to look now and then.
  * Thread-safe.
  */
-public final class Sampler {
+public final class UsageSampler {
     private final Counters counters;
     private final Supplier<List<VersionUse>> versions;
     private Set<Reading> before = Set.of();
@@ -19,7 +19,7 @@ public final class Sampler {
     private record Reading(long pid, String dataset, long version) {}
 
     /** Creates one; {@code versions} looks at every version that has files. */
-    public Sampler(Counters counters, Supplier<List<VersionUse>> versions) {
+    public UsageSampler(Counters counters, Supplier<List<VersionUse>> versions) {
         this.counters = counters;
         this.versions = versions;
     }
