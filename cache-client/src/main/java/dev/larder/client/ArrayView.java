@@ -49,7 +49,7 @@ public sealed class ArrayView permits OwnedArrayView {
 
     private final ViewGeometry geometry;
     private final long base;
-    private final int rank;
+    private final int dimensions;
     private final long size0;
     private final long size0Of1;
     private final long size0Of2;
@@ -77,14 +77,14 @@ public sealed class ArrayView permits OwnedArrayView {
         this.owner = owner;
         this.geometry = ViewGeometry.of(entry, dtype);
         this.base = memory.address() + entry.offset();
-        this.rank = geometry.rank();
+        this.dimensions = geometry.dimensions();
         this.size0 = geometry.size(0);
-        this.size0Of1 = rank == 1 ? size0 : 0;
-        this.size0Of2 = rank == 2 ? size0 : 0;
-        this.size1Of2 = rank == 2 ? geometry.size(1) : 0;
-        this.size0Of3 = rank == 3 ? size0 : 0;
-        this.size1Of3 = rank == 3 ? geometry.size(1) : 0;
-        this.size2Of3 = rank == 3 ? geometry.size(2) : 0;
+        this.size0Of1 = dimensions == 1 ? size0 : 0;
+        this.size0Of2 = dimensions == 2 ? size0 : 0;
+        this.size1Of2 = dimensions == 2 ? geometry.size(1) : 0;
+        this.size0Of3 = dimensions == 3 ? size0 : 0;
+        this.size1Of3 = dimensions == 3 ? geometry.size(1) : 0;
+        this.size2Of3 = dimensions == 3 ? geometry.size(2) : 0;
         this.stride0 = geometry.stride(0);
         this.stride1 = geometry.stride(1);
         this.stride2 = geometry.stride(2);
@@ -110,7 +110,7 @@ public sealed class ArrayView permits OwnedArrayView {
 
     /** Returns the number of dimensions. */
     public int dimensions() {
-        return rank;
+        return dimensions;
     }
 
     /** Returns the order of elements in memory. */
@@ -542,7 +542,7 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     private void requireRows() {
-        if (rank == 0) {
+        if (dimensions == 0) {
             throw new UnsupportedOperationException("a 0-d array has no rows: array=" + entry.name());
         }
     }

@@ -9,9 +9,9 @@ import java.util.Locale;
  * @param kind which of the four it is
  */
 public record Column(String name, Kind kind) {
-    /** What a column is made of arrays for: the lists and dicts of Python, as flat arrays. */
+    /** What a column holds: the lists and dicts of Python, as flat arrays. */
     public enum Kind {
-        /** Rows of one dtype and rank, each of its own shape. */
+        /** Rows of one dtype and number of dimensions, each of its own shape. */
         RAGGED,
         /** Texts in UTF-8. */
         STRINGS,
@@ -19,6 +19,11 @@ public record Column(String name, Kind kind) {
         INDEX,
         /** Whole files, with their names. */
         BYTES;
+
+        /** Returns the kind with this {@link #word}; fails where there is none. */
+        public static Kind of(String word) {
+            return valueOf(word.toUpperCase(Locale.ROOT));
+        }
 
         /** Returns the word for it in options and messages: {@code ragged}. */
         public String word() {

@@ -5,7 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayEntry;
-import dev.larder.internal.layout.ColumnKind;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.IndexReader;
 import dev.larder.npy.Order;
@@ -36,22 +35,13 @@ final class Columns {
         return IntStream.range(0, index.arrayCount())
                 .mapToObj(index::array)
                 .filter(entry -> isFirst(entry.part()))
-                .map(entry -> new Column(entry.part().columnName(entry.name()), columnKind(kind(entry.part()))))
+                .map(entry -> new Column(entry.part().columnName(entry.name()), kind(entry.part())))
                 .sorted(Comparator.comparing(Column::name))
                 .toList();
     }
 
-    private static Column.Kind columnKind(ColumnKind kind) {
-        return switch (kind) {
-            case RAGGED -> Column.Kind.RAGGED;
-            case STRINGS -> Column.Kind.STRINGS;
-            case INDEX -> Column.Kind.INDEX;
-            case BYTES -> Column.Kind.BYTES;
-        };
-    }
-
     /** Returns the view of a column, the same one to every caller. */
-    <T> T open(String name, ColumnKind kind, Class<T> type) {
+    <T> T open(String name, Column.Kind kind, Class<T> type) {
         Objects.requireNonNull(name, "the column's name is null");
         Object known = views.get(name);
         if (!type.isInstance(known)) {
@@ -85,16 +75,16 @@ final class Columns {
         }
     }
 
-    /** Refuses a part that is not of the dtype and rank that the format says; a dtype of null is any. */
-    static void require(Dataset dataset, String column, ArrayView part, @Nullable String dtype, int rank) {
+    /** Refuses a part that is not of the dtype and number of dimensions that the format says; a dtype of null is any. */
+    static void require(Dataset dataset, String column, ArrayView part, @Nullable String dtype, int dimensions) {
         require(
                 (dtype == null || part.dtype().descr().equals(dtype))
-                        && part.dimensions() == rank
-                        && (rank == 1 || part.order() == Order.C),
+                        && part.dimensions() == dimensions
+                        && (dimensions == 1 || part.order() == Order.C),
                 dataset,
                 column,
-                "array " + part.name() + " is " + part.dtype().descr() + " of rank " + part.dimensions() + ", order "
-                        + part.order());
+                "array " + part.name() + " is " + part.dtype().descr() + " with " + part.dimensions()
+                        + " dimensions, order " + part.order());
     }
 
     static LarderException damaged(Dataset dataset, String column, String problem) {
@@ -106,8 +96,8 @@ final class Columns {
                 .remedy(Remedy.reload(dataset.name()));
     }
 
-    private void requireKind(String name, ColumnKind wanted) {
-        ColumnKind found = null;
+    private void requireKind(String name, Column.Kind wanted) {
+        Column.Kind found = null;
         for (ColumnPart part : ColumnPart.values()) {
             if (isFirst(part) && dataset.has(name, part)) {
                 found = kind(part);
@@ -146,11 +136,7 @@ final class Columns {
         };
     }
 
-    private static ColumnKind kind(ColumnPart part) {
-        ColumnKind kind = part.kind();
-        if (kind == null) {
-            throw new IllegalArgumentException("part=" + part);
-        }
-        return kind;
+    private static Column.Kind kind(ColumnPart part) {
+        return Column.Kind.of(part.kind());
     }
 }

@@ -5,7 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.LeakGuard;
 import dev.larder.internal.layout.ArrayEntry;
-import dev.larder.internal.layout.ColumnKind;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.IndexDescriptor;
 import dev.larder.internal.layout.IndexReader;
@@ -154,25 +153,25 @@ public final class Dataset implements AutoCloseable {
 
     /** Returns a column that leads from keys to rows. */
     public IndexColumn index(String column) {
-        return column(column, ColumnKind.INDEX, IndexColumn.class);
+        return column(column, Column.Kind.INDEX, IndexColumn.class);
     }
 
     /** Returns a column of texts. */
     public StringsColumn strings(String column) {
-        return column(column, ColumnKind.STRINGS, StringsColumn.class);
+        return column(column, Column.Kind.STRINGS, StringsColumn.class);
     }
 
     /** Returns a column whose rows are arrays of one dtype, each of its own shape. */
     public RaggedColumn ragged(String column) {
-        return column(column, ColumnKind.RAGGED, RaggedColumn.class);
+        return column(column, Column.Kind.RAGGED, RaggedColumn.class);
     }
 
     /** Returns a column whose rows are raw bytes, such as whole files. */
     public BytesColumn bytes(String column) {
-        return column(column, ColumnKind.BYTES, BytesColumn.class);
+        return column(column, Column.Kind.BYTES, BytesColumn.class);
     }
 
-    private <T> T column(String column, ColumnKind kind, Class<T> type) {
+    private <T> T column(String column, Column.Kind kind, Class<T> type) {
         synchronized (views) {
             requireOpen();
             return columns.open(column, kind, type);

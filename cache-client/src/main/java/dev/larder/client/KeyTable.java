@@ -26,9 +26,9 @@ final class KeyTable {
     }
 
     /** Returns another array of the column, which must be as the format says. */
-    ArrayView part(ColumnPart part, String dtype, int rank) {
+    ArrayView part(ColumnPart part, String dtype, int dimensions) {
         ArrayView array = Columns.part(dataset, column, part);
-        Columns.require(dataset, column, array, dtype, rank);
+        Columns.require(dataset, column, array, dtype, dimensions);
         return array;
     }
 

@@ -17,14 +17,14 @@ public final class RaggedColumn {
     private final String name;
     private final RowExtents extents;
     private final ArrayView shapes;
-    private final int rank;
+    private final int dimensions;
 
     private RaggedColumn(Dataset dataset, String name, RowExtents extents, ArrayView shapes) {
         this.dataset = dataset;
         this.name = name;
         this.extents = extents;
         this.shapes = shapes;
-        this.rank = Math.toIntExact(shapes.shape()[1]);
+        this.dimensions = Math.toIntExact(shapes.shape()[1]);
     }
 
     static RaggedColumn of(Dataset dataset, String column) {
@@ -52,13 +52,13 @@ public final class RaggedColumn {
 
     /** Returns how many dimensions each row has. */
     public int dimensions() {
-        return rank;
+        return dimensions;
     }
 
     /** Returns the shape of a row, as a new array. */
     public long[] shape(long row) {
-        long[] shape = new long[rank];
-        for (int i = 0; i < rank; i++) {
+        long[] shape = new long[dimensions];
+        for (int i = 0; i < dimensions; i++) {
             shape[i] = dimension(row, i);
         }
         return shape;
@@ -67,8 +67,8 @@ public final class RaggedColumn {
     /** Returns one dimension of a row. Allocates nothing. */
     public long dimension(long row, int dimension) {
         Objects.checkIndex(row, extents.rows());
-        Objects.checkIndex(dimension, rank);
-        long size = RawMemory.getLong(shapes.base() + (row * rank + dimension) * Long.BYTES);
+        Objects.checkIndex(dimension, dimensions);
+        long size = RawMemory.getLong(shapes.base() + (row * dimensions + dimension) * Long.BYTES);
         shapes.requireOpen();
         if (size < 0) {
             throw Columns.damaged(dataset, name, "a dimension of row " + row + " is " + size);
@@ -116,6 +116,6 @@ public final class RaggedColumn {
 
     @Override
     public String toString() {
-        return "RaggedColumn{" + name + " " + dtype() + " rows=" + rows() + " rank=" + rank + "}";
+        return "RaggedColumn{" + name + " " + dtype() + " rows=" + rows() + " dimensions=" + dimensions + "}";
     }
 }

@@ -14,7 +14,7 @@ final class StridedRows {
 
     StridedRows(ViewGeometry geometry, int itemSize) {
         this.geometry = geometry;
-        this.last = geometry.rank() - 1;
+        this.last = geometry.dimensions() - 1;
         this.itemSize = itemSize;
     }
 

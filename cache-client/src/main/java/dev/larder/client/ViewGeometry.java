@@ -50,7 +50,7 @@ final class ViewGeometry {
         return order;
     }
 
-    int rank() {
+    int dimensions() {
         return shape.length;
     }
 
@@ -99,7 +99,7 @@ final class ViewGeometry {
     }
 
     private IllegalArgumentException wrongRank(int indices) {
-        return new IllegalArgumentException("wrong number of indices: given=" + indices + " rank=" + shape.length
+        return new IllegalArgumentException("wrong number of indices: given=" + indices + " dimensions=" + shape.length
                 + " shape=" + Arrays.toString(shape));
     }
 

@@ -15,10 +15,10 @@ public final class RaggedBuilder extends ColumnBuilder {
     private final RowShapes shapes;
     private final NativeBytes values = new NativeBytes(ColumnMemory.anonymous());
 
-    /** Starts a column of rows with {@code rank} dimensions. */
-    public RaggedBuilder(Dtype dtype, int rank) {
+    /** Starts a column of rows with so many dimensions. */
+    public RaggedBuilder(Dtype dtype, int dimensions) {
         this.dtype = dtype;
-        this.shapes = new RowShapes(rank);
+        this.shapes = new RowShapes(dimensions);
     }
 
     /**

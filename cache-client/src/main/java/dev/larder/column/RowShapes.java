@@ -8,32 +8,32 @@ import java.util.List;
 
 /** Builds offsets and shapes of a ragged column whose values are stored elsewhere, such as files of arrays. */
 public final class RowShapes extends ColumnBuilder {
-    private final int rank;
+    private final int dimensions;
     private final RowOffsets offsets;
     private final NativeBytes shapes;
 
-    /** Starts a column whose rows all have {@code rank} dimensions, in anonymous memory. */
-    public RowShapes(int rank) {
-        this(rank, ColumnMemory.anonymous());
+    /** Starts a column whose rows all have so many dimensions, in anonymous memory. */
+    public RowShapes(int dimensions) {
+        this(dimensions, ColumnMemory.anonymous());
     }
 
-    /** Starts a column whose rows all have {@code rank} dimensions, in memory that the caller closes later. */
-    public RowShapes(int rank, ColumnMemory memory) {
-        if (rank < 0) {
-            throw new IllegalArgumentException("rank=" + rank);
+    /** Starts a column whose rows all have so many dimensions, in memory that the caller closes later. */
+    public RowShapes(int dimensions, ColumnMemory memory) {
+        if (dimensions < 0) {
+            throw new IllegalArgumentException("dimensions=" + dimensions);
         }
-        this.rank = rank;
+        this.dimensions = dimensions;
         this.offsets = new RowOffsets(ColumnPart.RAGGED_OFFSETS, memory);
         this.shapes = new NativeBytes(memory);
     }
 
     /** Adds a row; fails with {@link ErrorCode#BAD_INPUT} where it has another number of dimensions. */
     public void add(long... shape) {
-        if (shape.length != rank) {
+        if (shape.length != dimensions) {
             throw Failure.of(ErrorCode.BAD_INPUT, "row has another number of dimensions")
                     .with("row", size())
                     .with("shape", Arrays.toString(shape))
-                    .with("expectedDimensions", rank)
+                    .with("expectedDimensions", dimensions)
                     .remedy("give all rows of a column the same number of dimensions");
         }
         long elements = 1;
@@ -63,7 +63,7 @@ public final class RowShapes extends ColumnBuilder {
     public List<ColumnArray> arrays(String column) {
         return List.of(
                 offsets.arrays(column).get(0),
-                ColumnArray.of(column, ColumnPart.RAGGED_SHAPES, "<i8", shapes, size(), rank));
+                ColumnArray.of(column, ColumnPart.RAGGED_SHAPES, "<i8", shapes, size(), dimensions));
     }
 
     @Override

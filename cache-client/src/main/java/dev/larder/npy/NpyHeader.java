@@ -109,7 +109,7 @@ public final class NpyHeader {
     }
 
     /** Returns the number of dimensions. */
-    public int rank() {
+    public int dimensions() {
         return shape.length;
     }
 

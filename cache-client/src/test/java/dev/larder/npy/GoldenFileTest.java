@@ -53,7 +53,7 @@ class GoldenFileTest {
         assertThat(header.dtype().itemSize()).isEqualTo(file.itemSize());
         assertThat(header.shape())
                 .containsExactly(file.shape().stream().mapToLong(n -> n).toArray());
-        assertThat(header.rank()).isEqualTo(file.shape().size());
+        assertThat(header.dimensions()).isEqualTo(file.shape().size());
         assertThat(header.order()).isEqualTo(file.order());
         assertThat(header.byteSize()).isEqualTo(file.byteSize());
         assertThat(header.dataOffset()).isEqualTo(file.dataOffset());

@@ -97,7 +97,7 @@ class NpyHeaderTest {
 
     @Test
     void moreThan64DimensionsAreRefused() {
-        assertThat(NpyHeader.of(FLOAT, Order.C, new long[64]).rank()).isEqualTo(64);
+        assertThat(NpyHeader.of(FLOAT, Order.C, new long[64]).dimensions()).isEqualTo(64);
         assertThatThrownBy(() -> NpyHeader.of(FLOAT, Order.C, new long[65])).hasMessageContaining("dimensions");
     }
 

@@ -5,28 +5,31 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part that an array plays in a column: an array {@code scene/slots} with the part {@link #INDEX_SLOTS} belongs to the column
- * {@code scene} of kind {@link ColumnKind#INDEX}. {@code ops/docs/FORMAT.md} says what each part holds.
+ * {@code scene} of kind {@code index}. {@code ops/docs/FORMAT.md} says what each part holds.
  */
 public enum ColumnPart {
-    NONE(0, null),
-    RAGGED_VALUES(1, ColumnKind.RAGGED),
-    RAGGED_OFFSETS(2, ColumnKind.RAGGED),
-    RAGGED_SHAPES(3, ColumnKind.RAGGED),
-    STRINGS_BYTES(4, ColumnKind.STRINGS),
-    STRINGS_OFFSETS(5, ColumnKind.STRINGS),
-    INDEX_SLOTS(6, ColumnKind.INDEX),
-    INDEX_RECORDS(7, ColumnKind.INDEX),
-    INDEX_POSITIONS(8, ColumnKind.INDEX),
-    INDEX_ENTRIES(9, ColumnKind.INDEX),
-    BYTES_VALUES(10, ColumnKind.BYTES),
-    BYTES_OFFSETS(11, ColumnKind.BYTES);
+    NONE(0),
+    RAGGED_VALUES(1),
+    RAGGED_OFFSETS(2),
+    RAGGED_SHAPES(3),
+    STRINGS_BYTES(4),
+    STRINGS_OFFSETS(5),
+    INDEX_SLOTS(6),
+    INDEX_RECORDS(7),
+    INDEX_POSITIONS(8),
+    INDEX_ENTRIES(9),
+    BYTES_VALUES(10),
+    BYTES_OFFSETS(11);
 
     private final int code;
-    private final @Nullable ColumnKind kind;
+    private final String kind;
+    private final String suffix;
 
-    ColumnPart(int code, @Nullable ColumnKind kind) {
+    ColumnPart(int code) {
+        String word = code == 0 ? "_" : name().toLowerCase(Locale.ROOT);
         this.code = code;
-        this.kind = kind;
+        this.kind = word.substring(0, word.indexOf('_'));
+        this.suffix = word.substring(kind.length() + 1);
     }
 
     /** Returns the number that stands for this in an index. */
@@ -34,24 +37,24 @@ public enum ColumnPart {
         return code;
     }
 
-    /** Returns the kind of column that this is part of; null for {@link #NONE}. */
-    public @Nullable ColumnKind kind() {
+    /** Returns the kind of column that this is part of, which its name begins with: {@code ragged}; empty for {@link #NONE}. */
+    public String kind() {
         return kind;
     }
 
     /** Returns the last level of the array's name: {@code slots} for {@link #INDEX_SLOTS}; empty for {@link #NONE}. */
     public String suffix() {
-        return kind == null ? "" : name().substring(kind.name().length() + 1).toLowerCase(Locale.ROOT);
+        return suffix;
     }
 
     /** Returns the name of the array that plays this part in a column. */
     public String arrayName(String column) {
-        return kind == null ? column : column + "/" + suffix();
+        return this == NONE ? column : column + "/" + suffix;
     }
 
     /** Returns the name of the column that an array of this name, playing this part, belongs to. */
     public String columnName(String array) {
-        return kind == null ? array : array.substring(0, array.length() - suffix().length() - 1);
+        return this == NONE ? array : array.substring(0, array.length() - suffix.length() - 1);
     }
 
     /** Returns the part with this code; null where a newer release has one that this one does not know. */

@@ -68,8 +68,8 @@ public final class IndexDescriptor {
     public static final int ENTRY_DTYPE_OFFSET = ENTRY_NAME_LENGTH_OFFSET + Integer.BYTES;
     public static final int ENTRY_DTYPE_LENGTH_OFFSET = ENTRY_DTYPE_OFFSET + Integer.BYTES;
     public static final int ENTRY_SHAPE_OFFSET = ENTRY_DTYPE_LENGTH_OFFSET + Integer.BYTES;
-    public static final int ENTRY_RANK_OFFSET = ENTRY_SHAPE_OFFSET + Integer.BYTES;
-    public static final int ENTRY_DATA_OFFSET = ENTRY_RANK_OFFSET + Integer.BYTES;
+    public static final int ENTRY_DIMENSIONS_OFFSET = ENTRY_SHAPE_OFFSET + Integer.BYTES;
+    public static final int ENTRY_DATA_OFFSET = ENTRY_DIMENSIONS_OFFSET + Integer.BYTES;
     public static final int ENTRY_BYTE_SIZE_OFFSET = ENTRY_DATA_OFFSET + Long.BYTES;
     public static final int ENTRY_SEGMENT_OFFSET = ENTRY_BYTE_SIZE_OFFSET + Long.BYTES;
     public static final int ENTRY_CRC32C_OFFSET = ENTRY_SEGMENT_OFFSET + Integer.BYTES;

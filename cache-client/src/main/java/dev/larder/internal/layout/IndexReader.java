@@ -218,10 +218,10 @@ public final class IndexReader {
 
     private ArrayEntry read(int entry) {
         int segment = segmentOf(entry);
-        int rank = index.getInt(entry + IndexDescriptor.ENTRY_RANK_OFFSET);
-        int shapeAt =
-                inside("shape", index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET), (long) rank * Long.BYTES);
-        long[] shape = new long[rank];
+        int dimensions = index.getInt(entry + IndexDescriptor.ENTRY_DIMENSIONS_OFFSET);
+        int shapeAt = inside(
+                "shape", index.getInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET), (long) dimensions * Long.BYTES);
+        long[] shape = new long[dimensions];
         for (int i = 0; i < shape.length; i++) {
             shape[i] = index.getLong(shapeAt + i * Long.BYTES);
         }

@@ -119,7 +119,7 @@ public final class IndexWriter {
             putText(index, entry + IndexDescriptor.ENTRY_NAME_OFFSET, text, array.name());
             putText(index, entry + IndexDescriptor.ENTRY_DTYPE_OFFSET, text, array.dtype());
             index.putInt(entry + IndexDescriptor.ENTRY_SHAPE_OFFSET, shapeAt);
-            index.putInt(entry + IndexDescriptor.ENTRY_RANK_OFFSET, array.shape().length);
+            index.putInt(entry + IndexDescriptor.ENTRY_DIMENSIONS_OFFSET, array.shape().length);
             index.putLong(entry + IndexDescriptor.ENTRY_DATA_OFFSET, array.offset());
             index.putLong(entry + IndexDescriptor.ENTRY_BYTE_SIZE_OFFSET, array.byteSize());
             index.putInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET, segmentOf(array));

@@ -32,9 +32,9 @@ public final class NearNames {
                 .with("array", array)
                 .with("store", store);
         for (ArrayEntry entry : arrays) {
-            ColumnKind kind = entry.part().kind();
-            if (kind != null && entry.part().columnName(entry.name()).equals(array)) {
-                return failure.remedy("it is a column: open it with Dataset." + kind.word() + "(\"" + array
+            String kind = entry.part().kind();
+            if (!kind.isEmpty() && entry.part().columnName(entry.name()).equals(array)) {
+                return failure.remedy("it is a column: open it with Dataset." + kind + "(\"" + array
                         + "\"), or name one of its arrays, such as " + entry.name());
             }
         }

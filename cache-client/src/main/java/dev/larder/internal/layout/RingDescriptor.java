@@ -43,8 +43,8 @@ package dev.larder.internal.layout;
  *   16 number int64      of the batch in its epoch, from 0
  *   24 size int64        samples
  *   32 valid int64       so many of them count, from the first on; the others only fill up the last turn of all ranks
- *   64 {@link #PART_LENGTH} bytes for each array, as the table has them: offset int64 (a multiple of 64), byte size int64, rank
- *      int64, 13 dimensions int64
+ *   64 {@link #PART_LENGTH} bytes for each array, as the table has them: offset int64 (a multiple of 64), byte size int64,
+ *      number of dimensions int64, 13 dimensions int64
  *      data of the arrays, in C order
  * </pre>
  *

@@ -1,6 +1,6 @@
 package dev.larder.command.output;
 
-import dev.larder.internal.layout.ColumnKind;
+import dev.larder.client.Column;
 import dev.larder.internal.protocol.ArrayRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ public final class ArrayText {
             facts.add("order    " + first.order());
         } else {
             facts.add("column   " + row.type());
-            facts.add((row.column() == ColumnKind.INDEX ? "keys     " : "rows     ") + row.rows());
+            facts.add((row.column() == Column.Kind.INDEX ? "keys     " : "rows     ") + row.rows());
         }
         facts.add("bytes    " + bytes(row.bytes()));
         facts.add("version  " + first.version());

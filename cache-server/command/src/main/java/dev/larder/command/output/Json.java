@@ -1,7 +1,6 @@
 package dev.larder.command.output;
 
 import com.google.gson.stream.JsonWriter;
-import dev.larder.internal.layout.ColumnKind;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.ErrorRow;
@@ -113,7 +112,7 @@ public final class Json {
     }
 
     private static JsonFields fields(ArrayRow row) {
-        ColumnKind column = row.part().kind();
+        String column = row.part().kind();
         return new JsonFields()
                 .with("name", row.name())
                 .with("dtype", dtype(row.dtype()))
@@ -129,8 +128,8 @@ public final class Json {
                 .with("offset", row.offset())
                 .with("crc32c", row.crc32c())
                 .with("source", row.source())
-                .with("column", column == null ? null : row.part().columnName(row.name()))
-                .with("columnKind", column == null ? null : column.word());
+                .with("column", column.isEmpty() ? null : row.part().columnName(row.name()))
+                .with("columnKind", column.isEmpty() ? null : column);
     }
 
     /** A plain type is text; a structured one comes as JSON already; a dataset that is not there has none. */

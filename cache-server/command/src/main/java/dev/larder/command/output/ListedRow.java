@@ -1,6 +1,6 @@
 package dev.larder.command.output;
 
-import dev.larder.internal.layout.ColumnKind;
+import dev.larder.client.Column;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.ArrayRow;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param column the kind of column; null for what is none
  * @param arrays one row, or those of a column's arrays
  */
-public record ListedRow(String name, @Nullable ColumnKind column, List<ArrayRow> arrays) {
+public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow> arrays) {
     /** A dataset of more arrays and columns is one line, where all datasets are listed. */
     private static final int FEW = 20;
 
@@ -45,9 +45,9 @@ public record ListedRow(String name, @Nullable ColumnKind column, List<ArrayRow>
             if (!isColumn(arrays)) {
                 arrays.forEach(array -> listed.add(ofArray(array)));
             } else if (!isNamesOfBytes(arrays, byName)) {
-                ColumnKind kind = arrays.get(0).part().kind();
+                Column.Kind kind = kind(arrays);
                 List<ArrayRow> all = new ArrayList<>(arrays);
-                if (kind == ColumnKind.BYTES) {
+                if (kind == Column.Kind.BYTES) {
                     all.addAll(byName.getOrDefault(key(arrays.get(0), name + NAMES), List.of()));
                 }
                 listed.add(new ListedRow(name, kind, all));
@@ -56,10 +56,15 @@ public record ListedRow(String name, @Nullable ColumnKind column, List<ArrayRow>
         return listed;
     }
 
+    private static Column.@Nullable Kind kind(List<ArrayRow> arrays) {
+        ColumnPart part = arrays.get(0).part();
+        return part == ColumnPart.NONE ? null : Column.Kind.of(part.kind());
+    }
+
     /** Tells whether these are all arrays that a column of their kind has, two at least. */
     private static boolean isColumn(List<ArrayRow> arrays) {
-        ColumnKind kind = arrays.get(0).part().kind();
-        return kind != null && arrays.size() >= (kind == ColumnKind.RAGGED ? 3 : 2);
+        Column.Kind kind = kind(arrays);
+        return kind != null && arrays.size() >= (kind == Column.Kind.RAGGED ? 3 : 2);
     }
 
     /** The names of a bytes column's rows are a column of strings beside it, and listed with it. */
@@ -70,7 +75,7 @@ public record ListedRow(String name, @Nullable ColumnKind column, List<ArrayRow>
             return false;
         }
         List<ArrayRow> files = byName.get(key(first, name.substring(0, name.length() - NAMES.length())));
-        return files != null && isColumn(files) && files.get(0).part().kind() == ColumnKind.BYTES;
+        return files != null && isColumn(files) && kind(files) == Column.Kind.BYTES;
     }
 
     /** Returns an array by itself, also where it is part of a column. */
@@ -156,7 +161,7 @@ public record ListedRow(String name, @Nullable ColumnKind column, List<ArrayRow>
         } else if (column == null) {
             return ArrayText.shape(first().shape());
         }
-        return count(rows(), column == ColumnKind.INDEX ? "key" : "row");
+        return count(rows(), column == Column.Kind.INDEX ? "key" : "row");
     }
 
     private static String count(long number, String what) {

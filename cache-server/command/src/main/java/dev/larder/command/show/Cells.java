@@ -82,7 +82,7 @@ public final class Cells {
 
     private long offset(long... index) {
         if (index.length != shape.length) {
-            throw new IllegalArgumentException("index=" + Arrays.toString(index) + " rank=" + shape.length);
+            throw new IllegalArgumentException("index=" + Arrays.toString(index) + " dimensions=" + shape.length);
         }
         long offset = base;
         for (int i = 0; i < index.length; i++) {

@@ -98,9 +98,9 @@ public final class Picture {
         return image;
     }
 
-    private int pixel(DoubleUnaryOperator scale, int n, int y, int x, int rank) {
+    private int pixel(DoubleUnaryOperator scale, int n, int y, int x, int dimensions) {
         long row = firstRow + n;
-        if (rank == 3) {
+        if (dimensions == 3) {
             int grey = (int) scale.applyAsDouble(cells.number(row, y, x));
             return grey << 16 | grey << 8 | grey;
         }

@@ -71,13 +71,13 @@ public final class WantedType {
             throw badShape(text, "numbers of 0 and more, with commas between them");
         }
         String[] words = numbers.split(",", -1);
-        int rank = words[words.length - 1].isEmpty() ? words.length - 1 : words.length;
-        if (rank > NpyHeader.MAX_DIMENSIONS) {
+        int dimensions = words[words.length - 1].isEmpty() ? words.length - 1 : words.length;
+        if (dimensions > NpyHeader.MAX_DIMENSIONS) {
             throw badShape(text, "at most " + NpyHeader.MAX_DIMENSIONS + " numbers");
         }
-        long[] shape = new long[rank];
+        long[] shape = new long[dimensions];
         int open = 0;
-        for (int i = 0; i < rank; i++) {
+        for (int i = 0; i < dimensions; i++) {
             shape[i] = Long.parseLong(words[i]);
             open += shape[i] < 0 ? 1 : 0;
         }

@@ -52,7 +52,7 @@ final class IdxHeader {
     }
 
     static long length(NpyHeader header) {
-        return SIZES_OFFSET + (long) header.rank() * Integer.BYTES;
+        return SIZES_OFFSET + (long) header.dimensions() * Integer.BYTES;
     }
 
     private static void check(Path file, int zeros, int type, int dimensions, int promisedDimensions) {

@@ -86,13 +86,13 @@ final class RaggedScan {
                         0,
                         "its dtype is " + header.dtype() + ", but that of " + first.file() + " is " + first.dtype()
                                 + advice));
-            } else if (header.rank() != first.header().rank()) {
+            } else if (header.dimensions() != first.header().dimensions()) {
                 refusals.add(Refusal.of(
                         row.file(),
                         0,
-                        "it has " + header.rank() + " dimensions, but " + first.file() + " has "
-                                + first.header().rank() + advice));
-            } else if (header.order() == Order.F && header.rank() > 1) {
+                        "it has " + header.dimensions() + " dimensions, but " + first.file() + " has "
+                                + first.header().dimensions() + advice));
+            } else if (header.order() == Order.F && header.dimensions() > 1) {
                 refusals.add(Refusal.of(
                         row.file(),
                         0,
@@ -104,7 +104,7 @@ final class RaggedScan {
 
     private static List<SourceArray> column(
             String dataset, String column, List<SourceArray> rows, ColumnMemory memory) {
-        RowShapes shapes = new RowShapes(rows.get(0).header().rank(), memory);
+        RowShapes shapes = new RowShapes(rows.get(0).header().dimensions(), memory);
         List<ArrayData> data = new ArrayList<>(rows.size());
         List<SourceIdentity> files = new ArrayList<>(rows.size());
         for (SourceArray row : rows) {
