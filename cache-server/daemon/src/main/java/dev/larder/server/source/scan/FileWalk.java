@@ -3,16 +3,11 @@ package dev.larder.server.source.scan;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.FileTable;
-import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
-import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -21,16 +16,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Finds files of any kind in a folder and below, through links; those and folders whose name begins with a dot are skipped. */
-final class FileWalk {
+final class FileWalk extends FolderWalk {
     /** From so many entries on it pays to ask with several threads. */
     private static final int MANY = 256;
 
-    private final Exclusion exclusion;
     private final ScanSettings settings;
     private final FileTable files;
-    private final List<LarderException> refusals = new Refusals();
-    private final FolderGuard guard = new FolderGuard();
-    private int hidden;
 
     /** An entry of a folder, looked at: one of the two is there. */
     private record Entry(
@@ -56,7 +47,7 @@ final class FileWalk {
     }
 
     private FileWalk(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
-        this.exclusion = exclusion;
+        super(exclusion, false);
         this.settings = settings;
         this.files = new FileTable(root, !isFolder);
     }
@@ -66,8 +57,7 @@ final class FileWalk {
         boolean isFolder = Files.isDirectory(root);
         FileWalk walk = new FileWalk(root, isFolder, options.exclusion(), settings);
         if (isFolder) {
-            FolderGuard.requireNotEverything(root);
-            walk.enter(root, "");
+            walk.walk(root);
         } else {
             SourceIdentity file = SourceIdentity.of(root);
             walk.files.add(String.valueOf(root.getFileName()), file.byteSize(), file.modifiedNanos(), file.inode());
@@ -80,38 +70,13 @@ final class FileWalk {
         return files;
     }
 
-    /** Returns what could not be looked at, or is no regular file. */
-    List<LarderException> refusals() {
-        return refusals;
-    }
-
-    /** Returns how many files and folders were skipped. */
-    int hidden() {
-        return hidden;
-    }
-
-    private void enter(Path folder, String level) {
-        try {
-            guard.enter(folder);
-        } catch (IOException e) {
-            refusals.add(Refusal.unreadable(folder, 0, e));
-            return;
-        }
-        try {
-            add(folder, level, look(folder, level));
-        } catch (IOException e) {
-            refusals.add(Refusal.unreadable(folder, 0, e));
-        } finally {
-            guard.leave();
-        }
-    }
-
-    private void add(Path folder, String level, List<Entry> entries) {
+    @Override
+    void visit(Path folder, String level, List<String> names) {
         int found = 0;
-        for (Entry entry : entries) {
+        for (Entry entry : look(folder, names)) {
             SourceIdentity.Status status = entry.status;
             if (status == null) {
-                refusals.add(Objects.requireNonNull(entry.refusal));
+                refusals().add(Objects.requireNonNull(entry.refusal));
             } else if (status.isFolder()) {
                 enter(folder.resolve(entry.name), level + entry.name + "/");
             } else {
@@ -123,8 +88,7 @@ final class FileWalk {
     }
 
     /** Returns the entries of a folder in the order of their whole paths. */
-    private List<Entry> look(Path folder, String level) throws IOException {
-        List<String> names = names(folder, level);
+    private List<Entry> look(Path folder, List<String> names) {
         Stream<String> some = names.size() > MANY ? names.parallelStream() : names.stream();
         return some.map(name -> {
                     if (settings.isCancelled().getAsBoolean()) {
@@ -134,22 +98,5 @@ final class FileWalk {
                 })
                 .sorted(Comparator.comparing(Entry::key))
                 .toList();
-    }
-
-    private List<String> names(Path folder, String level) throws IOException {
-        List<String> names = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-            for (Path entry : entries) {
-                String name = String.valueOf(entry.getFileName());
-                if (name.startsWith(".")) {
-                    hidden++;
-                } else if (!exclusion.matches(level, name)) {
-                    names.add(name);
-                }
-            }
-        } catch (DirectoryIteratorException e) {
-            throw Objects.requireNonNull(e.getCause());
-        }
-        return names;
     }
 }
