@@ -11,7 +11,7 @@ import torch_peer
 ROWS = 256
 PICTURES = 50_000
 PICTURE_BATCHES = 196
-AHEAD = {"default": "gathering ahead (default threads)", "0": "one thread"}
+AHEAD = {"default": "prefetching (default threads)", "0": "one thread"}
 
 Figure = collections.namedtuple("Figure", "median best processor_us alloc")
 

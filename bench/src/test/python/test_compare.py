@@ -82,6 +82,12 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("not compared: of another size", done.stdout)
 
+    def test_figures_that_are_described_in_other_words_are_compared(self):
+        old = self.report("old", figure("a", 1, ratio=2.0, what="load 1,000 files, huge=never"))
+        done = self.compare(old, self.report("new", figure("a", 1, ratio=1.0, what="files loaded: 1,000, tmpfs huge=never")))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("| a | 2.00× | 1.00× |", done.stdout)
+
     def test_a_value_of_nothing_is_not_compared(self):
         old = self.report("old", figure("a", 0), figure("b", 1))
         done = self.compare(old, self.report("new", figure("a", 5), figure("b", 1)))

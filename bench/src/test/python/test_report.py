@@ -168,7 +168,7 @@ class WholeReportTest(unittest.TestCase):
         unknown = {"day.memory.plain-python", "collectives.gloo"}
         self.assertEqual(lines.count("\n| "), 1 + len(claims.CLAIMS) - len(unknown))
         self.assertNotIn("Gloo", lines)
-        self.assertIn('| 256 random rows of 784 B, one thread: **2.0×** numpy\'s fastest, take(out=, mode="clip") | `ops/bench --arrays` |', lines)
+        self.assertIn('| gather 256 random rows of 784 B, one thread: **2.0×** the speed of numpy\'s fastest call, take(out=, mode="clip") | `ops/bench --arrays` |', lines)
 
 
 @unittest.skipUnless(PYTHON, "needs matplotlib")
@@ -221,7 +221,7 @@ class LackingReportTest(unittest.TestCase):
         self.folder.keep_lines(9, "day", "rows.jsonl")
         write(os.path.join(self.folder.path, "day", "log.txt"), "early\n" * 20 + "ChildProcessError: ended with -9\n")
         exit_code, said, sections = self.folder.report()
-        day = sections["A day of the user's"]
+        day = sections["A user's day"]
         self.assertIn("**Failed** after 7 s with exit code 143", day)
         self.assertIn("early\nChildProcessError: ended with -9\n```", day)
         self.assertRegex(day, r"\| each loads for itself, Python \|  \| 5\.00 \| 0\.00 \| 3\.0")

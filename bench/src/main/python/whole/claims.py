@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the lines of README that claim something measured, from the report that README links to; a test holds README against them.
+"""Prints the measured rows of README from the report that README links to; a test compares them with README.
 
-usage: claims.py README            prints the lines
-       claims.py --write README    puts them between its marks
+usage: claims.py README            prints the rows
+       claims.py --write README    writes them between the marks in README
 """
 import json
 import os
@@ -11,18 +11,18 @@ import sys
 
 BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
 
-# The key of a figure, and what README says of it. What a report lacks, or has not measured well enough, README does not say.
+# The key of a figure, and what README says of it. README leaves out what the report lacks or has not measured well enough.
 CLAIMS = (
-    ("one-copy.java.plain", "{what}: **{value:.2f}**, where {peer} {peer_value:.1f}"),
-    ("day.step.plain-java", "{what}: **{value:.2f} s**; where {peer} {peer_value:.1f} s"),
-    ("day.step.plain-python", "{what}: **{value:.2f} s**; where {peer} {peer_value:.1f} s"),
-    ("day.memory.plain-python", "a grid of 8 Python runs, peak of memory: **{value:.1f} GiB**; where {peer} {peer_value:.1f} GiB"),
-    ("gather.784", "{what}: **{ratio:.1f}×** {peer}"),
-    ("ingest.large", "{what}: {value:.1f} GB/s, **{ratio:.1f}×** {peer}"),
-    ("ingest.small", "{what}: **{ratio:.1f}×** {peer}"),
-    ("loader.alone.djl", "{what}: **{ratio:.1f}×** {peer}"),
-    ("loader.torch.samples.0", "{what}: **{ratio:.1f}×** {peer}"),
-    ("collectives.gloo", "{what}: **{ratio:.1f}×** {peer}"),
+    ("one-copy.java.plain", "{what}: **{value:.2f}**; {peer_value:.1f} where {peer}"),
+    ("day.step.plain-java", "{what}: **{value:.2f} s**; {peer_value:.1f} s where {peer}"),
+    ("day.step.plain-python", "{what}: **{value:.2f} s**; {peer_value:.1f} s where {peer}"),
+    ("day.memory.plain-python", "{what}: **{value:.1f} GiB**; {peer_value:.1f} GiB where {peer}"),
+    ("gather.784", "{what}: **{ratio:.1f}×** the speed of {peer}"),
+    ("ingest.large", "{what}: {value:.1f} GB/s, **{ratio:.1f}×** the speed of {peer}"),
+    ("ingest.small", "{what}: **{ratio:.1f}×** the speed of {peer}"),
+    ("loader.alone.djl", "{what}: **{ratio:.1f}×** the speed of {peer}"),
+    ("loader.torch.samples.0", "{what}: **{ratio:.1f}×** the speed of {peer}"),
+    ("collectives.gloo", "{what}: **{ratio:.1f}×** the speed of {peer}"),
     ("handles.polled", "{what}: **{value:,.0f} ns**; {peer}: {peer_value:,.0f} ns"),
 )
 
@@ -39,7 +39,7 @@ def lines(readme):
     claims = "".join(
         f"| {text.format(**found[key])} | `{found[key]['command']}` |\n" for key, text in CLAIMS if key in found and found[key]["measured"]
     )
-    return text, BEGIN + "| measured here | again |\n|---|---|\n" + claims + END
+    return text, BEGIN + "| measured | command |\n|---|---|\n" + claims + END
 
 
 def main():

@@ -11,6 +11,7 @@ too wide for a statement. A figure that only some machines can measure may be go
 import argparse
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -44,6 +45,11 @@ def is_optional(key):
     return key.startswith(figures.OPTIONAL)
 
 
+def size(figure):
+    """Returns the numbers and settings that its description names; the words around them may change between two reports."""
+    return [word.strip(",") for word in figure["what"].split() if re.search(r"[\d=]", word)]
+
+
 def change(old, new):
     """Returns how many times better the new figure is."""
     if old["ratio"] and new["ratio"]:
@@ -58,7 +64,7 @@ def compare(old, new, is_same_machine, tolerance, unrepeated):
         if not before or not after:
             is_missed = is_same_machine and not is_optional(key)
             yield key, before, after, None, "new" if after else "gone" if is_missed else "not there"
-        elif before["what"] != after["what"]:
+        elif size(before) != size(after):
             yield key, before, after, None, "not compared: of another size"
         elif is_disturbed(before) or is_disturbed(after):
             yield key, before, after, None, "not measured"

@@ -23,6 +23,8 @@ import ingest_report
 import torch_peer
 
 RESUMED_ROWS = 100_000_000
+STARTS = {"first": "first command after unpacking", "ls": "larder ls", "ready": "larder serve --detach"}
+PACKAGES = {"checkout": "checkout", "archive": "archive without Java", "with-java": "archive with Java"}
 WIDE = 0.5
 # What the keys of figures begin with that need a peer or memory that not every machine has.
 OPTIONAL = ("loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python")
@@ -109,29 +111,29 @@ def arrays(folder):
     for row in arrays_report.row_bytes(one):
         clip = [p["gather"][row]["takeClip"] for p in peers]
         yield Figure(
-            f"gather.{row}", f"256 random rows of {row} B, one thread", one[f"GatherBenchmark.larder:{row}"][0], "batches/s",
-            peer="numpy's fastest, take(out=, mode=\"clip\")", peer_value=statistics.mean(clip),
+            f"gather.{row}", f"gather 256 random rows of {row} B, one thread", one[f"GatherBenchmark.larder:{row}"][0], "batches/s",
+            peer="numpy's fastest call, take(out=, mode=\"clip\")", peer_value=statistics.mean(clip),
             spread=widest(own_spread(raw["GatherBenchmark.larder", row]), spread(clip)),
         )
     ours = raw["GatherBenchmark.larder", "784"]
     for key, peer, name in (("heap", "rows in a Java heap array", "heapArray"), ("channel", "FileChannel", "fileChannel")):
         other = raw["GatherBenchmark." + name, "784"]
         yield Figure(
-            f"gather.{key}", "256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
+            f"gather.{key}", "gather 256 random rows of 784 B, one thread", one["GatherBenchmark.larder:784"][0], "batches/s",
             peer=peer, peer_value=other["primaryMetric"]["score"], spread=own_spread(ours, other),
         )
     opened = [p["openMicros"] for p in peers]
     open_read = jmh(os.path.join(folder, "jmh-open.json"))["OpenBenchmark.openRead",]
     yield Figure(
-        "open", "lease, map, read, close, mean", one["OpenBenchmark.openRead"][0], "µs", True,
-        peer='np.load(mmap_mode="r"), no lease', peer_value=statistics.mean(opened),
+        "open", "open an array, read one element and close, mean", one["OpenBenchmark.openRead"][0], "µs", True,
+        peer='np.load(mmap_mode="r"), without a lease', peer_value=statistics.mean(opened),
         spread=widest(own_spread(open_read), spread(opened)),
     )
-    yield Figure("open.again", "an array of an open dataset", one["OpenBenchmark.repeated"][0], "µs", True,
+    yield Figure("open.again", "get an array of an open dataset", one["OpenBenchmark.repeated"][0], "µs", True,
                  spread=own_spread(raw["OpenBenchmark.repeated",]))
     yield Figure(
-        "element", "one float at a random place", one["ElementBenchmark.view"][0], "ns", True,
-        peer="UnsafeBuffer, index by hand", peer_value=one["ElementBenchmark.unsafeBuffer"][0],
+        "element", "read one float at a random index", one["ElementBenchmark.view"][0], "ns", True,
+        peer="UnsafeBuffer, index computed by hand", peer_value=one["ElementBenchmark.unsafeBuffer"][0],
         spread=own_spread(raw["ElementBenchmark.view",], raw["ElementBenchmark.unsafeBuffer",]),
     )
 
@@ -149,7 +151,7 @@ def columns(folder):
     ratios = [theirs / ours for ours, theirs in zip(small["larder"], small["python"])]
     yield Figure(
         "ingest.small", f"load {small['files']:,} small files", statistics.median(small["larder"]), "s", True,
-        peer="np.save(np.load()) by as many processes", peer_value=statistics.median(small["python"]),
+        peer="np.save(np.load()) in as many processes", peer_value=statistics.median(small["python"]),
         spread=spread(ratios), times=statistics.median(ratios),
     )
 
@@ -189,7 +191,7 @@ def loader(folder):
         )
     with contextlib.suppress(FileNotFoundError):
         for row in load(folder, "torch.json").get("ways", []):
-            ours, threads = (ahead, "gathering ahead") if row["workers"] else (alone, "one thread")
+            ours, threads = (ahead, "prefetching") if row["workers"] else (alone, "one thread")
             workers = f", {row['workers']} workers" if row["workers"] else ""
             yield Figure(
                 f"loader.torch.{row['way']}.{row['workers']}", f"{shape}, {threads}", ours["primaryMetric"]["score"], "batches/s",
@@ -197,7 +199,7 @@ def loader(folder):
                 spread=widest(own_spread(ours), spread(row["batchesPerSecond"])),
             )
     first = table["FirstBatchBenchmark.fromConnect",]
-    yield Figure("loader.first", "connect, open, shuffle, first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
+    yield Figure("loader.first", "connect, open, shuffle and get the first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
     for order in "shuffle", "permuted":
         resumed = table.get(("FirstBatchBenchmark.buildAndResume", order))
         if resumed:
@@ -212,12 +214,12 @@ def growth(folder):
     few, many = rows[min(rows)], rows[max(rows)]
     yield Figure(
         "growth.arrays", f"open a dataset of {many['arrays']:,} arrays and read one", 1e3 * many["openAndRead"]["p50Ms"], "µs", True,
-        peer=f"the same of {few['arrays']:,} arrays", peer_value=1e3 * few["openAndRead"]["p50Ms"],
+        peer=f"the same with {few['arrays']:,} arrays", peer_value=1e3 * few["openAndRead"]["p50Ms"],
     )
     clients = lines(folder, "clients.jsonl")[-1]
     yield Figure(
         "growth.clients", f"{clients['readers']} processes open a dataset at once", clients["open"]["p50Ms"], "ms", True,
-        peer="map the file without Larder", peer_value=clients["map"]["p50Ms"],
+        peer="mapping the file without Larder", peer_value=clients["map"]["p50Ms"],
     )
 
 
@@ -229,15 +231,15 @@ def collectives(folder):
         yield Figure("collectives.gloo", "allReduce of 100 MiB of floats, 2 ranks", large["medianUs"] / 1e3, "ms", True,
                      peer="Gloo on loopback", peer_value=gloo["medianUs"] / 1e3)
     yield Figure("collectives.copy", "allReduce of 100 MiB of floats, 2 ranks", large["medianUs"] / 1e3, "ms", True,
-                 peer="a plain copy by both", peer_value=rows["copy", 2, 100 << 20, "larder"]["medianUs"] / 1e3)
+                 peer="a plain copy by both ranks", peer_value=rows["copy", 2, 100 << 20, "larder"]["medianUs"] / 1e3)
     yield Figure("collectives.small", "allReduce of 4 KiB, 2 ranks", rows["allReduce", 2, 4096, "larder"]["medianUs"], "µs", True)
     yield Figure("collectives.barrier", "barrier, 2 ranks", rows["barrier", 2, 0, "larder"]["medianUs"], "µs", True)
 
 
 def handles(folder):
     found = handles_report.hand_over(lines(folder, "handle-queue.jsonl"))
-    for key, peer, name in (("polled", "polling-socket", "a Unix socket that polls, too"), ("blocked", "socket", "a Unix socket that blocks")):
-        yield Figure(f"handles.{key}", "write 4 KiB, hand them to another process, read them there, p50", found["queue"]["handOverP50Ns"], "ns",
+    for key, peer, name in (("polled", "polling-socket", "a polling Unix socket"), ("blocked", "socket", "a blocking Unix socket")):
+        yield Figure(f"handles.{key}", "write 4 KiB, hand the buffer to another process, read it there, p50", found["queue"]["handOverP50Ns"], "ns",
                      True, peer=name, peer_value=found[peer]["handOverP50Ns"],
                      spread=widest(spread(found["queue"]["trials"]), spread(found[peer]["trials"])))
 
@@ -259,30 +261,30 @@ def one_copy(folder):
         if not {("larder-" + language, 1), ("plain-" + language, 1)} <= copies.keys():
             continue  # there was not enough memory
         most = max(count for engine, count in copies if engine == "larder-" + language)
-        yield Figure(f"one-copy.{language}", f"copies that {most} {language.capitalize()} trainers hold", copies["larder-" + language, most],
+        yield Figure(f"one-copy.{language}", f"copies in memory with {most} {language.capitalize()} trainers", copies["larder-" + language, most],
                      "copies", True, spread=spread([held for (engine, _), held in copies.items() if engine == "larder-" + language]))
         both = max(count for engine, count in copies if engine == "plain-" + language)
         # Every number of trainers is a measurement of the same: of one copy for all, or of one copy for each.
         ours, theirs = ([held / (count if way == "plain-" else 1) for (engine, count), held in copies.items() if engine == way + language]
                         for way in ("larder-", "plain-"))
         yield Figure(
-            f"one-copy.{language}.plain", f"copies that {both} {language.capitalize()} trainers hold", copies["larder-" + language, both],
+            f"one-copy.{language}.plain", f"copies in memory with {both} {language.capitalize()} trainers", copies["larder-" + language, both],
             "copies", True, peer="each loads for itself", peer_value=copies["plain-" + language, both], spread=widest(spread(ours), spread(theirs)),
         )
     forks = [row for row in lines(folder, "rows.jsonl") if row["figure"] == "fork"]
     most = max(row["processes"] for row in forks)
     grown = {row["engine"]: row["privateBytes"] / (1 << 20) for row in forks if row["processes"] == most}
-    yield Figure("one-copy.fork", f"memory that {most} forked Python readers of an index add", grown["index"], "MiB", True,
-                 peer="a dict", peer_value=grown["dict"])
+    yield Figure("one-copy.fork", f"memory that {most} forked Python readers add with an index column", grown["index"], "MiB", True,
+                 peer="with a dict", peer_value=grown["dict"])
 
 
 def day(folder):
     rows = lines(folder, "rows.jsonl")
     for ours, peer, label in (
-        ("larder-java", "plain-java", "every process loads for itself"),
-        ("larder-python", "plain-python", "every process loads for itself"),
-        ("larder-python", "script-python", "a script around /dev/shm"),
-        ("larder-python", "map-python", "np.load(mmap_mode=\"r\") in every process"),
+        ("larder-java", "plain-java", "each process loads for itself"),
+        ("larder-python", "plain-python", "each process loads for itself"),
+        ("larder-python", "script-python", "a script that caches in /dev/shm"),
+        ("larder-python", "map-python", "np.load(mmap_mode=\"r\") in each process"),
     ):
         language = ours.split("-")[1].capitalize()
         steps = {
@@ -290,22 +292,22 @@ def day(folder):
             for way in (ours, peer)
         }
         yield Figure(
-            f"day.step.{peer}", f"from Enter to the first step, second run and later, {language}", statistics.median(steps[ours]), "s", True,
+            f"day.step.{peer}", f"from Enter to the first training step, second and later runs, {language}", statistics.median(steps[ours]), "s", True,
             peer=label, peer_value=statistics.median(steps[peer]), spread=widest(spread(steps[ours]), spread(steps[peer])),
         )
         grids = {row["way"]: row for row in rows if row["figure"] == "grid" and row["wantedAtOnce"] == row["runs"]}
         yield Figure(f"day.grid.{peer}", f"a grid of {grids[ours]['runs']} runs at once, {language}", grids[ours]["seconds"], "s", True,
                      peer=label, peer_value=grids[peer]["seconds"])
         yield Figure(
-            f"day.memory.{peer}", f"its peak of memory, {language}", grids[ours]["peakOwnBytes"] / (1 << 30), "GiB", True,
+            f"day.memory.{peer}", f"peak memory of a grid of {grids[ours]['runs']} runs at once, {language}", grids[ours]["peakOwnBytes"] / (1 << 30), "GiB", True,
             peer=f"{label} ({grids[peer]['atOnce']} at once)", peer_value=grids[peer]["peakOwnBytes"] / (1 << 30),
         )
 
 
 def startup(folder):
     for row in lines(folder, "rows.jsonl"):
-        yield Figure(f"startup.{row['what']}.{row['package']}", f"{row['what']}, {row['package']}", statistics.median(row["seconds"]), "s", True,
-                     spread=spread(row["seconds"]))
+        what = f"{STARTS[row['what']]}, {PACKAGES[row['package']]}"
+        yield Figure(f"startup.{row['what']}.{row['package']}", what, statistics.median(row["seconds"]), "s", True, spread=spread(row["seconds"]))
 
 
 PARTS = {

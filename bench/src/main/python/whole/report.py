@@ -19,11 +19,11 @@ TITLES = {
     "ingest": "Loading one large file",
     "loader": "Batches",
     "growth": "Many arrays, many clients",
-    "collectives": "Ranks that calculate together",
+    "collectives": "Collectives",
     "handles": "Shared arrays and queues",
     "fan-out": "Batches for other processes",
     "one-copy": "One copy, however many trainers",
-    "day": "A day of the user's",
+    "day": "A user's day",
     "startup": "Starting up",
 }
 
@@ -34,7 +34,7 @@ def number(value):
 
 def heading(machine, seconds, lacks):
     changed = " with changes" if machine["changed"] else ""
-    yield "# What was measured here\n"
+    yield "# Measurements\n"
     yield (
         f"{machine['processor']}, {machine['cores']} cores, {machine['memoryGiB']} GiB, Linux {machine['kernel']}, JDK {machine['java']},"
         f" Python {machine['python']}; /dev/shm {machine['shm']}, huge pages of shared memory: {machine['hugePages']};"
@@ -45,21 +45,21 @@ def heading(machine, seconds, lacks):
     if lacks:
         yield f"**Not everything was measured**: {lacks}.\n"
     if machine.get("pace") == "quick":
-        yield "**A quick run**, of less data, fewer shapes and shorter measurements: figures to keep come from `ops/bench` without `--quick`.\n"
+        yield "**A quick run**, with less data, fewer shapes and shorter measurements. For figures to keep, run `ops/bench` without `--quick`.\n"
     if "note" in machine:  # put there by hand
         yield machine["note"] + "\n"
     yield (
-        "Read the ratios: each is of two figures of this run, taken in turns or one after the other. The machine's own speed is in"
-        " neither. Where others used the machine meanwhile, the spread shows it: it is (most - least) / middle of the repetitions in"
-        f" this run; a ratio that differs by less between two reports says nothing, and one whose spread is over {100 * figures.WIDE:.0f} % counts"
-        " as not measured. Where the spread is unknown, one side was measured once or its repetitions were not kept: such a ratio is an"
-        " indication, and README does not quote it. `ops/bench --compare OLD NEW` compares two reports."
+        "Read the ratios. Each compares two figures of this run, measured in turns or one after the other, so the speed of the machine cancels"
+        " out. If other programs used the machine meanwhile, the spread shows it: (most - least) / median of the repetitions in this run. A"
+        " difference between two reports that is smaller than the spread means nothing, and a ratio whose spread is over"
+        f" {100 * figures.WIDE:.0f} % counts as not measured. Where the spread is unknown, one side was measured once or its repetitions were"
+        " not kept: that ratio is an indication, and README does not quote it. `ops/bench --compare OLD NEW` compares two reports."
         " GB are 10⁹ bytes, GiB 2³⁰.\n"
     )
 
 
 def summary(found):
-    yield "| what | larder | peer | | times better | spread | again |"
+    yield "| what | larder | peer | | times better | spread | command |"
     yield "|---|--:|---|--:|--:|--:|---|"
     for figure in found:
         ratio = f"**{figure.ratio:.2f}**" if figure.ratio else ""
@@ -80,7 +80,7 @@ def part(folder, name, row, drawn, wrong):
         return
     code = row.get("exitCode", 0)
     if code:
-        yield f"**Failed** after {row['seconds']} s with exit code {code}; what stands below is what was measured until then. It said at last:\n"
+        yield f"**Failed** after {row['seconds']} s with exit code {code}; what follows was measured until then. Its last lines:\n"
         yield "```\n" + last_lines(os.path.join(folder, name, "log.txt")) + "\n```\n"
     for file, title in drawn:
         yield f"![{title}](charts/{file})\n"
