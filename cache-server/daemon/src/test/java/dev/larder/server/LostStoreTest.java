@@ -58,10 +58,11 @@ class LostStoreTest {
         Files.writeString(stranger, "not a store");
         Awaitility.await()
                 .during(Duration.ofSeconds(2))
-                .until(() -> !served.isStopped()); // long enough to look several times
+                .until(() -> !served.isStopped()); // the daemon looks after 1 s, and finds its place taken
 
         Files.delete(stranger);
 
+        // takes some 9 s: where the daemon cannot restore its store, it tries again after 10 s
         Awaitility.await().until(() -> Files.exists(served.layout().socket()));
         assertThat(served.control().errors())
                 .anySatisfy(error -> assertThat(error.message()).contains("folder is neither empty nor a store"));

@@ -3,6 +3,7 @@ package dev.larder.distributed.queue;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
@@ -253,13 +254,10 @@ class DyingMembersTest {
         void requireProgress() {
             long putBefore = put.get();
             long takenBefore = taken.get();
-            long endNs = System.nanoTime() + SOON.toNanos();
-            while ((put.get() < putBefore + BUFFERS + 2 || taken.get() < takenBefore + BUFFERS + 2)
-                    && System.nanoTime() < endNs) {
-                LockSupport.parkNanos(100_000);
-            }
-            assertThat(put.get()).isGreaterThanOrEqualTo(putBefore + BUFFERS + 2);
-            assertThat(taken.get()).isGreaterThanOrEqualTo(takenBefore + BUFFERS + 2);
+            await().atMost(SOON).pollInterval(Duration.ofMillis(1)).untilAsserted(() -> {
+                assertThat(put.get()).isGreaterThanOrEqualTo(putBefore + BUFFERS + 2);
+                assertThat(taken.get()).isGreaterThanOrEqualTo(takenBefore + BUFFERS + 2);
+            });
         }
 
         void stop() throws ExecutionException, InterruptedException {

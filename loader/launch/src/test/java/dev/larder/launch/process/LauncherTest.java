@@ -218,7 +218,7 @@ class LauncherTest {
         LaunchListener slow = new LaunchListener() {
             @Override
             public void line(int rank, OutputLine line) {
-                LockSupport.parkNanos(60_000_000);
+                LockSupport.parkNanos(60_000_000); // 3.6 s in all: more than the 2 s for which a join waits for no line
                 lines.incrementAndGet();
             }
         };
