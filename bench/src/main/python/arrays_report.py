@@ -61,14 +61,14 @@ def main():
               f" {larder / peer['takeClip']:.2f} | {alloc:.2f} |")
     print("\n| open and read one element | µs |")
     print("|---|--:|")
-    for name, label in (("first", "first in a JVM, classes loaded on the way"), ("connectOpenRead", "connect, open, read, close"),
+    for name, label in (("first", "first in a JVM, including class loading"), ("connectOpenRead", "connect, open, read, close"),
                         ("openRead", "open, read, close"), ("repeated", "array of an open dataset")):
         print(f"| larder: {label} | {one['OpenBenchmark.' + name][0]:,.2f} |")
     print(f"| numpy: np.load(mmap_mode=\"r\") | {mean(p['openMicros'] for p in peers):,.2f} |")
     base = one["ElementBenchmark.unsafeBuffer"][0]
-    print("\n| one float, random place | ns | over UnsafeBuffer |")
+    print("\n| read one float at a random index | ns | more than UnsafeBuffer |")
     print("|---|--:|--:|")
-    for name, label in (("unsafeBuffer", "UnsafeBuffer, index by hand"), ("view", "view.getFloat(i, j)"), ("window", "row window")):
+    for name, label in (("unsafeBuffer", "UnsafeBuffer, index computed by hand"), ("view", "view.getFloat(i, j)"), ("window", "row window")):
         score = one["ElementBenchmark." + name][0]
         print(f"| {label} | {score:.2f} | {score - base:+.2f} |")
 

@@ -94,7 +94,7 @@ def measure(keys=10**6, workers=8, lookups=10**6):
 
 def table(result):
     lines = [f"\n| Python, {result['workers']} forked workers, each {result['lookups']:,} look-ups of {result['keys']:,} keys |"
-             " private memory grows, KiB a worker | µs a look-up, making the key included |", "|---|--:|--:|"]
+             " growth of private memory, KiB per worker | µs per look-up, including making the key |", "|---|--:|--:|"]
     for name in "index", "dict":
         grown = sum(result[name]["privateBytes"]) / result["workers"] / 1024
         lines.append(f"| {name} | {grown:,.0f} | {result[name]['microsEach']:.2f} |")

@@ -34,9 +34,9 @@ WAYS = ("plain-python", "plain-java", "map-python", "script-python", "larder-pyt
 ENDS = (("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL))
 NAMES = {"plain": "each loads for itself", "map": 'np.load(mmap_mode="r")', "script": "script with np.save and a lock file",
          "larder": "Larder"}
-NOTES = """Own memory is RssAnon of runs and daemon, and what lies in /dev/shm. Pages of files that are mapped where they lie count nowhere: the
-page cache keeps them for as long as nobody wants their memory. An epoch only gathers rows and adds them up, so loading is much of a
-run; the longer an epoch, the closer all ways are in time, and the same distance apart in memory."""
+NOTES = """Own memory is RssAnon of the runs and the daemon, and what lies in /dev/shm. Pages of files that are mapped in place are not counted: the
+page cache keeps them until somebody needs the memory. An epoch only gathers rows and adds them up, so loading is a large part of a run.
+With longer epochs the times of all ways converge; their memory does not."""
 
 
 class Day(Measurement):
@@ -232,8 +232,8 @@ def name_of(way):
 
 
 def first_step_table(rows):
-    lines = ["| from Enter to the first step, s | files not in memory, run 1 | files in page cache, run 1 |"
-             " of that, starting and loading the daemon | runs 2 and on, median | of those, slowest |",
+    lines = ["| from Enter to the first training step, s | files not in memory, run 1 | files in page cache, run 1 |"
+             " of that, starting and loading the daemon | runs 2 and later, median | slowest |",
              "|---|--:|--:|--:|--:|--:|"]
     for way in WAYS:
         mine = [row for row in rows if row["figure"] == "first-step" and row["way"] == way]

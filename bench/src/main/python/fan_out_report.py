@@ -18,7 +18,7 @@ def rows(path):
 
 
 def main():
-    print("256 rows of one array, shuffled, published again and again; the best of 5 trials\n")
+    print("256 shuffled rows of one array, published repeatedly; best of 5 trials\n")
     print("| bytes of a batch | processes that read it | what they read | µs a batch | batches/s | GB/s | a plain copy, µs | publishing / copy |")
     print("|--:|--:|---|--:|--:|--:|--:|--:|")
     for row in rows(sys.argv[1]):

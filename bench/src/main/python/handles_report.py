@@ -33,7 +33,7 @@ def large_array(queue_rows):
 
 
 def main():
-    print("| | elements | ns for each |\n|---|--:|--:|")
+    print("| | elements | ns each |\n|---|--:|--:|")
     for row in rows(sys.argv[1]):
         print(f"| {row['what']} | {row['count']:,} | {row['nanosecondsForEach']:.2f} |")
     queue_rows = rows(sys.argv[2])
@@ -44,9 +44,9 @@ def main():
         print(f"| {name} | {row['handOverP50Ns']:,.0f} | {row['handOverP90Ns']:,.0f} | {row['handOverP99Ns']:,.0f} |")
     times, trials = large_array(queue_rows)
     print(
-        f"\nAn array of {trials[0]['bytes'] >> 20:,} MiB there and back: {trials[0]['thereAndBackMicroseconds']:,} µs the first time,"
-        f" then {times[0]:,}–{times[-1]:,} µs, median {statistics.median(times):,.0f};"
-        f" its receiver's memory grew by {max(row['receiverRssGrowthKiB'] for row in trials)} KiB at the most."
+        f"\nAn array of {trials[0]['bytes'] >> 20:,} MiB, sent there and back: {trials[0]['thereAndBackMicroseconds']:,} µs the first time,"
+        f" then {times[0]:,}–{times[-1]:,} µs, median {statistics.median(times):,.0f}."
+        f" The receiver's memory grew by {max(row['receiverRssGrowthKiB'] for row in trials)} KiB at the most."
     )
 
 

@@ -62,7 +62,7 @@ def epochs(figures, _):
         gigabytes = figure.best * ROWS * 3136 / 1e9
         print(f"| {name} | {figure.median:,.0f} | {figure.best:,.0f} | {gigabytes:.2f} | {figure.processor_us:.0f} |")
     torch_rows()
-    print("\n| loader | of DJL, median | best | processor | wanted | of the copies, median | best | processor | wanted |")
+    print("\n| loader | of DJL, median | best | processor | target | of the copies, median | best | processor | target |")
     print("|---|---|---|---|---|---|---|---|---|")
     for threads, figure in loaders.items():
         peer = [figure.median / djl.median, figure.best / djl.best, djl.processor_us / figure.processor_us]
@@ -92,7 +92,7 @@ def torch_rows():
 
 def augmented(figures, is_quick):
     print("\n## uint8 to normalised float32, random crop (padding 4), random flip\n")
-    print("| shape | | samples/s, median | best | GB/s of input, best | per core | of DJL, best | processor | wanted |")
+    print("| shape | | samples/s, median | best | GB/s of input, best | per core | of DJL, best | processor | target |")
     print("|---|---|---|---|---|---|---|---|---|")
     for shape, size in (("28x28", 784), ("32x32x3", 3072)):
         if ("AugmentBenchmark.djlPipeline", shape, "", "") not in figures:
@@ -117,8 +117,8 @@ def augmented(figures, is_quick):
 
 
 def first_batches(figures, is_quick):
-    print("\n## Until the first batch, and closing again\n")
-    print("| | ms, median | best | KiB allocated | wanted |\n|---|---|---|---|---|")
+    print("\n## Time to the first batch, including close\n")
+    print("| | ms, median | best | KiB allocated | target |\n|---|---|---|---|---|")
     for name, order, what in (
         ("fromConnect", "", "connect, open, build, shuffle, first batch"),
         ("resume", "permuted", "resume in the middle of 10⁸ samples, permuted(seed)"),
@@ -143,7 +143,7 @@ def ring(figures, is_quick):
     if is_quick:
         return
     print("\n## The ring, batches of 256×64 B\n")
-    print("| | µs a batch, median | best | processor µs | more than the copies, best | processor | wanted |")
+    print("| | µs a batch, median | best | processor µs | more than the copies, best | processor | target |")
     print("|---|---|---|---|---|---|---|")
     bare = figures["RingBenchmark.bareGather", "", "", ""]
     print(f"| copies alone | {bare.median:.2f} | {bare.best:.2f} | {bare.processor_us:.2f} | | | |")

@@ -130,8 +130,8 @@ def tables(rows):
             continue
         lines.append(start + f"{row['copies']:.4f} | {gib(row['dataPssBytes'])} | {gib(row['otherPssBytes'])} |"
                      f" {gib(row['shmemBytes'])} | {gib(row['availableDropBytes'])} | {row['seconds']:.1f} |")
-    lines += ["", "| N forked Python readers | table | keys | table, MiB | private memory grows, MiB, all together |"
-              " µs a look-up, making the key included |", "|--:|---|--:|--:|--:|--:|"]
+    lines += ["", "| N forked Python readers | table | keys | table, MiB | growth of private memory, MiB, all readers |"
+              " µs per look-up, including making the key |", "|--:|---|--:|--:|--:|--:|"]
     for row in rows:
         if row["figure"] == "fork":
             lines.append(f"| {row['processes']} | {NAMES[row['engine']]} | {row['keys']:,} | {row['tableBytes'] / 2**20:.1f} |"

@@ -15,7 +15,7 @@ import time
 import children
 
 WHAT = {
-    "first": "the first command of all (makes the archive of loaded classes)",
+    "first": "first command after unpacking (writes the archive of loaded classes)",
     "ls": "`larder ls`",
     "ready": "`larder serve --detach`, nothing to load",
 }
@@ -77,7 +77,7 @@ def table(path):
         rows = [json.loads(line) for line in file]
     packages = list(dict.fromkeys(row["package"] for row in rows if row["what"] == "ls"))
     times = max(len(row["seconds"]) for row in rows)
-    print(f"Seconds from the call to its end, the script included; middle (least to most) of {times}, packages in turns.\n")
+    print(f"Seconds from call to end, script included: median (minimum to maximum) of {times}, packages in turns.\n")
     print("| | " + " | ".join(packages) + " |")
     print("|---|" + "--:|" * len(packages))
     for what, label in WHAT.items():

@@ -20,7 +20,7 @@ import figures
 
 # What a part's section begins its tables with.
 TABLES = {
-    "arrays": ("| row bytes |", "| open and read one element |", "| one float, random place |"),
+    "arrays": ("| row bytes |", "| open and read one element |", "| read one float at a random index |"),
     "columns": ("| look-up of a random key |", "| larder load, s |", "| Python, 2 forked workers"),
     "ingest": ("| tmpfs huge= |",),
     "loader": ("| | batches/s, median |", "| shape |", "| | ms, median |", "| | µs a batch, median |"),
@@ -29,7 +29,7 @@ TABLES = {
     "handles": ("| | elements |", "| handing over between two processes |"),
     "fan-out": ("| bytes of a batch | processes that read it |",),
     "one-copy": ("| N trainers |", "| N forked Python readers |"),
-    "day": ("| from Enter to the first step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |"),
+    "day": ("| from Enter to the first training step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |"),
     "startup": ("| | checkout | archive |",),
 }
 # A chart, and words of its legend or axes.
