@@ -292,7 +292,7 @@ class RequestsTest {
         Answer debug = daemon.ask("load", "--debug", "d=" + bad);
 
         assertThat(usual.err()).doesNotContain("\tat ");
-        assertThat(debug.err()).contains("in the daemon", "\tat dev.larder.server.source.scan.Source.scan");
+        assertThat(debug.err()).contains("in the daemon", "\tat dev.larder.server.source.scan.ScannedSource.scan");
     }
 
     @Test
