@@ -179,7 +179,8 @@ final class DocumentShell {
     }
 
     private static String serving(String text) {
-        return "{ " + text + "\n} >serve.log 2>&1 </dev/null &\n"
+        // an earlier log goes first: it could be read before the new daemon empties it
+        return "rm -f serve.log; { " + text + "\n} >serve.log 2>&1 </dev/null &\n"
                 + "until grep -qs 'Done caching.' serve.log; do kill -0 $! 2>/dev/null || break; sleep 0.1; done\n"
                 + "grep 'Done caching.' serve.log || { cat serve.log; false; }\n";
     }
