@@ -1,59 +1,58 @@
 package dev.larder.loader;
 
+import dev.larder.loader.device.Fence;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Some samples of an epoch: for each array of the loader, their rows one after the other.
+ * Some samples of an epoch: for each array of the loader, their rows one after the other, in memory of the host or of devices.
  *
  * <p>The bytes lie in a slot of the loader, which is filled again when the batch is closed. A batch is open until it is closed,
  * the loop over its epoch moves on, the epoch ends or the loader is closed, whichever comes first; {@link #keep} exempts it
  * from the loop and the end of the epoch. An open batch may be read and closed by any thread.
+ *
+ * <p><b>On a device</b> a batch is handed out before it is complete. Work on the loader's own {@link BatchPart#queue} comes after it
+ * by itself; other queues wait for {@link #ready}, the host calls {@link #await}. In the same way its memory is used again after
+ * everything that was given to the loader's queue by the time the batch is closed, unless {@link #release} says for what else to
+ * wait. On the host a batch is complete, and all of this does nothing.
  *
  * <p>Every method of a batch that is not open throws {@link IllegalStateException}, but for {@link #isOpen} and {@link #close}. That
  * holds for ever where the batch was kept. Other batch objects are used again: it holds for at least 256 batches more, so let go of
  * them when the loop moves on.
  */
 public final class Batch implements AutoCloseable {
-    private final Ring ring;
-    private final States states;
-    private final List<BatchArray> arrays;
-    private @Nullable Slot slot;
-    private volatile boolean kept;
+    private final Delivery delivery;
+    private final StateContext states;
+    private final List<BatchPart> parts;
 
-    /** Whether somebody has kept it, and may call it at any time. */
-    private volatile boolean held;
-
-    private volatile boolean open;
-
-    Batch(Ring ring, Source source, States states) {
-        this.ring = ring;
+    /** Shows a delivery, now and whenever it is open again. */
+    Batch(Delivery delivery, StateContext states, List<OutputArray> outputs, int parts) {
+        this.delivery = delivery;
         this.states = states;
-        List<OutputArray> outputs = source.arrays();
-        BatchArray[] columns = new BatchArray[outputs.size()];
-        Arrays.setAll(columns, i -> new BatchArray(this, i, outputs.get(i)));
-        this.arrays = List.of(columns);
+        BatchPart[] made = new BatchPart[parts];
+        Arrays.setAll(made, i -> new BatchPart(delivery, i, outputs));
+        this.parts = List.of(made);
     }
 
     /** Returns the epoch that the batch belongs to. */
     public long epoch() {
-        return slot().plan().epoch();
+        return delivery.slot().epoch;
     }
 
     /** Returns the batch's number in its epoch, from 0. */
     public long number() {
-        return slot().batch;
+        return delivery.slot().number;
     }
 
     /**
-     * Returns how many samples it has: the loader's batch size, or fewer in the last batch of an epoch and where samples were
-     * skipped, down to none.
+     * Returns how many samples it has, on all devices together: the loader's batch size, or fewer in the last batch of an epoch and
+     * where samples were skipped, down to none.
      */
     public int size() {
-        return slot().size;
+        return delivery.slot().size;
     }
 
     /**
@@ -61,7 +60,7 @@ public final class Batch implements AutoCloseable {
      * samples from the start of the epoch once more. Evaluation leaves these out.
      */
     public int validSize() {
-        return slot().valid;
+        return delivery.slot().valid;
     }
 
     /**
@@ -69,47 +68,65 @@ public final class Batch implements AutoCloseable {
      * {@link Loader#resume} goes on from there. Fails for a loader whose batches come in any order.
      */
     public LoaderState stateAfter() {
-        Slot current = slot();
-        return states.after(current.plan(), current.consumed);
+        return states.after(delivery.slot());
     }
 
     /** Returns which row of the arrays a sample is. */
     public long row(int sample) {
-        Slot current = slot();
-        return current.rows[Objects.checkIndex(sample, current.size)];
+        BatchSlot slot = delivery.slot();
+        return slot.rows[Objects.checkIndex(sample, slot.size)];
     }
 
     /** Returns which rows of the arrays the samples are, as a new array. */
     public long[] rows() {
-        Slot current = slot();
-        return Arrays.copyOf(current.rows, current.size);
+        BatchSlot slot = delivery.slot();
+        return Arrays.copyOf(slot.rows, slot.size);
     }
 
-    /** Returns the arrays in the order in which the loader names them. */
+    /**
+     * Returns the parts on the loader's devices, in their order: each has the samples that follow those of the one before. A batch on
+     * the host is one part.
+     */
+    public List<BatchPart> parts() {
+        delivery.slot();
+        return parts;
+    }
+
+    /** Returns the arrays in the order in which the loader names them. With several devices, each of the {@link #parts} has its own. */
     public List<BatchArray> arrays() {
-        slot();
-        return arrays;
+        return only().arrays();
     }
 
     /** Returns one array of the batch by its place in {@link #arrays}. */
     public BatchArray array(int place) {
-        slot();
-        return arrays.get(place);
+        return only().arrays().get(place);
     }
 
-    /** Returns one array of the batch by its name in the dataset. */
+    /** Returns one array of the batch by its name in batches. */
     public BatchArray array(String name) {
-        slot();
-        for (int i = 0; i < arrays.size(); i++) {
-            if (arrays.get(i).name().equals(name)) {
-                return arrays.get(i);
-            }
-        }
-        throw new IllegalArgumentException("the loader does not read this array: array=" + name + " arrays="
-                + arrays.stream().map(BatchArray::name).toList());
+        return only().array(name);
     }
 
-    /** Returns the text of a sample, from an array of a {@link Field#texts} field, as a new string. */
+    /** Returns the fence that is passed when the batch is complete. It stays the batch's. */
+    public Fence ready() {
+        return only().ready();
+    }
+
+    private BatchPart only() {
+        if (parts.size() != 1) {
+            throw new IllegalStateException("the loader has several devices, use parts(): devices=" + parts.size());
+        }
+        return parts.get(0);
+    }
+
+    /** Waits until the batch is complete. Fails as {@link Fence#await} does. */
+    public void await(Duration timeout) {
+        for (BatchPart part : parts()) {
+            part.ready().await(timeout);
+        }
+    }
+
+    /** Returns the text of a sample, from an array of a {@link Field#texts} field, as a new string. For batches on the host. */
     public String text(String name, int sample) {
         BatchArray offsets = array(name + ".offsets");
         int from = (int) offsets.getLong(Objects.checkIndex(sample, size()));
@@ -119,58 +136,46 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Keeps the batch open when the loop moves on, until it is closed. Every kept batch holds one of the loader's slots: there
-     * must be more slots ({@link LoaderBuilder#prefetch}) than batches are kept at a time.
+     * Keeps the batch open when the loop moves on, until it is closed. Every kept batch holds one of the loader's slots: there must be
+     * more slots ({@link LoaderBuilder#prefetch}, or {@link LoaderBuilder#deviceSlots}) than batches are kept at a time.
      */
     public Batch keep() {
-        slot();
-        held = true;
-        kept = true;
+        delivery.keep();
         return this;
     }
 
-    /** Tells whether the batch can be read. */
+    /** Tells whether the batch can be used. */
     public boolean isOpen() {
-        return open;
+        return delivery.isOpen();
     }
 
-    /** Gives the slot back. Idempotent. */
+    /**
+     * Closes the batch; its memory is used again when the fences are passed, one for each part in their order, and not before: on the
+     * host, the call waits for its one fence. They belong to the loader from now on, which closes them, also where the batch was
+     * closed meanwhile.
+     */
+    public void release(Fence... lastUse) {
+        if (!delivery.isOpen()) {
+            for (Fence fence : lastUse) {
+                fence.close();
+            }
+        }
+        delivery.slot();
+        if (lastUse.length != parts.size()) {
+            throw new IllegalArgumentException(
+                    "one fence for each part: fences=" + lastUse.length + " parts=" + parts.size());
+        }
+        delivery.close(lastUse.clone());
+    }
+
+    /** Closes the batch; its memory is used again, on a device when the loader's queue has got this far. Idempotent. */
     @Override
     public void close() {
-        ring.release(this);
-    }
-
-    boolean isKept() {
-        return kept;
-    }
-
-    boolean isHeld() {
-        return held;
-    }
-
-    void open(Slot filled, boolean keep) {
-        slot = filled;
-        kept = keep;
-        held = false;
-        open = true;
-    }
-
-    Slot invalidate() {
-        open = false;
-        return Objects.requireNonNull(slot);
-    }
-
-    Slot slot() {
-        if (!open) {
-            throw new IllegalStateException(
-                    "batch is closed: by close(), by the next iteration, or with its epoch or loader");
-        }
-        return Objects.requireNonNull(slot);
+        delivery.close(null);
     }
 
     @Override
     public String toString() {
-        Slot current = slot;
-        return open && current != null ? "Batch{" + current.batch + " size " + current.size + "}" : "Batch{closed}";
+        return delivery.isOpen() ? "Batch{" + number() + " size " + size() + "}" : "Batch{closed}";
     }
 }

@@ -1,6 +1,5 @@
 package dev.larder.loader;
 
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -13,22 +12,12 @@ import java.util.zip.CRC32C;
 public final class BatchChecksum {
     private final CRC32C crc = new CRC32C();
 
-    /** Adds the next batch. */
+    /** Adds the next batch: from a device it is read back, and makes the same sum as on the host. */
     public void update(Batch batch) {
-        for (BatchArray array : batch.arrays()) {
-            crc.update(array.byteBuffer());
-        }
-    }
-
-    /** Adds the next batch, wherever it lies: it is read back, and makes the same sum as on the host. */
-    public void update(DeviceBatch batch) {
-        List<DevicePart> parts = batch.parts();
+        List<BatchPart> parts = batch.parts();
         for (int i = 0; i < parts.get(0).arrays().size(); i++) {
-            for (DevicePart part : parts) {
-                DeviceArray array = part.arrays().get(i);
-                ByteBuffer bytes = ByteBuffer.allocateDirect(Math.toIntExact(array.byteSize()));
-                array.read(bytes);
-                crc.update(bytes.flip());
+            for (BatchPart part : parts) {
+                crc.update(part.arrays().get(i).bytes());
             }
         }
     }

@@ -40,7 +40,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
     }
 
     @Override
-    public FieldReader open(ArrayView array, Field field, @Nullable RowLookup lookup, FieldReader.Place place) {
+    public FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
         SampleKernel kernel = kernel(array, field);
         return kernel == null
                 ? onHost.open(array, field, lookup, place)
@@ -52,7 +52,7 @@ final class DeviceFields implements FieldOpener.RowsForm {
         return array.order() != Order.F || array.dimensions() == 1;
     }
 
-    private @Nullable SampleKernel kernel(ArrayView array, Field field) {
+    private @Nullable SampleKernel kernel(ArrayView array, FieldSpec field) {
         Transform declared = field.transform() == null ? Transforms.none() : field.transform();
         if (array.byteSize() == 0) {
             return null; // nothing to compute

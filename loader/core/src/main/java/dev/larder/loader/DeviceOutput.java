@@ -18,7 +18,7 @@ record DeviceOutput(
         int control,
         @Nullable DeviceReader reader) {
     /** Lists the arrays of batches in the order of the fields. */
-    static List<DeviceOutput> of(Source source) {
+    static List<DeviceOutput> of(LoaderSource source) {
         List<DeviceOutput> outputs = new ArrayList<>();
         for (FieldReader field : source.fields()) {
             if (field instanceof DeviceReader reader) {

@@ -84,16 +84,16 @@ final class DeviceReader extends FieldReader {
     }
 
     @Override
-    void prepareRows(Slot slot, long[] rows) {
+    void prepareRows(HostSlot slot, long[] rows) {
         for (int i = 0; i < outputs().size(); i++) {
             array(slot, i).resize(slot.size);
         }
     }
 
     @Override
-    void fill(Slot slot, int first, int count, Workspace workspace) {
+    void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
         long[] rows = rows(slot);
-        Room room = Objects.requireNonNull((Room) workspace.scratch(field()));
+        Room room = Objects.requireNonNull((Room) scratch);
         if (staged) {
             array.copyRows(rows, first, count, array(slot, 0).memory(), (int) (first * array.rowByteSize()));
         } else {
@@ -106,14 +106,14 @@ final class DeviceReader extends FieldReader {
             return;
         }
         UnsafeBuffer control = array(slot, controlPlace).memory();
-        long epoch = slot.plan().epoch();
+        long epoch = slot.epoch;
         for (int i = first; i < first + count; i++) {
             Objects.checkIndex(rows[i], array.rows()); // a device would read whatever lies there
             kernel.writeControl(rows[i], seed, epoch, slot.positions[i], room.scratch, control, i);
         }
     }
 
-    private void check(Slot slot, long[] rows, int first, int count, Room room) {
+    private void check(HostSlot slot, long[] rows, int first, int count, Room room) {
         int length = (int) array.rowByteSize();
         for (int i = first; i < first + count; i++) {
             if (staged) {

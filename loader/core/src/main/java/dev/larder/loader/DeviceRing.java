@@ -7,7 +7,6 @@ import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Fence;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * but to look at a fence or close it. A device that failed once is not used again.
  */
 final class DeviceRing {
-    private final Source source;
+    private final LoaderSource source;
     private final long timeoutNanos;
     private final int depth;
 
@@ -43,25 +42,32 @@ final class DeviceRing {
     private long uploadedBytes;
     private int lentCount;
 
-    DeviceRing(Source source, List<DeviceSlot> slots, Duration timeout) {
+    DeviceRing(LoaderSource source, List<DeviceSlot> slots, Duration timeout) {
         this.source = source;
         this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();
         this.free = new ArrayDeque<>(slots);
     }
 
-    /** An epoch of the host's loader, and how many of its batches were not taken yet. */
+    /** An epoch that is gathered on the host, and how many of its batches were not taken yet. */
     static final class Run {
         final Plan plan;
-        final Epoch epoch;
-        final Iterator<Batch> batches;
+        private final HostPipeline host;
         private long untaken;
 
-        Run(Epoch epoch) {
-            this.plan = epoch.plan();
-            this.epoch = epoch;
-            this.batches = epoch.iterator();
-            this.untaken = epoch.batches();
+        Run(HostPipeline host, Plan plan) {
+            this.plan = plan;
+            this.host = host;
+            this.untaken = plan.batches();
+        }
+
+        /** Waits for the next batch, which is kept until it is closed. */
+        Delivery take() {
+            return host.take(plan, null);
+        }
+
+        private void end() {
+            host.end(plan);
         }
     }
 
@@ -91,9 +97,15 @@ final class DeviceRing {
         return running;
     }
 
+    /** Ends the epoch that runs, if any. */
+    synchronized void endRunning() {
+        requireOpen();
+        end();
+    }
+
     private void end() {
         if (run != null) {
-            run.epoch.close();
+            run.end();
         }
         run = null;
         for (DeviceSlot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
@@ -160,7 +172,7 @@ final class DeviceRing {
 
     private Failure waiting(ErrorCode code, String what, long start) {
         return source.failure(code, what)
-                .with("stage", lentCount == depth ? Stage.SLOT : Stage.GATHER)
+                .with("stage", lentCount == depth ? PipelineStage.SLOT : PipelineStage.GATHER)
                 .with("epoch", run == null ? -1 : run.plan.epoch())
                 .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
                 .with("deviceSlots", depth)

@@ -9,25 +9,18 @@ import org.jspecify.annotations.Nullable;
  * Memory for a batch on one device or several, with one part for each; used again and again.
  *
  * <pre>
- *   free → submitting → in line → lent (in a DeviceBatch) → free, with the consumer's fence, which the next upload waits for
+ *   free → submitting → in line → lent (in a Delivery) → free, with the consumer's fence, which the next upload waits for
  * </pre>
  *
  * <p>Guarded by the {@link DeviceRing}, but for what the uploading thread does between taking a free slot and putting it in line.
  */
-final class DeviceSlot implements AutoCloseable {
-    final List<SlotPart> parts;
+final class DeviceSlot extends BatchSlot implements AutoCloseable {
+    final List<DevicePart> parts;
 
-    /** The row of the dataset that each sample is. */
-    private long[] rows = {};
-
-    int size;
-    int valid;
-    long consumed;
-    long number;
     private @Nullable Plan plan;
     private @Nullable UploadingBatch flight;
 
-    DeviceSlot(List<SlotPart> parts) {
+    DeviceSlot(List<DevicePart> parts) {
         this.parts = parts;
     }
 
@@ -35,15 +28,17 @@ final class DeviceSlot implements AutoCloseable {
         return Objects.requireNonNull(plan);
     }
 
-    /** Returns what the batch is, for as long as the slot has it. */
-    DeviceBatch.BatchInfo facts() {
-        return new DeviceBatch.BatchInfo(plan(), number, size, valid, consumed, rows);
+    @Override
+    SlotPart part(int place) {
+        return parts.get(place);
     }
 
     /** Gives the devices a batch, which must be kept until its bytes are uploaded; returns how many bytes that are. */
-    long submit(Slot filled) {
-        plan = filled.plan();
-        number = filled.batch;
+    long submit(HostSlot filled, Plan newPlan) {
+        plan = newPlan;
+        epoch = filled.epoch;
+        epochLength = filled.epochLength;
+        number = filled.number;
         size = filled.size;
         valid = filled.valid;
         consumed = filled.consumed;
@@ -76,7 +71,7 @@ final class DeviceSlot implements AutoCloseable {
 
     /** Lets the next upload wait for the batch itself: nobody has seen it. */
     void waitForItself() {
-        for (SlotPart part : parts) {
+        for (DevicePart part : parts) {
             part.lastUse = part.ready;
         }
     }
@@ -84,7 +79,7 @@ final class DeviceSlot implements AutoCloseable {
     /** Closes everything; nothing may be under way any more. */
     @Override
     public void close() {
-        parts.forEach(SlotPart::close);
+        parts.forEach(DevicePart::close);
         if (flight != null) {
             flight.close();
         }

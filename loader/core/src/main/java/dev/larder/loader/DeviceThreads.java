@@ -18,19 +18,19 @@ import org.jspecify.annotations.Nullable;
 final class DeviceThreads {
     private static final String AGAIN = "build a new loader";
 
-    private final Source source;
+    private final LoaderSource source;
     private final DeviceRing ring;
     private final Duration timeout;
     private final Thread uploader = new Thread(this::upload, "larder-upload");
     private final Thread retirer = new Thread(this::retire, "larder-retire");
 
-    private DeviceThreads(Source source, DeviceRing ring, Duration timeout) {
+    private DeviceThreads(LoaderSource source, DeviceRing ring, Duration timeout) {
         this.source = source;
         this.ring = ring;
         this.timeout = timeout;
     }
 
-    static DeviceThreads start(Source source, DeviceRing ring, Duration timeout) {
+    static DeviceThreads start(LoaderSource source, DeviceRing ring, Duration timeout) {
         DeviceThreads threads = new DeviceThreads(source, ring, timeout);
         threads.uploader.setDaemon(true);
         threads.retirer.setDaemon(true);
@@ -74,29 +74,31 @@ final class DeviceThreads {
         } catch (InterruptedException e) {
             // the loader is being closed
         } catch (Throwable e) {
-            ring.failed(source.failure("loader cannot continue", Stage.SLOT, e).remedy(AGAIN));
+            ring.failed(source.failure("loader cannot continue", PipelineStage.SLOT, e)
+                    .remedy(AGAIN));
         } finally {
             ring.uploaderLeft();
         }
     }
 
     private void upload(DeviceRing.Job job) {
-        Batch batch = gathered(job);
+        Delivery batch = gathered(job);
         if (batch == null) {
             return;
         }
-        long number = batch.number();
+        HostSlot filled = (HostSlot) batch.slot();
+        long number = filled.number;
         try {
-            long bytes = job.slot().submit(batch.slot());
+            long bytes = job.slot().submit(filled, job.run().plan);
             ring.submitted(job, new UploadingBatch(job.slot(), batch), bytes);
         } catch (Throwable e) {
             ring.failed(failure(source, "cannot give a batch to the device", job.run().plan, number, "submit", e));
         }
     }
 
-    private @Nullable Batch gathered(DeviceRing.Job job) {
+    private @Nullable Delivery gathered(DeviceRing.Job job) {
         try {
-            return job.run().batches.next();
+            return job.run().take();
         } catch (LarderException e) {
             ring.notGathered(job, e);
         } catch (Throwable e) { // the epoch has ended, or memory ran out
@@ -115,7 +117,8 @@ final class DeviceThreads {
         } catch (InterruptedException e) {
             // the loader is being closed, and has waited long enough
         } catch (Throwable e) {
-            ring.failed(source.failure("loader cannot continue", Stage.SLOT, e).remedy(AGAIN));
+            ring.failed(source.failure("loader cannot continue", PipelineStage.SLOT, e)
+                    .remedy(AGAIN));
         }
     }
 
@@ -198,7 +201,8 @@ final class DeviceThreads {
     }
 
     /** Says which batch failed for ever, and where. */
-    static LarderException failure(Source source, String what, Plan plan, long batch, String phase, Throwable cause) {
+    static LarderException failure(
+            LoaderSource source, String what, Plan plan, long batch, String phase, Throwable cause) {
         boolean known = cause instanceof LarderException;
         ErrorCode code = known ? ((LarderException) cause).code() : ErrorCode.UNEXPECTED;
         return source.failure(code, what)

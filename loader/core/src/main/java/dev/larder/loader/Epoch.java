@@ -2,32 +2,35 @@ package dev.larder.loader;
 
 import java.io.PrintStream;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of one epoch, in the order of the sampler whatever the number of threads; filled ahead from the moment the epoch
- * begins.
+ * The batches of one epoch, in the order of the sampler whatever the number of threads; filled ahead, and uploaded where they go to
+ * a device, from the moment the epoch begins.
  *
  * <p>For one consuming thread. To leave the loop early is fine: the epoch ends when it is closed, when the next one begins or
  * when the loader is closed. From then on its loop throws {@link IllegalStateException} rather than seeming complete.
  */
 public final class Epoch implements Iterable<Batch>, AutoCloseable {
     private final Loader loader; // keeps the loader reachable while this is in use
-    private final Ring ring;
+    private final Pipeline pipeline;
+    private final StateContext states;
+    private final List<OutputArray> outputs;
     private final Plan plan;
     private final @Nullable EpochProgress progress;
+    private final int parts;
     private boolean iterated;
 
-    Epoch(Loader loader, Ring ring, Plan plan, @Nullable PrintStream progress) {
+    Epoch(Loader loader, Pipeline pipeline, StateContext states, Plan plan, @Nullable PrintStream progress) {
         this.loader = loader;
-        this.ring = ring;
+        this.pipeline = pipeline;
+        this.states = states;
+        this.outputs = pipeline.outputs();
+        this.parts = Math.max(1, pipeline.devices().size());
         this.plan = plan;
         this.progress = progress == null ? null : new EpochProgress(plan, progress);
-    }
-
-    Plan plan() {
-        return plan;
     }
 
     /** Returns the number of the epoch. */
@@ -48,7 +51,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
     /**
      * Returns the one iterator of this epoch. Its {@code next} closes the batch before, unless that is kept, and waits for the
      * next one: at most for the loader's timeout, then it fails with {@code DEADLINE} and says what it waited for. What keeps a
-     * batch from being filled is thrown in the batch's place.
+     * batch from being filled is thrown in the batch's place; a device that failed fails everything after it.
      */
     @Override
     public Iterator<Batch> iterator() {
@@ -63,7 +66,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
     /** Ends the epoch, and closes its batches but for those kept. Idempotent. */
     @Override
     public void close() {
-        ring.end(plan);
+        pipeline.end(plan);
     }
 
     @Override
@@ -71,9 +74,17 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
         return "Epoch{" + number() + " of " + loader + "}";
     }
 
+    /** Returns the batch that stands for a delivery, whatever that is filled with. */
+    private Batch show(Delivery delivery) {
+        if (delivery.batch == null) {
+            delivery.batch = new Batch(delivery, states, outputs, parts);
+        }
+        return (Batch) delivery.batch;
+    }
+
     private final class Batches implements Iterator<Batch> {
         private long next;
-        private @Nullable Batch before;
+        private @Nullable Delivery before;
 
         @Override
         public boolean hasNext() {
@@ -85,12 +96,13 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
             if (!hasNext()) {
                 throw new NoSuchElementException("epoch has no more batches: batches=" + plan.batches());
             }
-            before = ring.take(plan, before);
+            Delivery delivery = pipeline.take(plan, before);
+            before = delivery;
             next++;
             if (progress != null) {
-                progress.delivered(next, before.size());
+                progress.delivered(next, delivery.slot().size);
             }
-            return before;
+            return show(delivery);
         }
     }
 }

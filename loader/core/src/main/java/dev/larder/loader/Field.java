@@ -1,10 +1,8 @@
 package dev.larder.loader;
 
-import dev.larder.loader.sample.Philox;
-import dev.larder.loader.transform.Step;
+import dev.larder.loader.FieldSpec.Form;
+import dev.larder.loader.FieldSpec.Padding;
 import dev.larder.loader.transform.Transform;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Describes one part of every sample, and how batches hold it. Immutable: every method returns another field.
@@ -20,44 +18,14 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class Field {
-    /** How batches hold a field. */
-    enum Form {
-        ROWS,
-        PADDED,
-        PACKED,
-        TEXTS,
-        FILES
-    }
+    private final FieldSpec spec;
 
-    /** Where the row of a field is found: in an array of rows, or by keys in an index. */
-    record Lookup(String keys, @Nullable String index) {}
-
-    private final String column;
-    private final Form form;
-    private final String name;
-    private final boolean paddedLeft;
-    private final long multiple;
-    private final long atMost;
-    private final double fillValue;
-    private final @Nullable Lookup lookup;
-    private final @Nullable Transform transform;
-    private final String group;
-
-    private Field(Draft draft) {
-        this.column = draft.column;
-        this.form = draft.form;
-        this.name = draft.name;
-        this.paddedLeft = draft.paddedLeft;
-        this.multiple = draft.multiple;
-        this.atMost = draft.atMost;
-        this.fillValue = draft.fillValue;
-        this.lookup = draft.lookup;
-        this.transform = draft.transform;
-        this.group = draft.group;
+    private Field(FieldSpec spec) {
+        this.spec = spec;
     }
 
     private static Field of(String column, Form form) {
-        return new Field(new Draft(column, form));
+        return new Field(FieldSpec.of(column, form));
     }
 
     /** Takes the rows of an array; batches have them one after the other, {@code [batch, …]}. */
@@ -93,44 +61,44 @@ public final class Field {
 
     /** Names the field in batches; without it, it has the name of its array or column. */
     public Field as(String newName) {
-        return with(draft -> draft.name = newName);
+        return new Field(spec.withName(newName));
     }
 
     /** Pads at the start of the first dimension. */
     public Field padLeft() {
-        requirePadded("padLeft");
-        return with(draft -> draft.paddedLeft = true);
+        Padding padding = requirePadded("padLeft");
+        return new Field(spec.withPadding(new Padding(true, padding.multiple(), padding.fillValue())));
     }
 
     /** Pads to a length that is a multiple of this. */
     public Field toMultipleOf(int newMultiple) {
-        requirePadded("toMultipleOf");
+        Padding padding = requirePadded("toMultipleOf");
         if (newMultiple < 1) {
             throw new IllegalArgumentException("multiple must be at least 1: multiple=" + newMultiple);
         }
-        return with(draft -> draft.multiple = newMultiple);
+        return new Field(spec.withPadding(new Padding(padding.left(), newMultiple, padding.fillValue())));
     }
 
     /** Pads with this number instead of zero. */
     public Field fillValue(double newFillValue) {
-        requirePadded("fillValue");
-        return with(draft -> draft.fillValue = newFillValue);
+        Padding padding = requirePadded("fillValue");
+        return new Field(spec.withPadding(new Padding(padding.left(), padding.multiple(), newFillValue)));
     }
 
     /** Takes at most so many items of a row of a ragged column, from its start. */
     public Field truncate(long items) {
-        if (form != Form.PADDED && form != Form.PACKED) {
-            throw new IllegalStateException("only ragged rows can be cut: field=" + name);
+        if (spec.form() != Form.PADDED && spec.form() != Form.PACKED) {
+            throw new IllegalStateException("only ragged rows can be cut: field=" + name());
         }
         if (items < 1) {
             throw new IllegalArgumentException("at least one item must be left: items=" + items);
         }
-        return with(draft -> draft.atMost = items);
+        return new Field(spec.withTruncateAt(items));
     }
 
     /** Takes, for each sample, the row that an array of whole numbers says; that array has a number for each sample. */
     public Field at(String rows) {
-        return with(draft -> draft.lookup = new Lookup(rows, null));
+        return new Field(spec.withLookup(rows, null));
     }
 
     /**
@@ -138,17 +106,17 @@ public final class Field {
      * numbers, with a key for each sample; one that the index does not have fails the batch with {@code NOT_FOUND}.
      */
     public Field lookup(String keys, String index) {
-        return with(draft -> draft.lookup = new Lookup(keys, index));
+        return new Field(spec.withLookup(keys, index));
     }
 
     /**
      * Transforms rows on their way into the batch. For ragged rows, steps must change elements one by one, all in the same way.
      */
     public Field transform(Transform newTransform) {
-        if (form == Form.TEXTS || form == Form.FILES) {
-            throw new IllegalStateException("texts and files cannot be transformed: field=" + name);
+        if (spec.form() == Form.TEXTS || spec.form() == Form.FILES) {
+            throw new IllegalStateException("texts and files cannot be transformed: field=" + name());
         }
-        return with(draft -> draft.transform = newTransform);
+        return new Field(spec.withTransform(newTransform));
     }
 
     /**
@@ -160,118 +128,30 @@ public final class Field {
      */
     public Field together(String newGroup) {
         if (newGroup.isEmpty()) {
-            throw new IllegalArgumentException("a group needs a name: field=" + name);
+            throw new IllegalArgumentException("a group needs a name: field=" + name());
         }
-        return with(draft -> draft.group = newGroup);
+        return new Field(spec.withGroup(newGroup));
     }
 
-    private void requirePadded(String what) {
-        if (form != Form.PADDED) {
-            throw new IllegalStateException(what + " is for padded fields: field=" + name);
+    private Padding requirePadded(String what) {
+        if (spec.form() != Form.PADDED) {
+            throw new IllegalStateException(what + " is for padded fields: field=" + name());
         }
+        return spec.padding();
     }
 
-    private Field with(java.util.function.Consumer<Draft> change) {
-        Draft draft = new Draft(this);
-        change.accept(draft);
-        return new Field(draft);
-    }
-
-    String column() {
-        return column;
-    }
-
-    Form form() {
-        return form;
-    }
-
+    /** Returns how batches call it. */
     String name() {
-        return name;
+        return spec.name();
     }
 
-    boolean isPaddedLeft() {
-        return paddedLeft;
-    }
-
-    long multiple() {
-        return multiple;
-    }
-
-    long atMost() {
-        return atMost;
-    }
-
-    double fillValue() {
-        return fillValue;
-    }
-
-    @Nullable
-    Lookup lookup() {
-        return lookup;
-    }
-
-    @Nullable
-    Transform transform() {
-        return transform;
-    }
-
-    /** Returns the name of the group that draws together; empty where the field draws for itself. */
-    String group() {
-        return group;
-    }
-
-    /** Returns the random crops and flips in the order of the transform. */
-    List<Step> randomMoves() {
-        return transform == null
-                ? List.of()
-                : transform.steps().stream()
-                        .filter(step -> step instanceof Step.RandomCrop || step instanceof Step.RandomFlip)
-                        .toList();
-    }
-
-    /** Returns what random steps draw from, by the loader's seed. */
-    long transformSeed(long seed) {
-        return Philox.seedFor(seed, group.isEmpty() ? "field " + name : "group " + group);
+    /** Returns what its reader has to know. */
+    FieldSpec spec() {
+        return spec;
     }
 
     @Override
     public String toString() {
-        return "Field{" + name + " " + form + "}";
-    }
-
-    private static final class Draft {
-        final String column;
-        final Form form;
-        String name;
-        boolean paddedLeft;
-        long multiple = 1;
-        long atMost = Long.MAX_VALUE;
-        double fillValue;
-
-        @Nullable
-        Lookup lookup;
-
-        @Nullable
-        Transform transform;
-
-        String group = "";
-
-        Draft(String column, Form form) {
-            this.column = column;
-            this.form = form;
-            this.name = column;
-        }
-
-        Draft(Field field) {
-            this(field.column, field.form);
-            this.name = field.name;
-            this.paddedLeft = field.paddedLeft;
-            this.multiple = field.multiple;
-            this.atMost = field.atMost;
-            this.fillValue = field.fillValue;
-            this.lookup = field.lookup;
-            this.transform = field.transform;
-            this.group = field.group;
-        }
+        return "Field{" + name() + " " + spec.form() + "}";
     }
 }

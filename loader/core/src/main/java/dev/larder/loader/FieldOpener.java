@@ -23,7 +23,7 @@ final class FieldOpener {
     /** How slots hold rows of an array. */
     @FunctionalInterface
     interface RowsForm {
-        FieldReader open(ArrayView array, Field field, @Nullable RowLookup lookup, FieldReader.Place place);
+        FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place);
 
         /** Holds rows as batches have them; random transforms draw from a seed. */
         static RowsForm finished(long seed) {
@@ -38,7 +38,7 @@ final class FieldOpener {
         return rows;
     }
 
-    FieldReader open(Field field) {
+    FieldReader open(FieldSpec field) {
         RowLookup lookup = lookup(field.lookup());
         FieldReader.Place place = new FieldReader.Place(fields++, arrays);
         FieldReader reader = open(field, lookup, place);
@@ -46,8 +46,8 @@ final class FieldOpener {
         return reader;
     }
 
-    private FieldReader open(Field field, @Nullable RowLookup lookup, FieldReader.Place place) {
-        if (field.form() == Field.Form.ROWS) {
+    private FieldReader open(FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        if (field.form() == FieldSpec.Form.ROWS) {
             ArrayView array = withRows(dataset.array(field.column()));
             requireRows(lookup, array.name(), array.rows());
             return rowsForm.open(array, field, lookup, place);
@@ -58,12 +58,12 @@ final class FieldOpener {
             default -> RaggedArrays.of(dataset.ragged(field.column()), field);
         };
         requireRows(lookup, ragged.column(), ragged.rows());
-        return field.form() == Field.Form.PADDED
+        return field.form() == FieldSpec.Form.PADDED
                 ? new PaddedReader(ragged, field, lookup, place)
                 : new PackedReader(ragged, field.name(), lookup, place);
     }
 
-    private @Nullable RowLookup lookup(Field.@Nullable Lookup lookup) {
+    private @Nullable RowLookup lookup(FieldSpec.@Nullable Lookup lookup) {
         if (lookup == null) {
             return null;
         }

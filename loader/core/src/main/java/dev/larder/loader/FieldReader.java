@@ -62,14 +62,14 @@ abstract class FieldReader {
     abstract boolean isOpen();
 
     /** Looks up rows and makes room for all samples of the batch. One thread does this, before any fills in. */
-    final void prepare(Slot slot) {
+    final void prepare(HostSlot slot) {
         if (lookup != null) {
             lookup.find(slot.rows, slot.size, slot.lookedUp(field));
         }
         prepareRows(slot, rows(slot));
     }
 
-    abstract void prepareRows(Slot slot, long[] rows);
+    abstract void prepareRows(HostSlot slot, long[] rows);
 
     /** Fails if a sample has no row in this field, or one that does not fit. */
     final void check(long sample) {
@@ -80,7 +80,7 @@ abstract class FieldReader {
     void checkRow(long row) {}
 
     /** Fills in the samples {@code first} to {@code first + count - 1}. */
-    abstract void fill(Slot slot, int first, int count, Workspace workspace);
+    abstract void fill(HostSlot slot, int first, int count, @Nullable Object scratch);
 
     /** Returns what a thread needs to fill in samples. */
     @Nullable
@@ -89,13 +89,13 @@ abstract class FieldReader {
     }
 
     /** Returns the row of this field for each sample. */
-    final long[] rows(Slot slot) {
+    final long[] rows(HostSlot slot) {
         long[] found = lookup == null ? null : slot.lookedUp[field];
         return found == null ? slot.rows : found;
     }
 
     /** Returns an array of the slot by its place among those of this field. */
-    final SlotArray array(Slot slot, int place) {
+    final SlotArray array(HostSlot slot, int place) {
         return slot.arrays[firstArray + place];
     }
 }

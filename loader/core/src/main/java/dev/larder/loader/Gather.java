@@ -15,20 +15,22 @@ final class Gather {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
 
-    private final Source source;
+    private final LoaderSource source;
     private final FieldReader[] fields;
-    private final FailurePolicy policy;
+    private final int retries;
+    private final long maxSkipped;
     private final LongAdder skipped = new LongAdder();
 
-    Gather(Source source, FailurePolicy policy) {
+    Gather(LoaderSource source, int retries, long maxSkipped) {
         this.source = source;
         this.fields = source.fields().toArray(FieldReader[]::new); // a loop over it makes no iterator
-        this.policy = policy;
+        this.retries = retries;
+        this.maxSkipped = maxSkipped;
     }
 
     /** Does a task, and tells the ring how it went. */
-    void run(Task task, Ring ring) {
-        Slot slot = Objects.requireNonNull(task.slot);
+    void run(GatherTask task, Ring ring) {
+        RingSlot slot = Objects.requireNonNull(task.slot);
         try {
             if (task.planning) {
                 long start = System.nanoTime();
@@ -43,9 +45,8 @@ final class Gather {
             }
         } catch (LarderException failure) {
             ring.failed(slot, failure);
-        } catch (
-                Throwable e) { // while a failure was put into words: memory ran out, or an exception cannot say what it
-            // is
+        } catch (Throwable e) {
+            // While a failure was put into words: memory ran out, or an exception cannot say what it is.
             ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
         }
     }
@@ -54,19 +55,19 @@ final class Gather {
         return skipped.sum();
     }
 
-    private void plan(Slot slot) {
+    private void plan(RingSlot slot) {
         Plan plan = slot.plan();
         try {
             plan.fillIndices(slot);
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {
-            Failure failure = failure(slot, Stage.PLAN, e, "sampler failed");
+            Failure failure = failure(slot, PipelineStage.PLAN, e, "sampler failed");
             throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.cursor])).exception();
         }
         for (int i = 0; i < slot.size; i++) {
             if (slot.rows[i] < 0 || slot.rows[i] >= source.rows()) {
-                throw failure(slot, Stage.PLAN, null, "sampler returned a row that does not exist")
+                throw failure(slot, PipelineStage.PLAN, null, "sampler returned a row that does not exist")
                         .with("position", slot.positions[i])
                         .with("row", slot.rows[i])
                         .with("rows", source.rows())
@@ -76,7 +77,7 @@ final class Gather {
         prepare(slot);
     }
 
-    private void prepare(Slot slot) {
+    private void prepare(RingSlot slot) {
         for (FieldReader field : fields) {
             try {
                 field.prepare(slot);
@@ -92,14 +93,14 @@ final class Gather {
     }
 
     /** Finds the samples that have no row in a field, or one that does not fit, and returns how many may be left out. */
-    private int checkOneByOne(Slot slot, FieldReader field, Throwable first) {
+    private int checkOneByOne(RingSlot slot, FieldReader field, Throwable first) {
         requireWorthTrying(slot, field, first);
         int bad = 0;
         for (int i = 0; i < slot.size; i++) {
             try {
                 field.check(slot.rows[i]);
             } catch (Throwable e) {
-                giveUp(slot, field, i, Stage.PLAN, e);
+                giveUp(slot, field, i, PipelineStage.PLAN, e);
                 bad++;
             }
         }
@@ -107,12 +108,12 @@ final class Gather {
     }
 
     /** Fills in some samples, and returns how many of them are to be left out. */
-    private int fill(Slot slot, int first, int count, Workspace workspace) {
+    private int fill(RingSlot slot, int first, int count, Workspace workspace) {
         int bad = 0;
         long start = System.nanoTime();
         for (FieldReader field : fields) {
             try {
-                field.fill(slot, first, count, workspace);
+                field.fill(slot, first, count, workspace.scratch(field.field()));
             } catch (Throwable e) {
                 bad += fillOneByOne(slot, field, first, count, workspace, e);
             }
@@ -126,7 +127,7 @@ final class Gather {
     }
 
     private int fillOneByOne(
-            Slot slot, FieldReader field, int first, int count, Workspace workspace, Throwable failure) {
+            RingSlot slot, FieldReader field, int first, int count, Workspace workspace, Throwable failure) {
         requireWorthTrying(slot, field, failure);
         int bad = 0;
         for (int i = first; i < first + count; i++) {
@@ -141,14 +142,14 @@ final class Gather {
     }
 
     /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
-    private @Nullable Throwable fillOne(Slot slot, FieldReader field, int sample, Workspace workspace) {
+    private @Nullable Throwable fillOne(RingSlot slot, FieldReader field, int sample, Workspace workspace) {
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         for (int attempt = 0; ; attempt++) {
             try {
-                field.fill(slot, sample, 1, workspace);
+                field.fill(slot, sample, 1, workspace.scratch(field.field()));
                 return null;
             } catch (Throwable e) {
-                if (attempt >= policy.retries() || Thread.currentThread().isInterrupted()) {
+                if (attempt >= retries || Thread.currentThread().isInterrupted()) {
                     return e;
                 }
                 var unused = backoff.pause(Deadline.none()); // where it was interrupted, the next failure is the last
@@ -157,29 +158,28 @@ final class Gather {
     }
 
     /** Fails unless the sample may be left out. */
-    private void giveUp(Slot slot, FieldReader field, int sample, Stage stage, Throwable e) {
+    private void giveUp(RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e) {
         requireWorthTrying(slot, field, e);
-        if (policy.maxSkipped() > 0 && slot.plan().skip() <= policy.maxSkipped()) {
+        if (maxSkipped > 0 && slot.plan().skip() <= maxSkipped) {
             slot.bad[sample] = true;
             skipped.increment();
             return;
         }
-        Failure failure = failure(
-                        slot, stage, e, policy.maxSkipped() > 0 ? "too many samples cannot be read" : what(stage))
+        Failure failure = failure(slot, stage, e, maxSkipped > 0 ? "too many samples cannot be read" : what(stage))
                 .with("array", field.column())
                 .with("sample", slot.rows[sample])
                 .with("position", slot.positions[sample]);
-        String file = SourceFile.of(source.dataset(), field.column());
+        String file = SourceFileLookup.of(source.dataset(), field.column());
         if (file != null) {
             failure.with("source", file);
         }
-        if (policy.maxSkipped() > 0) {
-            failure.with("maxSkipped", policy.maxSkipped());
+        if (maxSkipped > 0) {
+            failure.with("maxSkipped", maxSkipped);
         }
         throw failure.exception();
     }
 
-    private static String what(Stage stage) {
+    private static String what(PipelineStage stage) {
         return switch (stage) {
             case PLAN -> "cannot find the row of a sample";
             case TRANSFORM -> "cannot transform a sample";
@@ -187,19 +187,19 @@ final class Gather {
         };
     }
 
-    private static Stage stage(FieldReader field) {
-        return field.isTransforming() ? Stage.TRANSFORM : Stage.GATHER;
+    private static PipelineStage stage(FieldReader field) {
+        return field.isTransforming() ? PipelineStage.TRANSFORM : PipelineStage.GATHER;
     }
 
     /** Leaves samples out that could not be had, and fills the batch anew, as lengths may depend on them. */
-    private void fillWithoutBad(Slot slot, Workspace workspace) {
+    private void fillWithoutBad(RingSlot slot, Workspace workspace) {
         do {
             slot.dropBad();
             prepare(slot);
         } while (fill(slot, 0, slot.size, workspace) > 0);
     }
 
-    private void requireWorthTrying(Slot slot, FieldReader field, Throwable e) {
+    private void requireWorthTrying(RingSlot slot, FieldReader field, Throwable e) {
         if (!field.isOpen()) {
             throw failed(slot, field, e).remedy("close the loader before its dataset");
         }
@@ -208,14 +208,14 @@ final class Gather {
         }
     }
 
-    private Failure failed(Slot slot, FieldReader field, Throwable cause) {
-        Stage stage = slot.planned ? stage(field) : Stage.PLAN;
+    private Failure failed(RingSlot slot, FieldReader field, Throwable cause) {
+        PipelineStage stage = slot.planned ? stage(field) : PipelineStage.PLAN;
         return failure(slot, stage, cause, what(stage)).with("array", field.column());
     }
 
-    private Failure failure(Slot slot, Stage stage, @Nullable Throwable cause, String what) {
+    private Failure failure(RingSlot slot, PipelineStage stage, @Nullable Throwable cause, String what) {
         return source.failure(what, stage, cause)
                 .with("epoch", slot.plan().epoch())
-                .with("batch", slot.batch);
+                .with("batch", slot.number);
     }
 }

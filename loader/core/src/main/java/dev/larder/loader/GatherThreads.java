@@ -16,7 +16,7 @@ final class GatherThreads {
 
     private GatherThreads() {}
 
-    static GatherThreads start(Source source, Gather gather, Ring ring, int count) {
+    static GatherThreads start(LoaderSource source, Gather gather, Ring ring, int count) {
         GatherThreads threads = new GatherThreads();
         try {
             for (int i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ final class GatherThreads {
         private final Gather gather;
         private final Ring ring;
         private final Thread thread;
-        private final Task task;
+        private final GatherTask task;
 
         /** Written under the ring's lock. */
         volatile boolean idle;
@@ -82,7 +82,7 @@ final class GatherThreads {
         Worker(Gather gather, Ring ring, Workspace workspace, int number) {
             this.gather = gather;
             this.ring = ring;
-            this.task = new Task(workspace);
+            this.task = new GatherTask(workspace);
             this.thread = new Thread(this, "larder-gather-" + number);
             thread.setDaemon(true);
         }

@@ -1,18 +1,18 @@
 package dev.larder.loader;
 
 import dev.larder.client.Dataset;
-import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.LeakGuard;
 import dev.larder.internal.error.Logs;
-import dev.larder.internal.time.Deadline;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.sample.Sampler;
+import java.io.PrintStream;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gathers batches from the arrays of a dataset into reused memory, ahead of the consumer.
@@ -27,66 +27,25 @@ import java.util.function.Supplier;
  * }
  * }</pre>
  *
- * <p>Batches depend on the dataset, the sampler, the batch size and the epoch alone: threads, prefetching and chance do not change
- * a byte ({@link BatchChecksum} proves it). One epoch runs at a time. A loader is closed before its dataset.
+ * <p>With {@link LoaderBuilder#device} batches are brought to a device, ahead of the consumer as well; they are the same bytes there.
+ *
+ * <p>Batches depend on the dataset, the sampler, the batch size and the epoch alone: threads, prefetching, the device and chance do
+ * not change a byte ({@link BatchChecksum} proves it). One epoch runs at a time. A loader is closed before its dataset.
  */
 public final class Loader implements AutoCloseable {
-    /** What a thread copies at a time: long enough to be worth a claim, short enough to share a batch. */
-    private static final int TASK_BYTES = 64 << 10;
-
-    /** How long closing waits for a thread that is held up in somebody's code. */
-    private static final Duration HELD_UP_TIMEOUT = Duration.ofMillis(400);
-
-    /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
-    private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
-
-    /** How often it looks whether a thread is done with an order: planning a batch takes some microseconds. */
-    private static final long LOOK_NANOS = 20_000;
-
-    private final Source source;
-    private final Epochs epochs;
-    private final States states;
-    private final LoaderSettings settings;
-    private final List<Slot> slots;
-    private final Ring ring;
-    private final GatherThreads threads;
+    private final Pipeline pipeline;
+    private final EpochPlanner planner;
+    private final StateContext states;
+    private final @Nullable PrintStream progress;
     private final LeakGuard leakGuard;
     private volatile boolean warnedOfNone;
 
-    Loader(Source source, Epochs epochs, States states, LoaderSettings settings) {
-        this.source = source;
-        this.epochs = epochs;
+    Loader(Pipeline pipeline, EpochPlanner planner, StateContext states, @Nullable PrintStream progress) {
+        this.pipeline = pipeline;
+        this.planner = planner;
         this.states = states;
-        this.settings = settings;
-        this.slots = allocate(source, settings);
-        Gather gather = new Gather(source, settings.onFailure());
-        Ring.Work work = new Ring.Work(
-                taskRows(settings.samples(), source.sampleByteSize()),
-                settings.threads() == 0 || !(source.runsUserCode() || epochs.runsUserCode()),
-                settings.inOrder(),
-                settings.delivery().keeps());
-        try {
-            this.ring = new Ring(
-                    source, gather, states, slots, work, settings.delivery().timeout());
-            this.threads = GatherThreads.start(source, gather, ring, settings.threads());
-        } catch (Throwable e) {
-            Slot.closeMemory(slots);
-            throw e;
-        }
-        this.leakGuard = new LeakGuard(this, "loader", toString(), ring::close);
-    }
-
-    private static List<Slot> allocate(Source source, LoaderSettings settings) {
-        List<Slot> slots = new ArrayList<>();
-        try {
-            for (int i = 0; i < settings.slots(); i++) {
-                slots.add(new Slot(source.fields(), settings.samples(), settings.allocator()));
-            }
-        } catch (Throwable e) {
-            Slot.closeMemory(slots);
-            throw e;
-        }
-        return slots;
+        this.progress = progress;
+        this.leakGuard = new LeakGuard(this, "loader", toString(), pipeline::abandon);
     }
 
     /** Begins to describe a loader over a dataset, which must stay open for as long as the loader. */
@@ -94,27 +53,39 @@ public final class Loader implements AutoCloseable {
         return new LoaderBuilder(dataset);
     }
 
-    /** Divides a batch into equal tasks, so that all threads fill one batch. */
-    private static int taskRows(int batchSize, long sampleBytes) {
-        long tasks = Math.max(1, Math.min(batchSize, batchSize * sampleBytes / TASK_BYTES));
-        return (int) ((batchSize + tasks - 1) / tasks);
-    }
-
-    States states() {
-        return states;
-    }
-
-    /** Returns how many bytes its slots have now. */
-    long slotBytes() {
-        return slots.stream()
-                .flatMap(slot -> Arrays.stream(slot.arrays))
-                .mapToLong(array -> array.memory().capacity())
-                .sum();
-    }
-
     /** Returns how many samples the dataset has: rows of its arrays. */
     public long rows() {
-        return source.rows();
+        return pipeline.source().rows();
+    }
+
+    /** Returns the devices that batches are brought to; none where they stay in memory of the host. */
+    public List<DeviceInfo> devices() {
+        return pipeline.devices();
+    }
+
+    /** Returns how rows get there: {@code STREAM} or {@code RESIDENT}; nothing where they stay in memory of the host. */
+    public Optional<DeviceMode> mode() {
+        return pipeline.mode();
+    }
+
+    /** Returns how many bytes of all devices together the loader holds, resident arrays included; slots of ragged rows may grow. */
+    public long deviceBytes() {
+        return pipeline.deviceBytes();
+    }
+
+    /** Returns how many bytes of the host its slots have; those of ragged rows may grow. */
+    public long hostBytes() {
+        return pipeline.hostBytes();
+    }
+
+    /** Returns how many batches can be filled ahead or open at a time; with a device, on their way to it or there. */
+    public int slots() {
+        return pipeline.slots();
+    }
+
+    /** Returns how many bytes were uploaded for batches so far. */
+    public long uploadedBytes() {
+        return pipeline.uploadedBytes();
     }
 
     /**
@@ -128,7 +99,7 @@ public final class Loader implements AutoCloseable {
         if (number < 0) {
             throw new IllegalArgumentException("epochs count from 0: epoch=" + number);
         }
-        Epoch epoch = begin(number, () -> epochs.whole(source.rows(), number));
+        Epoch epoch = begin(number, () -> planner.whole(rows(), number));
         if (epoch.batches() == 0 && !warnedOfNone) {
             warnedOfNone = true;
             Logs.of(Loader.class)
@@ -136,7 +107,7 @@ public final class Loader implements AutoCloseable {
                             "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or leave dropLast out",
                             this,
                             number,
-                            source.rows());
+                            rows());
         }
         return epoch;
     }
@@ -149,70 +120,73 @@ public final class Loader implements AutoCloseable {
      */
     public Epoch resume(LoaderState state) {
         states.requireFits(state);
-        return begin(state.epoch(), () -> epochs.rest(source.rows(), state.epoch(), state.consumed(), state.length()));
+        return begin(state.epoch(), () -> planner.rest(rows(), state.epoch(), state.consumed(), state.length()));
     }
 
-    private Epoch begin(long number, Supplier<Plan> planner) {
-        source.dataset().stored().requireSourcesUnchanged();
-        ring.endRunning();
-        awaitNothingPlanned();
+    private Epoch begin(long number, Supplier<Plan> planning) {
+        pipeline.source().dataset().stored().requireSourcesUnchanged();
+        pipeline.endRunning();
         Plan plan;
         try {
-            plan = planner.get();
+            plan = planning.get();
         } catch (LarderException e) {
             throw e;
         } catch (RuntimeException e) {
-            throw source.failure("sampler failed", Stage.ORDER, e)
+            throw pipeline.source()
+                    .failure("sampler failed", PipelineStage.ORDER, e)
                     .with("epoch", number)
                     .exception();
         }
-        ring.start(plan);
-        return new Epoch(this, ring, plan, settings.progress());
+        pipeline.start(plan);
+        return new Epoch(this, pipeline, states, plan, progress);
     }
 
-    /** Waits for a thread that may have the order of the ended epoch in hand, but not for one that hangs in a user's sampler. */
-    private void awaitNothingPlanned() {
-        Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
-        while (ring.isPlanningEnded() && !deadline.isOver()) {
-            LockSupport.parkNanos(LOOK_NANOS);
-        }
-    }
-
-    /** Returns what was done and where the time went, since the loader was built. From any thread, at any time. */
+    /**
+     * Returns what was done and where the time went, since the loader was built. From any thread, at any time. With a device it is what
+     * the host did, whose consumer is the thread that uploads.
+     */
     public LoaderStats stats() {
-        return ring.stats(threads.stopwatches(), source.dataset().openingTime());
+        Ring.Counts counts = pipeline.counts();
+        List<Stopwatch> stopwatches = pipeline.stopwatches();
+        return new LoaderStats(
+                counts.batches(),
+                counts.samples(),
+                counts.bytes(),
+                counts.skippedSamples(),
+                counts.elapsed(),
+                pipeline.source().dataset().openingTime(),
+                total(stopwatches, Stopwatch.Part.PLANNING),
+                total(stopwatches, Stopwatch.Part.GATHERING),
+                total(stopwatches, Stopwatch.Part.TRANSFORMING),
+                total(stopwatches, Stopwatch.Part.WAITING_FOR_BATCH),
+                total(stopwatches, Stopwatch.Part.WAITING_FOR_CONSUMER));
+    }
+
+    private static Duration total(List<Stopwatch> stopwatches, Stopwatch.Part part) {
+        return Duration.ofNanos(stopwatches.stream()
+                .mapToLong(stopwatch -> stopwatch.nanos(part))
+                .sum());
     }
 
     /**
      * Closes every batch and waits for the threads to end, which they do when they have copied what they have in hand. One that
      * is held up in a sampler or transform for longer than 0.4 s, or works for longer than 2 s, fails the call with
-     * {@code DEADLINE}; it ends by itself later. Idempotent, from
-     * any thread: a consumer that waits for a batch gets an {@link IllegalStateException}.
+     * {@code DEADLINE}; it ends by itself later. With a device it first waits for that and for the consumer's work on its queue, for
+     * at most 5 s, then gives everything back; what a device may still use after that is left as it is, and the call fails with
+     * {@code DEADLINE}. Idempotent, from any thread, a shutdown hook included: a consumer that waits for a batch gets an
+     * {@link IllegalStateException}.
      */
     @Override
     public void close() {
-        close(true);
-    }
-
-    /** Closes; the slots' memory stays as it is where a device may still read it. */
-    void close(boolean freesMemory) {
-        ring.close();
         leakGuard.disarm();
-        String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
-        if (!held.isEmpty()) {
-            throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
-                    .with("threads", held)
-                    .remedy("take a thread dump to see where the sampler or the transform waits");
-        }
-        if (freesMemory) {
-            Slot.closeMemory(slots);
-        }
+        pipeline.close();
     }
 
     @Override
     public String toString() {
-        return "Loader{" + source.dataset().name() + " version "
-                + source.dataset().version() + " "
-                + source.arrays().stream().map(OutputArray::name).toList() + "}";
+        Dataset dataset = pipeline.source().dataset();
+        String where = mode().map(mode -> " " + mode + " on " + devices()).orElse("");
+        return "Loader{" + dataset.name() + " version " + dataset.version() + " "
+                + pipeline.outputs().stream().map(OutputArray::name).toList() + where + "}";
     }
 }

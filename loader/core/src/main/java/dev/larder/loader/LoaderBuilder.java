@@ -5,6 +5,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.cuda.PageLocking;
 import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.sample.BatchSampler;
@@ -23,10 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class LoaderBuilder {
     private static final int MAX_THREADS = 1024;
 
-    /** What slots of batches of unknown size have room for at first. */
-    private static final int USUAL_BATCH = 64;
-
-    private static final long USUAL_BATCH_BYTES = 16 << 20;
+    private static final int DEVICE_SLOTS = 4;
 
     private final Dataset dataset;
     private final List<Field> fields = new ArrayList<>();
@@ -44,6 +42,10 @@ public final class LoaderBuilder {
     private boolean inOrder = true;
     private @Nullable PrintStream progress;
     private Supplier<HostAllocator> allocator = () -> HostMemory::allocate;
+    private List<Device> devices = List.of();
+    private @Nullable DeviceMode deviceMode;
+    private @Nullable Long deviceBudgetBytes;
+    private @Nullable Integer deviceSlots;
 
     LoaderBuilder(Dataset dataset) {
         this.dataset = dataset;
@@ -206,102 +208,107 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Brings batches to a device; what was said so far holds there too. With several devices, each gets its part of every batch. */
-    public DeviceLoaderBuilder device(Device... devices) {
-        return new DeviceLoaderBuilder(this, List.of(devices));
+    // ---- where batches go
+
+    /**
+     * Brings batches to a device, ahead of the consumer; they are the same bytes there. With several devices, each gets its part of
+     * every batch. Without this, and where the device stands for the host ({@link Device#host}) or falls back to it, batches stay in
+     * memory of the host.
+     */
+    public LoaderBuilder device(Device... names) {
+        if (names.length == 0) {
+            throw new IllegalArgumentException("name a device, such as Device.auto()");
+        }
+        devices = List.of(names);
+        return this;
     }
 
-    static int require(int value, int min, int max, String what) {
+    /** Sets how rows get to the device; {@link DeviceMode#AUTO} by default. Only with {@link #device}. */
+    public LoaderBuilder deviceMode(DeviceMode mode) {
+        deviceMode = mode;
+        return this;
+    }
+
+    /**
+     * Sets how many bytes of a device {@link DeviceMode#AUTO} may fill with whole arrays; half of its memory by default. Only with
+     * {@link #device}.
+     */
+    public LoaderBuilder deviceBudgetBytes(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("budget is negative: bytes=" + bytes);
+        }
+        deviceBudgetBytes = bytes;
+        return this;
+    }
+
+    /**
+     * Sets how many batches can be on their way to a device or there, those that are open included; 4 by default. Where batches stay
+     * on the host after all, it counts as {@link #prefetch} if it is more. Only with {@link #device}.
+     */
+    public LoaderBuilder deviceSlots(int count) {
+        deviceSlots = require(count, 1, 1 << 10, "device slots");
+        return this;
+    }
+
+    private static int require(int value, int min, int max, String what) {
         if (value < min || value > max) {
             throw new IllegalArgumentException(what + " must be " + min + " to " + max + ": " + value);
         }
         return value;
     }
 
-    /** Checks that the fields fit together, allocates the slots and starts the threads. */
-    public Loader build() {
-        Source source = source(FieldOpener.RowsForm.finished(transformSeed()));
-        return build(source, allocator(), prefetch, new Delivery(timeout, false));
-    }
-
     /**
-     * How batches are taken.
-     *
-     * @param timeout how long to wait for one
-     * @param keeps whether they stay open until they are closed, whatever becomes of their epoch
+     * Checks that the fields fit together, opens the devices, takes memory and starts the threads. With too little memory of a device
+     * there are fewer slots. If there is not even one, arrays are streamed instead of resident, unless {@code RESIDENT} was asked for
+     * and the device may not fall back to the host; then batches stay on the host, if they may; else it fails with {@code NO_SPACE}
+     * and numbers.
      */
-    record Delivery(Duration timeout, boolean keeps) {}
-
-    /** Opens what the fields name. */
-    Source source(FieldOpener.RowsForm rowsForm) {
+    public Loader build() {
         requireOneWayToMakeBatches();
-        return Source.of(dataset, List.copyOf(fields), rowsForm);
+        requireDeviceIfItCounts();
+        EpochPlanner planner = planner();
+        PipelineSettings settings = settings(planner);
+        Pipeline pipeline = devices.isEmpty()
+                ? HostPipeline.open(settings, prefetch)
+                : DeviceSetup.open(
+                        settings,
+                        new DeviceSetup.Wishes(
+                                devices,
+                                deviceMode == null ? DeviceMode.AUTO : deviceMode,
+                                deviceBudgetBytes == null ? -1 : deviceBudgetBytes,
+                                deviceSlots == null ? DEVICE_SLOTS : deviceSlots));
+        String order = batchSampler == null ? sampler.description() : batchSampler.description();
+        return new Loader(pipeline, planner, new StateContext(dataset, order, settings.seed(), inOrder), progress);
     }
 
-    Dataset dataset() {
-        return dataset;
+    private PipelineSettings settings(EpochPlanner planner) {
+        return new PipelineSettings(
+                dataset,
+                fields.stream().map(Field::spec).toList(),
+                seed == null ? samplerSeed : seed,
+                batchSize,
+                threads,
+                prefetch,
+                inOrder,
+                planner.runsUserCode(),
+                onFailure.retries(),
+                onFailure.maxSkipped(),
+                timeout,
+                allocator);
     }
 
-    List<Field> fields() {
-        return List.copyOf(fields);
-    }
-
-    /** Opens what the slots take their memory from. */
-    HostAllocator allocator() {
-        return allocator.get();
-    }
-
-    int prefetch() {
-        return prefetch;
-    }
-
-    Duration timeout() {
-        return timeout;
-    }
-
-    /** Returns what random transforms draw from. */
-    long transformSeed() {
-        return seed == null ? samplerSeed : seed;
-    }
-
-    /** Returns how many samples slots have room for, at first at least. */
-    int samples(Source source) {
-        return batchSampler == null ? batchSize : usualBatch(source);
-    }
-
-    /** Checks that batches are not too long, allocates the slots and starts the threads. */
-    Loader build(Source source, HostAllocator memory, int slots, Delivery delivery) {
-        int samples = samples(source);
-        for (OutputArray array : source.arrays()) {
-            long bytes = Math.multiplyExact(array.rowByteSize(), samples);
-            if (bytes > SlotArray.MAX_BYTES) {
-                throw source.failure(ErrorCode.BAD_INPUT, "batch of one array is too long")
-                        .with("array", array.name())
-                        .with("bytes", bytes)
-                        .with("max", SlotArray.MAX_BYTES)
-                        .remedy("choose a smaller batch(…)");
-            }
-        }
-        String description = batchSampler == null ? sampler.description() : batchSampler.description();
-        States states = new States(dataset, description, transformSeed(), inOrder);
-        LoaderSettings settings =
-                new LoaderSettings(samples, threads, slots, delivery, inOrder, onFailure, progress, memory);
-        return new Loader(source, epochs(), states, settings);
-    }
-
-    /** Returns how many samples slots have room for at first where batches are of any size. */
-    private static int usualBatch(Source source) {
-        long largest = source.arrays().stream()
-                .mapToLong(OutputArray::rowByteSize)
-                .max()
-                .orElse(1);
-        return (int) Math.max(1, Math.min(USUAL_BATCH, USUAL_BATCH_BYTES / Math.max(1, largest)));
-    }
-
-    private Epochs epochs() {
+    private EpochPlanner planner() {
         return batchSampler == null
-                ? new Epochs.OfSamples(sampler, new SamplePlan.Batching(batchSize, dropLast, shard))
-                : new Epochs.OfBatches(batchSampler, shard);
+                ? new EpochPlanner.OfSamples(sampler, new SamplePlan.Batching(batchSize, dropLast, shard))
+                : new EpochPlanner.OfBatches(batchSampler, shard);
+    }
+
+    private void requireDeviceIfItCounts() {
+        if (devices.isEmpty() && (deviceMode != null || deviceBudgetBytes != null || deviceSlots != null)) {
+            throw new IllegalStateException(
+                    "deviceMode(…), deviceBudgetBytes(…) and deviceSlots(…) are for batches on a device: name it with device(…), or"
+                            + " leave them out");
+        }
     }
 
     private void requireOneWayToMakeBatches() {

@@ -19,7 +19,7 @@ final class PackedReader extends RaggedReader {
     }
 
     @Override
-    void prepareRows(Slot slot, long[] wanted) {
+    void prepareRows(HostSlot slot, long[] wanted) {
         SlotArray offsets = array(slot, 1);
         offsets.resize(slot.size + 1L);
         long end = 0;
@@ -32,13 +32,13 @@ final class PackedReader extends RaggedReader {
     }
 
     @Override
-    void fill(Slot slot, int first, int count, Workspace workspace) {
+    void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
         SlotArray values = array(slot, 0);
         SlotArray offsets = array(slot, 1);
         long[] wanted = rows(slot);
         for (int i = first; i < first + count; i++) {
             long begin = offsets.memory().getLong(i * Long.BYTES, OFFSETS.byteOrder());
-            rows.copy(wanted[i], values, (int) begin, workspace.scratch(field()));
+            rows.copy(wanted[i], values, (int) begin, scratch);
         }
     }
 }

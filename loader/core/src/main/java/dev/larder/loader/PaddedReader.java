@@ -14,11 +14,11 @@ final class PaddedReader extends RaggedReader {
     private final long multiple;
     private final byte[] filler;
 
-    PaddedReader(RaggedRows rows, Field field, @Nullable RowLookup lookup, Place place) {
+    PaddedReader(RaggedRows rows, FieldSpec field, @Nullable RowLookup lookup, Place place) {
         super(rows, outputs(rows, field.name()), lookup, place);
-        this.left = field.isPaddedLeft();
-        this.multiple = field.multiple();
-        this.filler = Filler.of(rows.dtype(), field.fillValue());
+        this.left = field.padding().left();
+        this.multiple = field.padding().multiple();
+        this.filler = Filler.of(rows.dtype(), field.padding().fillValue());
     }
 
     private static List<OutputArray> outputs(RaggedRows rows, String name) {
@@ -28,7 +28,7 @@ final class PaddedReader extends RaggedReader {
     }
 
     @Override
-    void prepareRows(Slot slot, long[] wanted) {
+    void prepareRows(HostSlot slot, long[] wanted) {
         long longest = 0;
         for (int i = 0; i < slot.size; i++) {
             longest = Math.max(longest, rows.length(wanted[i]));
@@ -41,7 +41,7 @@ final class PaddedReader extends RaggedReader {
     }
 
     @Override
-    void fill(Slot slot, int first, int count, Workspace workspace) {
+    void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
         SlotArray values = array(slot, 0);
         UnsafeBuffer mask = array(slot, 1).memory();
         int length = (int) values.shape[1];
@@ -51,7 +51,7 @@ final class PaddedReader extends RaggedReader {
             int own = (int) rows.length(wanted[i]);
             int start = i * length + (left ? length - own : 0);
             int padding = i * length + (left ? 0 : own);
-            rows.copy(wanted[i], values, start, workspace.scratch(field()));
+            rows.copy(wanted[i], values, start, scratch);
             Filler.fill(filler, values.memory(), padding * item, (length - own) * item);
             mask.setMemory(start, own, (byte) 1);
             mask.setMemory(padding, length - own, (byte) 0);

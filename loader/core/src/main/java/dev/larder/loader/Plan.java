@@ -29,7 +29,7 @@ abstract class Plan {
     abstract long samples();
 
     /** Lays down rows and positions of a batch in its slot, and how far training has come after it. */
-    abstract void fillIndices(Slot slot);
+    abstract void fillIndices(HostSlot slot);
 
     /** Gives up the order, which may take much memory: the epoch has ended. What batches that are still open ask for stays known. */
     abstract void release();

@@ -29,7 +29,7 @@ final class RaggedArrays extends RaggedRows {
                 Math.toIntExact(new OutputArray(column.name(), column.dtype(), innerShape).rowByteSize());
     }
 
-    static RaggedArrays of(RaggedColumn column, Field field) {
+    static RaggedArrays of(RaggedColumn column, FieldSpec field) {
         if (column.dimensions() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of this column have no dimensions")
                     .with("column", column.name())
@@ -38,7 +38,7 @@ final class RaggedArrays extends RaggedRows {
         SampleTransform transform = field.transform() == null
                 ? null
                 : SampleTransform.compileElements(Objects.requireNonNull(field.transform()), column.dtype());
-        return new RaggedArrays(column, innerShape(column), field.atMost(), transform);
+        return new RaggedArrays(column, innerShape(column), field.truncateAt(), transform);
     }
 
     /** Returns the dimensions after the first that every row must have: those of the first row. */

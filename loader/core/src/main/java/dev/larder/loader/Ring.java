@@ -4,9 +4,9 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
+import dev.larder.loader.device.Fence;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -27,28 +27,29 @@ import org.jspecify.annotations.Nullable;
  * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
  * become free when the last thread has left them.
  */
-final class Ring {
+final class Ring implements Delivery.Lender {
     /** How often a thread looks again before it parks: some microseconds, about what parking and waking take. */
     static final int SPINS = 200;
 
-    private final Source source;
+    private final LoaderSource source;
     private final Gather gather;
-    private final Task consumerTask;
+    private final GatherTask consumerTask;
+    private final Duration timeout;
     private final long timeoutNanos;
     private final int depth;
     private final int taskRows;
     private final Work work;
 
     /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
-    private final ArrayDeque<Slot> free;
+    private final ArrayDeque<RingSlot> free;
 
     /** Slots of the running plan up to where they are taken, in the plan's order. */
-    private final ArrayDeque<Slot> line;
+    private final ArrayDeque<RingSlot> line;
 
-    private final List<Slot> slots;
+    private final List<RingSlot> slots;
 
     private final ArrayDeque<GatherThreads.Worker> idle;
-    private final BatchRotation batches;
+    private final Deliveries deliveries;
 
     private @Nullable Plan plan;
     private long nextBatch;
@@ -58,7 +59,7 @@ final class Ring {
     private volatile @Nullable Thread consumer;
 
     private @Nullable Plan consumerPlan;
-    private @Nullable Slot awaited;
+    private @Nullable RingSlot awaited;
     private boolean closed;
 
     private long startNanos;
@@ -67,10 +68,11 @@ final class Ring {
     private long deliveredSamples;
     private long deliveredBytes;
 
-    Ring(Source source, Gather gather, States states, List<Slot> slots, Work work, Duration timeout) {
+    Ring(LoaderSource source, Gather gather, List<RingSlot> slots, Work work, Duration timeout) {
         this.source = source;
         this.gather = gather;
-        this.consumerTask = new Task(new Workspace(source.fields(), new Stopwatch()));
+        this.consumerTask = new GatherTask(new Workspace(source.fields(), new Stopwatch()));
+        this.timeout = timeout;
         this.timeoutNanos = Deadline.nanos(timeout);
         this.depth = slots.size();
         this.work = work;
@@ -79,7 +81,7 @@ final class Ring {
         this.free = new ArrayDeque<>(slots);
         this.line = new ArrayDeque<>(depth + 1);
         this.idle = new ArrayDeque<>();
-        this.batches = new BatchRotation(this, source, states, depth);
+        this.deliveries = new Deliveries(this, depth, Deliveries.REST);
     }
 
     /**
@@ -114,7 +116,7 @@ final class Ring {
 
     /** Tells whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
     synchronized boolean isPlanningEnded() {
-        for (Slot slot : slots) {
+        for (RingSlot slot : slots) {
             if (slot.abandoned && slot.busy > 0 && !slot.planned) {
                 return true;
             }
@@ -136,13 +138,13 @@ final class Ring {
         plan = null;
         nextBatch = 0;
         endBatch = 0;
-        for (Slot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
+        for (RingSlot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
             slot.abandoned = true;
             recycle(slot);
         }
-        for (Batch batch : batches.allOpen()) {
-            if (!batch.isKept()) {
-                free(batch);
+        for (Delivery delivery : deliveries.allOpen()) {
+            if (!delivery.isKept()) {
+                free(delivery);
             }
         }
         LockSupport.unpark(consumer);
@@ -153,7 +155,7 @@ final class Ring {
         if (!closed) {
             closed = true;
             end();
-            batches.allOpen().forEach(this::free);
+            deliveries.allOpen().forEach(this::free);
             wakeGatherers(idle.size());
         }
     }
@@ -183,28 +185,28 @@ final class Ring {
     // ---- for the consumer
 
     /** Closes the batch before, unless it is kept, and waits for the next one. */
-    Batch take(Plan wanted, @Nullable Batch before) {
-        Batch batch = enter(wanted, before);
+    Delivery take(Plan wanted, @Nullable Delivery before) {
+        Delivery delivery = enter(wanted, before);
         try {
-            if (batch == null) {
+            if (delivery == null) {
                 long start = System.nanoTime();
-                while (batch == null) {
+                while (delivery == null) {
                     if (consumerTask.slot != null) {
                         gather.run(consumerTask, this);
                     } else if (!spin()) {
                         park(wanted, start);
                     }
-                    batch = poll(wanted);
+                    delivery = poll(wanted);
                 }
                 consumerTask.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_BATCH, System.nanoTime() - start);
             }
-            return batch;
+            return delivery;
         } finally {
             consumer = null;
         }
     }
 
-    private synchronized @Nullable Batch enter(Plan wanted, @Nullable Batch before) {
+    private synchronized @Nullable Delivery enter(Plan wanted, @Nullable Delivery before) {
         requireRunning(wanted);
         Thread other = consumer;
         if (other != null) {
@@ -219,16 +221,16 @@ final class Ring {
         if (before != null && !before.isKept()) {
             release(before);
         }
-        Batch batch = poll(wanted);
+        Delivery delivery = poll(wanted);
         consumer = Thread.currentThread();
-        return batch;
+        return delivery;
     }
 
     /** Opens the next batch if it is ready, else claims a task that brings it nearer, if there is one. */
-    private synchronized @Nullable Batch poll(Plan wanted) {
+    private synchronized @Nullable Delivery poll(Plan wanted) {
         requireRunning(wanted);
         consumerTask.clear();
-        Slot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
+        RingSlot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
         awaited = head;
         if (head == null) {
             if (work.consumerHelps()) {
@@ -251,30 +253,30 @@ final class Ring {
         return null;
     }
 
-    private @Nullable Slot firstReadyElseHead() {
-        Slot first = null;
+    private @Nullable RingSlot firstReadyElseHead() {
+        RingSlot first = null;
         for (int i = 0; i < depth; i++) {
-            Slot slot = slots.get(i);
-            if (slot.ready && (first == null || slot.batch < first.batch) && line.contains(slot)) {
+            RingSlot slot = slots.get(i);
+            if (slot.ready && (first == null || slot.number < first.number) && line.contains(slot)) {
                 first = slot;
             }
         }
         return first == null ? line.peekFirst() : first;
     }
 
-    private Batch deliver(Slot slot) {
+    private Delivery deliver(RingSlot slot) {
         lastNanos = System.nanoTime();
         deliveredBatches++;
         deliveredSamples += slot.size;
         for (SlotArray array : slot.arrays) {
             deliveredBytes += array.filled.capacity();
         }
-        return batches.open(slot, work.keepsBatches());
+        return deliveries.open(slot, work.keepsBatches());
     }
 
     /** Tells whether the awaited batch became ready within the time that parking and waking would take. */
     private boolean spin() {
-        Slot slot = awaited;
+        RingSlot slot = awaited;
         for (int i = 0; slot != null && i < SPINS; i++) {
             if (slot.ready) {
                 return true;
@@ -299,30 +301,39 @@ final class Ring {
 
     /** Says what the consumer waits for, and what the slots are doing. */
     private synchronized Failure waiting(ErrorCode code, String what, Plan wanted, long start) {
-        Slot head = line.peekFirst();
-        Stage stage = head == null ? Stage.SLOT : head.planned ? Stage.GATHER : Stage.PLAN;
+        RingSlot head = line.peekFirst();
+        PipelineStage stage =
+                head == null ? PipelineStage.SLOT : head.planned ? PipelineStage.GATHER : PipelineStage.PLAN;
         int ready = 0;
-        for (Slot slot : line) {
+        for (RingSlot slot : line) {
             ready += slot.ready ? 1 : 0;
         }
         return source.failure(code, what)
                 .with("stage", stage)
                 .with("epoch", wanted.epoch())
-                .with("batch", head == null ? nextBatch : head.batch)
+                .with("batch", head == null ? nextBatch : head.number)
                 .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
                 .with("slots", depth)
-                .with("openBatches", batches.openCount())
+                .with("openBatches", deliveries.openCount())
                 .with("free", free.size())
                 .with("filling", line.size() - ready)
                 .with("ready", ready);
     }
 
+    @Override
+    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+        if (lastUse != null) {
+            lastUse[0].await(timeout);
+            lastUse[0].close();
+        }
+        release(delivery);
+    }
+
     /** Takes the slot of a batch back; nothing if the batch is closed. */
-    synchronized void release(Batch batch) {
-        // Waking takes the consumer's time: it is done for several slots at once, and for one thread. If one is too
-        // few,
-        // the next batch wakes another.
-        if (free(batch) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
+    private synchronized void release(Delivery delivery) {
+        // Waking takes the consumer's time: it is done for several slots at once, and for one thread.
+        // If one is too few, the next batch wakes another.
+        if (free(delivery) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
             wakeGatherers(1);
             if (line.isEmpty()) { // the consumer waits for just this slot; there may be no thread that is idle, or none
                 LockSupport.unpark(consumer);
@@ -330,10 +341,10 @@ final class Ring {
         }
     }
 
-    private boolean free(Batch batch) {
-        Slot slot = batches.close(batch);
+    private boolean free(Delivery delivery) {
+        BatchSlot slot = deliveries.close(delivery);
         if (slot != null) {
-            free.addFirst(slot);
+            free.addFirst((RingSlot) slot);
         }
         return slot != null;
     }
@@ -341,7 +352,7 @@ final class Ring {
     // ---- for gather threads
 
     /** Claims rows to gather or a batch to plan; without either, the thread counts as idle until it is woken. */
-    synchronized boolean claim(Task task, GatherThreads.Worker thread) {
+    synchronized boolean claim(GatherTask task, GatherThreads.Worker thread) {
         if (thread.idle || closed) {
             return false;
         }
@@ -354,11 +365,11 @@ final class Ring {
     }
 
     /** Claims rows of the earliest batch that has some left: all threads fill one batch, so that it is soon there. */
-    private boolean claimRows(Task task) {
-        Slot earliest = null;
+    private boolean claimRows(GatherTask task) {
+        RingSlot earliest = null;
         for (int i = 0; i < depth; i++) {
-            Slot slot = slots.get(i);
-            if (slot.hasUnclaimedRows() && (earliest == null || slot.batch < earliest.batch)) {
+            RingSlot slot = slots.get(i);
+            if (slot.hasUnclaimedRows() && (earliest == null || slot.number < earliest.number)) {
                 earliest = slot;
             }
         }
@@ -368,11 +379,11 @@ final class Ring {
         return earliest != null;
     }
 
-    private boolean claimPlanning(Task task) {
+    private boolean claimPlanning(GatherTask task) {
         if (plan == null || unplanned() == 0 || free.isEmpty()) {
             return false;
         }
-        Slot slot = free.removeFirst();
+        RingSlot slot = free.removeFirst();
         slot.begin(plan, nextBatch++);
         line.addLast(slot);
         task.plan(slot);
@@ -389,7 +400,7 @@ final class Ring {
     }
 
     /** Takes note that a batch's rows are known: who planned it fills in the first, and leaves the others to others. */
-    synchronized void planned(Slot slot, Task task) {
+    synchronized void planned(RingSlot slot, GatherTask task) {
         slot.planned = true;
         if (!slot.abandoned) {
             task.claimRows(slot, taskRows);
@@ -401,7 +412,7 @@ final class Ring {
      * Takes note that a task's rows lie in the slot, but for some that are to be left out. Tells whether the caller has to fill
      * the batch anew without these, as it was the last.
      */
-    synchronized boolean gathered(Slot slot, int bad) {
+    synchronized boolean gathered(RingSlot slot, int bad) {
         slot.badCount += bad;
         if (slot.busy == 1
                 && slot.unclaimed == slot.size
@@ -416,47 +427,40 @@ final class Ring {
     }
 
     /** Takes note that a batch was filled anew by one thread. */
-    synchronized void refilled(Slot slot) {
+    synchronized void refilled(RingSlot slot) {
         slot.unclaimed = slot.size;
         gathered(slot, 0);
     }
 
-    /** Returns what was done and how long it took. */
-    synchronized LoaderStats stats(List<Stopwatch> gatherers, Duration openingDataset) {
-        List<Stopwatch> all = new ArrayList<>(gatherers);
-        all.add(consumerTask.workspace().stopwatch());
-        return new LoaderStats(
+    /** What was delivered since the ring was made, and how long that took from the begin of the first epoch. */
+    record Counts(long batches, long samples, long bytes, long skippedSamples, Duration elapsed) {}
+
+    synchronized Counts counts() {
+        return new Counts(
                 deliveredBatches,
                 deliveredSamples,
                 deliveredBytes,
                 gather.skippedSamples(),
-                Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos),
-                openingDataset,
-                total(all, Stopwatch.Part.PLANNING),
-                total(all, Stopwatch.Part.GATHERING),
-                total(all, Stopwatch.Part.TRANSFORMING),
-                total(all, Stopwatch.Part.WAITING_FOR_BATCH),
-                total(all, Stopwatch.Part.WAITING_FOR_CONSUMER));
+                Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos));
     }
 
-    private static Duration total(List<Stopwatch> stopwatches, Stopwatch.Part part) {
-        return Duration.ofNanos(stopwatches.stream()
-                .mapToLong(stopwatch -> stopwatch.nanos(part))
-                .sum());
+    /** Returns the stopwatch of the consumer's thread. */
+    Stopwatch stopwatch() {
+        return consumerTask.workspace().stopwatch();
     }
 
     /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
-    synchronized void failed(Slot slot, LarderException cause) {
+    synchronized void failed(RingSlot slot, LarderException cause) {
         slot.busy--;
         if (!slot.abandoned) {
             slot.failure = slot.failure == null ? cause : slot.failure;
             slot.unclaimed = slot.size;
-            endBatch = Math.min(endBatch, slot.batch + 1);
+            endBatch = Math.min(endBatch, slot.number + 1);
         }
         settle(slot);
     }
 
-    private void settle(Slot slot) {
+    private void settle(RingSlot slot) {
         if (slot.abandoned) {
             recycle(slot);
         } else if (slot.busy == 0 && slot.unclaimed == slot.size) {
@@ -467,7 +471,7 @@ final class Ring {
         }
     }
 
-    private void recycle(Slot slot) {
+    private void recycle(RingSlot slot) {
         if (slot.busy == 0) {
             free.addFirst(slot);
             LockSupport.unpark(consumer);

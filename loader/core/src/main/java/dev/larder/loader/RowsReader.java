@@ -29,12 +29,12 @@ final class RowsReader extends FieldReader {
     }
 
     @Override
-    void prepareRows(Slot slot, long[] rows) {
+    void prepareRows(HostSlot slot, long[] rows) {
         array(slot, 0).resize(slot.size);
     }
 
     @Override
-    void fill(Slot slot, int first, int count, Workspace workspace) {
+    void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
         int offset = (int) (first * array.rowByteSize());
         array.copyRows(rows(slot), first, count, array(slot, 0).memory(), offset);
     }

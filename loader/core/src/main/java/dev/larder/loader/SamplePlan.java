@@ -71,9 +71,9 @@ final class SamplePlan extends Plan {
     }
 
     @Override
-    void fillIndices(Slot slot) {
+    void fillIndices(HostSlot slot) {
         SampleOrder visited = requireOrder(order);
-        long first = slot.batch * batchSize;
+        long first = slot.number * batchSize;
         int size = (int) Math.max(0, Math.min(batchSize, samples - first));
         slot.resize(size);
         for (int i = 0; i < size; i++) {
@@ -83,7 +83,7 @@ final class SamplePlan extends Plan {
             slot.rows[i] = visited.row(position < orderLength ? position : position % orderLength);
             slot.valid += position < Math.min(orderLength, length) ? 1 : 0;
         }
-        slot.consumed = consumedAfter(slot.batch);
+        slot.consumed = consumedAfter(slot.number);
     }
 
     private long consumedAfter(long batch) {

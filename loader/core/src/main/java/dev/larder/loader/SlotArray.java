@@ -7,17 +7,14 @@ import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.Output;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** Memory for one array of one batch; page-aligned, and as long as the longest batch that it had to hold. */
-final class SlotArray {
+final class SlotArray extends ArrayMemory {
     /** How long one array's part of a batch may be. */
     static final long MAX_BYTES = Integer.MAX_VALUE - 2L * HostMemory.ALIGNMENT;
 
-    private final OutputArray description;
     private final HostAllocator allocator;
-
-    /** The batch's dimensions. */
-    final long[] shape;
 
     /** The part of the memory that this batch fills. */
     final UnsafeBuffer filled;
@@ -27,18 +24,12 @@ final class SlotArray {
     private Output output;
 
     SlotArray(OutputArray description, long byteSize, HostAllocator allocator) {
-        this.description = description;
+        super(description);
         this.allocator = allocator;
-        this.shape = new long[1 + description.rowShape().length];
-        System.arraycopy(description.rowShape(), 0, shape, 1, shape.length - 1);
         this.owned = allocator.allocate(Math.max(1, byteSize)); // rows may have no bytes, or none yet
         this.memory = new UnsafeBuffer(bytes());
         this.output = Output.of(bytes());
         this.filled = new UnsafeBuffer(memory);
-    }
-
-    OutputArray description() {
-        return description;
     }
 
     /** Returns all of the memory. */
@@ -64,12 +55,9 @@ final class SlotArray {
     /** Makes room for a batch of so many rows of the shape that was set; what the memory held may be lost. */
     void resize(long rows) {
         shape[0] = rows;
-        long length = description.dtype().itemSize();
-        for (long size : shape) {
-            length = Math.multiplyExact(length, size);
-        }
+        long length = byteSize();
         if (length > memory.capacity()) {
-            requireFits(length, description.name());
+            requireFits(length, description().name());
             HostMemory longer = allocator.allocate(Math.min(MAX_BYTES, length + length / 4));
             owned.close();
             owned = longer;
@@ -81,7 +69,23 @@ final class SlotArray {
         }
     }
 
-    static void requireFits(long byteSize, String array) {
+    @Override
+    long handle() {
+        return filled.addressOffset();
+    }
+
+    @Override
+    @Nullable
+    Object nativeObject() {
+        return null;
+    }
+
+    @Override
+    void read(ByteBuffer target) {
+        target.put(0, bytes(), 0, target.remaining());
+    }
+
+    private static void requireFits(long byteSize, String array) {
         if (byteSize > MAX_BYTES) {
             throw Failure.of(ErrorCode.BAD_INPUT, "batch of one array is too long")
                     .with("array", array)

@@ -21,13 +21,13 @@ final class TransformedReader extends FieldReader {
     private final int blockRows;
     private final boolean runsUserCode;
 
-    TransformedReader(ArrayView array, Field field, long seed, @Nullable RowLookup lookup, Place place) {
+    TransformedReader(ArrayView array, FieldSpec field, long seed, @Nullable RowLookup lookup, Place place) {
         this(array, field, compile(field, array), seed, lookup, place);
     }
 
     private TransformedReader(
             ArrayView array,
-            Field field,
+            FieldSpec field,
             SampleTransform transform,
             long seed,
             @Nullable RowLookup lookup,
@@ -45,7 +45,7 @@ final class TransformedReader extends FieldReader {
                 .anyMatch(step -> step instanceof Step.MapFloats || step instanceof Step.MapBytes);
     }
 
-    private static SampleTransform compile(Field field, ArrayView array) {
+    private static SampleTransform compile(FieldSpec field, ArrayView array) {
         long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         return SampleTransform.compile(Objects.requireNonNull(field.transform()), array.dtype(), rowShape);
     }
@@ -71,16 +71,16 @@ final class TransformedReader extends FieldReader {
     }
 
     @Override
-    void prepareRows(Slot slot, long[] rows) {
+    void prepareRows(HostSlot slot, long[] rows) {
         array(slot, 0).resize(slot.size);
     }
 
     @Override
-    void fill(Slot slot, int first, int count, Workspace workspace) {
-        Room room = Objects.requireNonNull((Room) workspace.scratch(field()));
+    void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
+        Room room = Objects.requireNonNull((Room) scratch);
         SlotArray target = array(slot, 0);
         long[] rows = rows(slot);
-        long epoch = slot.plan().epoch();
+        long epoch = slot.epoch;
         for (int block = first; block < first + count; block += blockRows) {
             int end = Math.min(first + count, block + blockRows);
             array.copyRows(rows, block, end - block, room.buffer, 0);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class UploadingBatch {
     final Plan plan;
     final long number;
-    private final Batch staged;
+    private final Delivery staged;
 
     /** When nothing of the consumer was in its way any more: the device's own time runs from here; 0 before. */
     long clearedNanos;
@@ -30,16 +30,16 @@ final class UploadingBatch {
     private boolean left;
 
     /** Takes over the fences of a slot's parts that stand for a batch. */
-    UploadingBatch(DeviceSlot slot, Batch staged) {
+    UploadingBatch(DeviceSlot slot, Delivery staged) {
         this.plan = slot.plan();
         this.number = slot.number;
         this.staged = staged;
-        List<SlotPart> parts = slot.parts;
+        List<DevicePart> parts = slot.parts;
         this.before = new Fence[parts.size()];
         this.uploaded = new Fence[parts.size()];
         this.ready = new Fence[parts.size()];
         for (int i = 0; i < before.length; i++) {
-            SlotPart part = parts.get(i);
+            DevicePart part = parts.get(i);
             before[i] = part.lastUse;
             uploaded[i] = part.uploaded;
             ready[i] = part.ready;
@@ -82,7 +82,7 @@ final class UploadingBatch {
     /** Gives the host's bytes back to be filled again: everything before the upload is done with as well. */
     void release() {
         released = true;
-        staged.close();
+        staged.close(null);
         close(before, null);
         close(uploaded, ready);
     }

@@ -96,14 +96,14 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
-    void fillIndices(Slot slot) {
+    void fillIndices(HostSlot slot) {
         BatchOrder batches = requireOrder(order);
-        slot.consumed = first(batches, Math.min(end, start + (slot.batch + 1) * shard.world()));
-        if (slot.batch >= shard.count(end - start)) {
+        slot.consumed = first(batches, Math.min(end, start + (slot.number + 1) * shard.world()));
+        if (slot.number >= shard.count(end - start)) {
             slot.resize(0);
             return;
         }
-        long unit = start + shard.unit(slot.batch);
+        long unit = start + shard.unit(slot.number);
         long batch = unit % orderBatches;
         int size = batches.size(batch);
         long from = batches.first(batch);

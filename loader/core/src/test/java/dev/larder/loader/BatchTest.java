@@ -162,7 +162,7 @@ class BatchTest {
 
     @Test
     void closingAKeptBatchTwiceNeverClosesAnother() {
-        try (Shelf shelf = Shelf.ofSamples(4 * (BatchRotation.REST + 100), 3);
+        try (Shelf shelf = Shelf.ofSamples(4 * (Deliveries.REST + 100), 3);
                 Loader loader = Loader.over(shelf.dataset).batch(4).prefetch(3).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             Batch kept = batches.next().keep();
@@ -177,7 +177,7 @@ class BatchTest {
                 assertThat(kept.isOpen()).isFalse();
                 assertThatThrownBy(labels::buffer).isInstanceOf(IllegalStateException.class);
             }
-            assertThat(count).isEqualTo(BatchRotation.REST + 100);
+            assertThat(count).isEqualTo(Deliveries.REST + 100);
         }
     }
 

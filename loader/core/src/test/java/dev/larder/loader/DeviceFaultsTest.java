@@ -39,7 +39,7 @@ class DeviceFaultsTest {
         return Loader.over(shelf.dataset).arrays("images", "labels").shuffle(1).batch(10);
     }
 
-    private static @Nullable LarderException failureOf(DeviceLoader loader) {
+    private static @Nullable LarderException failureOf(Loader loader) {
         return catchThrowableOfType(
                 LarderException.class, () -> loader.epoch(0).forEach(batch -> batch.await(Duration.ofSeconds(5))));
     }
@@ -49,8 +49,8 @@ class DeviceFaultsTest {
     @Test
     void aFailedOperationEndsTheEpochNamingBatchPhaseAndTheDevicesWord() {
         device.failOperation(9);
-        try (DeviceLoader loader =
-                loader().device(device).mode(DeviceMode.STREAM).build()) {
+        try (Loader loader =
+                loader().device(device).deviceMode(DeviceMode.STREAM).build()) {
             Awaitility.await().until(() -> failureOf(loader) != null);
             assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))
                     .isInstanceOf(LarderException.class)
@@ -66,7 +66,7 @@ class DeviceFaultsTest {
         for (DeviceMode mode : DeviceMode.values()) {
             for (int operation = 0; operation < 40; operation += 3) {
                 FakeDevice failing = new FakeDevice().failOperation(operation).latency(Duration.ofNanos(50_000));
-                try (DeviceLoader loader = loader().device(failing).mode(mode).build()) {
+                try (Loader loader = loader().device(failing).deviceMode(mode).build()) {
                     failureOf(loader);
                 } catch (LarderException e) { // while resident arrays were copied
                     assertThat(e).hasMessageContaining("FAKE_FAILED");
@@ -79,9 +79,9 @@ class DeviceFaultsTest {
     @Test
     void anOperationThatNeverEndsIsADeadlineAndItsMemoryIsLeftAlone() {
         device.loseOperation(6);
-        DeviceLoader loader = loader().timeout(Duration.ofMillis(300))
+        Loader loader = loader().timeout(Duration.ofMillis(300))
                 .device(device)
-                .mode(DeviceMode.STREAM)
+                .deviceMode(DeviceMode.STREAM)
                 .build();
 
         LarderException failure = failureOf(loader);
@@ -112,8 +112,8 @@ class DeviceFaultsTest {
                 };
             }
         };
-        try (DeviceLoader loader = loader().sampler(bad).device(device).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+        try (Loader loader = loader().sampler(bad).device(device).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             for (int i = 0; i < 3; i++) {
                 assertThat(batches.next().number()).isEqualTo(i);
             }
@@ -128,8 +128,10 @@ class DeviceFaultsTest {
     void withTooLittleMemoryThereAreFewerSlots() {
         long slotBytes = 10 * (ROW_BYTES + 4);
         device.memory(2 * slotBytes + 100, 1 << 20);
-        try (DeviceLoader loader =
-                loader().device(device).mode(DeviceMode.STREAM).slots(8).build()) {
+        try (Loader loader = loader().device(device)
+                .deviceMode(DeviceMode.STREAM)
+                .deviceSlots(8)
+                .build()) {
             assertThat(loader.slots()).isEqualTo(2);
             assertThat(loader.deviceBytes()).isEqualTo(2 * slotBytes).isEqualTo(device.usedBytes());
             assertThat(failureOf(loader)).isNull();
@@ -139,8 +141,10 @@ class DeviceFaultsTest {
     @Test
     void arraysThatDoNotFitAreStreamed() {
         device.memory(ROWS * ROW_BYTES, 1 << 20);
-        try (DeviceLoader loader =
-                loader().device(device).budget(Long.MAX_VALUE).slots(2).build()) {
+        try (Loader loader = loader().device(device)
+                .deviceBudgetBytes(Long.MAX_VALUE)
+                .deviceSlots(2)
+                .build()) {
             assertThat(loader.mode()).contains(DeviceMode.STREAM);
             assertThat(failureOf(loader)).isNull();
         }
@@ -154,7 +158,7 @@ class DeviceFaultsTest {
                 .hasMessageContaining("wanted=10000")
                 .hasMessageContaining("memory=5000");
         device.orHost();
-        try (DeviceLoader loader = loader().device(device).build()) {
+        try (Loader loader = loader().device(device).build()) {
             assertThat(loader.mode()).isEmpty();
             assertThat(failureOf(loader)).isNull();
         }
@@ -167,8 +171,8 @@ class DeviceFaultsTest {
         try (Loader host = loader().build()) {
             expected = Shelf.checksum(host.epoch(0));
         }
-        try (DeviceLoader loader =
-                loader().device(device).mode(DeviceMode.RESIDENT).build()) {
+        try (Loader loader =
+                loader().device(device).deviceMode(DeviceMode.RESIDENT).build()) {
             BatchChecksum checksum = new BatchChecksum();
             loader.epoch(0).forEach(checksum::update);
             assertThat(checksum.value()).isEqualTo(expected);
@@ -179,7 +183,7 @@ class DeviceFaultsTest {
     @Test
     void sharedPagesTakeNoMemoryOfTheDevice() {
         device.unifiedMemory();
-        try (DeviceLoader loader = loader().device(device).slots(1).build()) {
+        try (Loader loader = loader().device(device).deviceSlots(1).build()) {
             assertThat(loader.mode()).contains(DeviceMode.RESIDENT);
             assertThat(loader.deviceBytes()).isLessThan(10 * (ROW_BYTES + 200));
             assertThat(failureOf(loader)).isNull();
@@ -192,11 +196,11 @@ class DeviceFaultsTest {
     void epochsMayBeLeftAtAnyPlaceInAnyOrder() {
         Random random = new Random(3);
         device.latency(Duration.ofNanos(100_000)).jitter(Duration.ofMillis(1), 9);
-        try (DeviceLoader loader = loader().device(device).slots(3).build()) {
+        try (Loader loader = loader().device(device).deviceSlots(3).build()) {
             for (int round = 0; round < 40; round++) {
                 int leave = random.nextInt(22);
-                DeviceEpoch epoch = loader.epoch(round % 3);
-                for (DeviceBatch batch : epoch) {
+                Epoch epoch = loader.epoch(round % 3);
+                for (Batch batch : epoch) {
                     if (batch.number() == leave) {
                         break;
                     }
@@ -211,13 +215,13 @@ class DeviceFaultsTest {
 
     @Test
     void aLoopOverAnEpochThatEndedFailsRatherThanSeemingComplete() {
-        try (DeviceLoader loader = loader().device(device).build()) {
-            DeviceEpoch epoch = loader.epoch(0);
-            Iterator<DeviceBatch> batches = epoch.iterator();
+        try (Loader loader = loader().device(device).build()) {
+            Epoch epoch = loader.epoch(0);
+            Iterator<Batch> batches = epoch.iterator();
             batches.next();
             epoch.close();
             assertThatThrownBy(batches::next).isInstanceOf(IllegalStateException.class);
-            Iterator<DeviceBatch> others = loader.epoch(1).iterator();
+            Iterator<Batch> others = loader.epoch(1).iterator();
             loader.epoch(2);
             assertThatThrownBy(others::next).isInstanceOf(IllegalStateException.class);
         }
@@ -226,8 +230,10 @@ class DeviceFaultsTest {
     @Test
     void closingWhileAnotherThreadWaitsEndsItsWait() throws InterruptedException {
         device.latency(Duration.ofMillis(200));
-        DeviceLoader loader =
-                loader().device(device).mode(DeviceMode.STREAM).slots(1).build();
+        Loader loader = loader().device(device)
+                .deviceMode(DeviceMode.STREAM)
+                .deviceSlots(1)
+                .build();
         AtomicReference<Throwable> seen = new AtomicReference<>();
         Thread consumer = new Thread(() -> {
             try {
@@ -248,9 +254,11 @@ class DeviceFaultsTest {
 
     @Test
     void tooManyKeptBatchesAreADeadlineThatSaysSo() {
-        try (DeviceLoader loader =
-                loader().timeout(Duration.ofMillis(100)).device(device).slots(2).build()) {
-            assertThatThrownBy(() -> loader.epoch(0).forEach(DeviceBatch::keep))
+        try (Loader loader = loader().timeout(Duration.ofMillis(100))
+                .device(device)
+                .deviceSlots(2)
+                .build()) {
+            assertThatThrownBy(() -> loader.epoch(0).forEach(Batch::keep))
                     .hasMessageContaining("no batch within the timeout")
                     .hasMessageContaining("stage=slot")
                     .hasMessageContaining("openBatches=2");
@@ -270,9 +278,11 @@ class DeviceFaultsTest {
     @Test
     void aSlowConsumerIsNotALateDevice() throws InterruptedException {
         device.hold();
-        try (DeviceLoader loader =
-                loader().timeout(Duration.ofMillis(300)).device(device).slots(2).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+        try (Loader loader = loader().timeout(Duration.ofMillis(300))
+                .device(device)
+                .deviceSlots(2)
+                .build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             int taken = 0;
             LarderException waited = null;
             while (waited == null) {
@@ -299,7 +309,7 @@ class DeviceFaultsTest {
                     .transform("images", Transforms.toFloat())
                     .batches(sizes);
             try (Loader host = fields.build();
-                    DeviceLoader loader = fields.device(device).mode(mode).build()) {
+                    Loader loader = fields.device(device).deviceMode(mode).build()) {
                 BatchChecksum checksum = new BatchChecksum();
                 loader.epoch(0).forEach(checksum::update);
                 assertThat(checksum.value()).isEqualTo(Shelf.checksum(host.epoch(0)));
@@ -312,9 +322,9 @@ class DeviceFaultsTest {
         for (int number = 0; number < 60; number++) {
             for (FakeDevice failing :
                     List.of(new FakeDevice().failAllocation(number), new FakeDevice().failCall(number))) {
-                try (DeviceLoader loader = loader().device(failing, new FakeDevice())
-                        .mode(number % 2 == 0 ? DeviceMode.STREAM : DeviceMode.RESIDENT)
-                        .slots(2)
+                try (Loader loader = loader().device(failing, new FakeDevice())
+                        .deviceMode(number % 2 == 0 ? DeviceMode.STREAM : DeviceMode.RESIDENT)
+                        .deviceSlots(2)
                         .build()) {
                     failureOf(loader);
                 } catch (LarderException e) {
@@ -328,8 +338,8 @@ class DeviceFaultsTest {
     @Test
     void aDatasetThatIsClosedUnderTheLoaderFailsItRatherThanDeliverZeros() {
         device.unifiedMemory();
-        try (DeviceLoader loader = loader().device(device).slots(2).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+        try (Loader loader = loader().device(device).deviceSlots(2).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             batches.next();
             shelf.dataset.close();
             Awaitility.await()
@@ -342,7 +352,7 @@ class DeviceFaultsTest {
     @Test
     void closingAnInterruptedThreadsLoaderLeavesNothing() {
         device.latency(Duration.ofMillis(50));
-        DeviceLoader loader = loader().device(device).mode(DeviceMode.STREAM).build();
+        Loader loader = loader().device(device).deviceMode(DeviceMode.STREAM).build();
         loader.epoch(0).iterator().next();
         Thread.currentThread().interrupt();
 
@@ -354,10 +364,10 @@ class DeviceFaultsTest {
 
     @Test
     void aLeftOverLoopDoesNoHarmToTheRunningEpoch() {
-        try (DeviceLoader loader = loader().device(device).build()) {
-            Iterator<DeviceBatch> old = loader.epoch(0).iterator();
+        try (Loader loader = loader().device(device).build()) {
+            Iterator<Batch> old = loader.epoch(0).iterator();
             old.next();
-            DeviceBatch running = loader.epoch(1).iterator().next();
+            Batch running = loader.epoch(1).iterator().next();
             assertThatThrownBy(old::next).isInstanceOf(IllegalStateException.class);
             assertThat(running.size()).isEqualTo(10);
         }
@@ -367,8 +377,8 @@ class DeviceFaultsTest {
     void whatHoldsABatchBackIsNotItsDevicesFaultNorThatOfTheOthers() {
         FakeDevice slow = new FakeDevice().latency(Duration.ofMillis(20));
         device.failOperation(12);
-        try (DeviceLoader loader =
-                loader().device(device, slow).mode(DeviceMode.STREAM).build()) {
+        try (Loader loader =
+                loader().device(device, slow).deviceMode(DeviceMode.STREAM).build()) {
             Awaitility.await().until(() -> failureOf(loader) != null);
         }
         assertThat(slow.liveObjects()).isZero();
@@ -392,8 +402,8 @@ class DeviceFaultsTest {
             @Override
             public void close() {}
         };
-        try (DeviceLoader loader = loader().device(device).build()) {
-            DeviceBatch batch = loader.epoch(0).iterator().next();
+        try (Loader loader = loader().device(device).build()) {
+            Batch batch = loader.epoch(0).iterator().next();
             assertThatThrownBy(() -> batch.release(foreign)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> batch.release()).isInstanceOf(IllegalArgumentException.class);
             assertThat(batch.isOpen()).isTrue();
@@ -404,8 +414,8 @@ class DeviceFaultsTest {
 
     @Test
     void aFenceForABatchThatWasClosedMeanwhileIsClosedAsWell() {
-        try (DeviceLoader loader = loader().device(device).build()) {
-            DeviceBatch batch = loader.epoch(0).iterator().next();
+        try (Loader loader = loader().device(device).build()) {
+            Batch batch = loader.epoch(0).iterator().next();
             Fence fence = batch.parts().get(0).queue().orElseThrow().fence();
             batch.close();
             assertThatThrownBy(() -> batch.release(fence)).isInstanceOf(IllegalStateException.class);
@@ -415,9 +425,9 @@ class DeviceFaultsTest {
 
     @Test
     void theHostToo() {
-        try (DeviceLoader loader = loader().device(Device.host()).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
-            DeviceBatch batch = batches.next().keep();
+        try (Loader loader = loader().device(Device.host()).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch batch = batches.next().keep();
             batch.release(Fence.passed());
             assertThatThrownBy(batch::size).isInstanceOf(IllegalStateException.class);
             loader.epoch(0);
@@ -444,8 +454,9 @@ class DeviceFaultsTest {
                     .fields(Field.rows("of"), Field.rows("features").at("of"))
                     .batch(3);
             try (Loader host = fields.build();
-                    DeviceLoader loader =
-                            fields.device(device).mode(DeviceMode.RESIDENT).build()) {
+                    Loader loader = fields.device(device)
+                            .deviceMode(DeviceMode.RESIDENT)
+                            .build()) {
                 BatchChecksum checksum = new BatchChecksum();
                 loader.epoch(0).forEach(checksum::update);
                 assertThat(checksum.value()).isEqualTo(Shelf.checksum(host.epoch(0)));

@@ -48,7 +48,7 @@ class DeviceLoaderTest {
         }
     }
 
-    private static long checksum(DeviceLoader loader, long epoch) {
+    private static long checksum(Loader loader, long epoch) {
         BatchChecksum checksum = new BatchChecksum();
         loader.epoch(epoch).forEach(checksum::update);
         return checksum.value();
@@ -60,8 +60,10 @@ class DeviceLoaderTest {
         long expected = onHost();
         for (int i = 0; i < 8; i++) {
             LoaderBuilder builder = loader().threads(i % 4).prefetch(1 + i % 5);
-            try (DeviceLoader loader =
-                    builder.device(device).mode(mode).slots(1 + i % 3).build()) {
+            try (Loader loader = builder.device(device)
+                    .deviceMode(mode)
+                    .deviceSlots(1 + i % 3)
+                    .build()) {
                 assertThat(checksum(loader, 0)).as("round " + i).isEqualTo(expected);
                 assertThat(checksum(loader, 0)).isEqualTo(expected);
             }
@@ -76,30 +78,66 @@ class DeviceLoaderTest {
                 .bandwidth(50_000_000);
         long expected = onHost();
 
-        try (DeviceLoader loader = loader().device(device).mode(mode).build()) {
+        try (Loader loader = loader().device(device).deviceMode(mode).build()) {
             assertThat(checksum(loader, 0)).isEqualTo(expected);
         }
     }
 
     @Test
     void theHostIsADeviceToo() {
-        try (DeviceLoader loader = loader().device(Device.host()).build()) {
+        try (Loader loader = loader().device(Device.host()).build()) {
             assertThat(checksum(loader, 0)).isEqualTo(onHost());
             assertThat(loader.devices()).isEmpty();
             assertThat(loader.mode()).isEmpty();
-            DeviceArray array = loader.epoch(1).iterator().next().array("images");
-            assertThat(array.hostBytes().orElseThrow().remaining()).isEqualTo(32 * 64 * 4);
+            BatchArray array = loader.epoch(1).iterator().next().array("images");
+            assertThat(array.byteBuffer().remaining()).isEqualTo(32 * 64 * 4);
+            assertThat(array.handle()).isEqualTo(array.buffer().addressOffset());
+            ByteBuffer copy = ByteBuffer.allocateDirect(32 * 64 * 4);
+            array.read(copy);
+            assertThat(copy.flip()).isEqualTo(array.byteBuffer());
         }
+    }
+
+    @Test
+    void aBatchOnTheHostIsOneCompletePart() {
+        try (Loader loader = loader().build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+            BatchPart part = batch.parts().get(0);
+            batch.await(Duration.ofNanos(1));
+
+            assertThat(batch.parts()).hasSize(1);
+            assertThat(part.device()).isEmpty();
+            assertThat(part.queue()).isEmpty();
+            assertThat(part.firstSample()).isZero();
+            assertThat(part.size()).isEqualTo(32);
+            assertThat(part.arrays()).isEqualTo(batch.arrays());
+            assertThat(batch.ready().isPassed()).isTrue();
+            assertThat(batch.array("images").strides()).containsExactly(64, 8, 1);
+            assertThat(loader.slots()).isEqualTo(4);
+            assertThat(loader.hostBytes()).isEqualTo(4 * 32 * (64 * 4 + 4));
+            assertThat(loader.deviceBytes() + loader.uploadedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void whatIsForADeviceIsRefusedWhereNoneIsNamed() {
+        for (LoaderBuilder builder : List.of(
+                loader().deviceMode(DeviceMode.STREAM), loader().deviceSlots(2), loader().deviceBudgetBytes(1))) {
+            assertThatThrownBy(builder::build)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("name it with device(…)");
+        }
+        assertThatThrownBy(() -> loader().device()).hasMessageContaining("Device.auto()");
     }
 
     @Test
     void severalDevicesGetTheirPartsOfEveryBatch() {
         FakeDevice second = new FakeDevice().latency(Duration.ofMillis(1));
         FakeDevice third = new FakeDevice();
-        try (DeviceLoader loader = loader().device(device, second, third).build()) {
+        try (Loader loader = loader().device(device, second, third).build()) {
             assertThat(checksum(loader, 0)).isEqualTo(onHost());
-            DeviceBatch batch = loader.epoch(1).iterator().next();
-            assertThat(batch.parts().stream().map(DevicePart::size)).containsExactly(11, 11, 10);
+            Batch batch = loader.epoch(1).iterator().next();
+            assertThat(batch.parts().stream().map(BatchPart::size)).containsExactly(11, 11, 10);
             assertThat(batch.parts().get(2).firstSample()).isEqualTo(22);
             assertThatThrownBy(() -> batch.array("images")).hasMessageContaining("use parts()");
         }
@@ -108,24 +146,29 @@ class DeviceLoaderTest {
 
     @Test
     void anArrayOnADeviceSaysWhatItIsInDlpacksWords() {
-        try (DeviceLoader loader = loader().device(device).build()) {
-            DeviceBatch batch = loader.epoch(0).iterator().next();
-            DeviceArray images = batch.array("images");
+        try (Loader loader = loader().device(device).build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+            BatchArray images = batch.array("images");
 
             assertThat(images.dtype().descr()).isEqualTo("<f4");
             assertThat(images.shape()).containsExactly(32, 8, 8);
             assertThat(images.strides()).containsExactly(64, 8, 1);
             assertThat(images.byteSize()).isEqualTo(32 * 64 * 4);
-            assertThat(images.hostBytes()).isEmpty();
+            assertThatThrownBy(images::buffer)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("read(ByteBuffer)")
+                    .hasMessageContaining("array=images");
+            assertThatThrownBy(images::byteBuffer).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> images.byteBuffer(0, 1)).isInstanceOf(IllegalStateException.class);
         }
     }
 
     @Test
     void statesAndRowsAreThoseOfTheHost() {
         try (Loader host = loader().build();
-                DeviceLoader loader = loader().device(device).build()) {
+                Loader loader = loader().device(device).build()) {
             Iterator<Batch> expected = host.epoch(2).iterator();
-            for (DeviceBatch batch : loader.epoch(2)) {
+            for (Batch batch : loader.epoch(2)) {
                 Batch same = expected.next();
                 assertThat(batch.number()).isEqualTo(same.number());
                 assertThat(batch.row(batch.size() - 1)).isEqualTo(same.row(same.size() - 1));
@@ -137,10 +180,10 @@ class DeviceLoaderTest {
 
     @Test
     void whatWasLeftComesAfterResuming() {
-        try (DeviceLoader loader = loader().device(device).build()) {
+        try (Loader loader = loader().device(device).build()) {
             List<LoaderState> states = new ArrayList<>();
             List<Long> rest = new ArrayList<>();
-            for (DeviceBatch batch : loader.epoch(0)) {
+            for (Batch batch : loader.epoch(0)) {
                 if (batch.number() == 4) {
                     states.add(batch.stateAfter());
                 } else if (batch.number() > 4) {
@@ -159,8 +202,8 @@ class DeviceLoaderTest {
         device.latency(Duration.ofMillis(1));
         List<ByteBuffer> seen = new ArrayList<>();
         try (Loader host = loader().build();
-                DeviceLoader loader = loader().device(device).slots(2).build()) {
-            for (DeviceBatch batch : loader.epoch(0)) {
+                Loader loader = loader().device(device).deviceSlots(2).build()) {
+            for (Batch batch : loader.epoch(0)) {
                 ByteBuffer copy =
                         ByteBuffer.allocateDirect((int) batch.array("images").byteSize());
                 batch.array("images").read(copy);
@@ -175,11 +218,11 @@ class DeviceLoaderTest {
 
     @Test
     void keptBatchesStayWhileOthersPass() {
-        try (DeviceLoader loader = loader().device(device).slots(3).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
-            DeviceBatch first = batches.next().keep();
+        try (Loader loader = loader().device(device).deviceSlots(3).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch first = batches.next().keep();
             long row = first.row(0);
-            DeviceBatch second = batches.next();
+            Batch second = batches.next();
             batches.next();
 
             assertThat(first.isOpen()).isTrue();
@@ -198,7 +241,7 @@ class DeviceLoaderTest {
                     .fields(Field.packed("words"), Field.padded("boxes").transform(Transforms.cast("<f4")))
                     .batch(5);
             try (Loader host = fields.build();
-                    DeviceLoader loader = fields.device(device).slots(2).build()) {
+                    Loader loader = fields.device(device).deviceSlots(2).build()) {
                 assertThat(checksum(loader, 0)).isEqualTo(Shelf.checksum(host.epoch(0)));
             }
         }

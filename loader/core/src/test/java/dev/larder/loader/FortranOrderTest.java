@@ -67,11 +67,11 @@ class FortranOrderTest {
     @Test
     void anArrayThatIsNeverResidentDoesNotCountAgainstTheBudget() {
         try (Shelf shelf = both("|u1", new long[] {ROWS, 8, 8, 3});
-                DeviceLoader onDevice = Loader.over(shelf.dataset)
+                Loader onDevice = Loader.over(shelf.dataset)
                         .arrays("c", "fortran")
                         .batch(8)
                         .device(new FakeDevice())
-                        .budget(ROWS * 8 * 8 * 3) // for one of the two
+                        .deviceBudgetBytes(ROWS * 8 * 8 * 3) // for one of the two
                         .build()) {
             assertThat(onDevice.mode()).contains(DeviceMode.RESIDENT);
         }
@@ -83,9 +83,9 @@ class FortranOrderTest {
         try (Shelf shelf = both("|u1", new long[] {ROWS, 8, 8, 3});
                 Loader c = transformed(shelf, "c").build();
                 Loader fortran = transformed(shelf, "fortran").build();
-                DeviceLoader onDevice = transformed(shelf, "fortran")
+                Loader onDevice = transformed(shelf, "fortran")
                         .device(new FakeDevice())
-                        .mode(mode)
+                        .deviceMode(mode)
                         .build()) {
             long expected = Shelf.checksum(c.epoch(1));
             BatchChecksum checksum = new BatchChecksum();

@@ -96,10 +96,10 @@ class LoaderEndingsTest {
             Batch kept = batches.next().keep();
             for (int i = 0; i < 400; i++) {
                 batches.next();
-                if (i == BatchRotation.REST + 1) { // about when its turn would come again
+                if (i == Deliveries.REST + 1) { // about when its turn would come again
                     kept.close();
                 }
-                assertThat(kept.isOpen()).isEqualTo(i <= BatchRotation.REST);
+                assertThat(kept.isOpen()).isEqualTo(i <= Deliveries.REST);
             }
             kept.close(); // again: it is nobody else's by now
         }

@@ -160,8 +160,8 @@ class TogetherTest {
         for (LoaderBuilder builder :
                 new LoaderBuilder[] {views(), pairs(), pairsOfDifferentSteps(), pairsForKernels()}) {
             try (Loader host = builder.build();
-                    DeviceLoader device =
-                            builder.device(new FakeDevice()).mode(mode).build()) {
+                    Loader device =
+                            builder.device(new FakeDevice()).deviceMode(mode).build()) {
                 BatchChecksum checksum = new BatchChecksum();
                 device.epoch(2).forEach(checksum::update);
                 assertThat(checksum.value()).isEqualTo(Shelf.checksum(host.epoch(2)));

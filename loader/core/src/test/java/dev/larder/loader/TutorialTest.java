@@ -330,7 +330,7 @@ class TutorialTest {
         Device device = new FakeDevice(); // in earnest Device.auto(), Device.opencl().named("H200"), OpenClDevice.of(…)
         Transform transform = Transforms.randomCrop(28, 28, 4).toFloat().normalize(0.286f, 0.353f);
         ByteBuffer seen = ByteBuffer.allocateDirect(256 * 784 * Float.BYTES);
-        try (DeviceLoader loader = Loader.over(shirts)
+        try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
                 .transform("images", transform) // by a kernel: rows travel as they are stored, or only their numbers do
                 .shuffle(42)
@@ -338,8 +338,8 @@ class TutorialTest {
                 .device(device)
                 .build()) {
             assertThat(loader.mode()).contains(DeviceMode.RESIDENT); // they fit: uploaded once
-            for (DeviceBatch batch : loader.epoch(0)) {
-                DeviceArray images = batch.array("images"); // on the batch's queue without further ado
+            for (Batch batch : loader.epoch(0)) {
+                BatchArray images = batch.array("images"); // on the batch's queue without further ado
                 assertThat(images.shape()).containsExactly(batch.size(), 28, 28);
                 batch.await(Duration.ofSeconds(10)); // for the host; queues wait for batch.ready()
                 images.read(seen.clear()); // the bytes that the host would make

@@ -57,7 +57,7 @@ class WarningsTest {
         public static void main(String[] arguments) {
             try (Larder larder = Larder.connect(Path.of(arguments[0]));
                     Dataset dataset = larder.dataset("few");
-                    DeviceLoader loader = Loader.over(dataset)
+                    Loader loader = Loader.over(dataset)
                             .arrays("x")
                             .batch(Integer.parseInt(arguments[1]))
                             .dropLast(true)

@@ -4,13 +4,13 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.util.Progress;
-import dev.larder.loader.DeviceEpoch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Epoch;
+import dev.larder.loader.Loader;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A DJL dataset whose batches a {@link DeviceLoader} makes on its device, read back for the engine.
+ * A DJL dataset whose batches a {@link Loader} makes on a device, read back for the engine.
  *
  * <p><b>What it costs.</b> DJL has no way to take memory that is on a device already. So every array goes from the device into a
  * buffer of the host, at the link's speed, while the loop waits for it; on a CPU the engine works in that buffer, on a GPU it copies
@@ -23,19 +23,19 @@ import org.jspecify.annotations.Nullable;
  * as DJL's loops do: whatever is to outlive it has to be duplicated.
  */
 public final class DeviceDataset implements Dataset {
-    private final DeviceLoader loader;
+    private final Loader loader;
     private final List<String> data;
     private final List<String> labels;
     private final ReadBack readBack = new ReadBack();
     private long nextEpoch;
 
     /** Takes one array of the loader's batches as data and another one as labels. */
-    public DeviceDataset(DeviceLoader loader, String data, String labels) {
+    public DeviceDataset(Loader loader, String data, String labels) {
         this(loader, List.of(data), List.of(labels));
     }
 
     /** Takes several arrays of the loader's batches as data, and several or none as labels, each in this order. */
-    public DeviceDataset(DeviceLoader loader, List<String> data, List<String> labels) {
+    public DeviceDataset(Loader loader, List<String> data, List<String> labels) {
         if (data.isEmpty()) {
             throw new IllegalArgumentException("name at least one array of data");
         }
@@ -53,7 +53,7 @@ public final class DeviceDataset implements Dataset {
     /** Begins the loader's next epoch. What it returns can be iterated once; its batches belong to the caller. */
     @Override
     public Iterable<Batch> getData(NDManager manager) {
-        DeviceEpoch epoch = loader.epoch(nextEpoch);
+        Epoch epoch = loader.epoch(nextEpoch);
         nextEpoch = epoch.number() + 1;
         return () -> new DeviceEpochBatches(epoch, manager, readBack, data, labels);
     }

@@ -2,10 +2,9 @@ package dev.larder.djl;
 
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.training.dataset.Batch;
 import ai.djl.translate.Batchifier;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceEpoch;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Epoch;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -13,18 +12,17 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the batches of one epoch back from a device, as DJL's. */
-final class DeviceEpochBatches implements Iterator<Batch> {
-    private final DeviceEpoch epoch;
-    private final Iterator<DeviceBatch> batches;
+final class DeviceEpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
+    private final Epoch epoch;
+    private final Iterator<Batch> batches;
     private final NDManager manager;
     private final ReadBack readBack;
     private final List<String> data;
     private final List<String> labels;
-    private @Nullable DeviceBatch waiting;
+    private @Nullable Batch waiting;
     private long samples;
 
-    DeviceEpochBatches(
-            DeviceEpoch epoch, NDManager manager, ReadBack readBack, List<String> data, List<String> labels) {
+    DeviceEpochBatches(Epoch epoch, NDManager manager, ReadBack readBack, List<String> data, List<String> labels) {
         this.epoch = epoch;
         this.batches = epoch.iterator();
         this.manager = manager;
@@ -37,26 +35,26 @@ final class DeviceEpochBatches implements Iterator<Batch> {
     @Override
     public boolean hasNext() {
         while (waiting == null && batches.hasNext()) {
-            DeviceBatch batch = batches.next();
+            Batch batch = batches.next();
             waiting = batch.size() == 0 ? null : batch;
         }
         return waiting != null;
     }
 
     @Override
-    public Batch next() {
+    public ai.djl.training.dataset.Batch next() {
         if (!hasNext() || waiting == null) {
             throw new NoSuchElementException("epoch has no more batches: epoch=" + epoch.number());
         }
         NDManager own = manager.newSubManager();
-        try (DeviceBatch batch = waiting) {
+        try (Batch batch = waiting) {
             waiting = null;
             NDList dataArrays = readBack.read(own, batch, data);
             NDList labelArrays = readBack.read(own, batch, labels);
             List<Long> rows =
                     IntStream.range(0, batch.size()).mapToObj(batch::row).toList();
             samples += batch.size();
-            return new Batch(
+            return new ai.djl.training.dataset.Batch(
                     own,
                     dataArrays,
                     labelArrays,

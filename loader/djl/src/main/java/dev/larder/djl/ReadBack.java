@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import dev.larder.loader.DeviceArray;
-import dev.larder.loader.DeviceBatch;
+import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
@@ -20,7 +20,7 @@ import java.util.UUID;
 final class ReadBack {
     private final Map<String, Deque<ByteBuffer>> free = new HashMap<>();
 
-    NDList read(NDManager manager, DeviceBatch batch, List<String> names) {
+    NDList read(NDManager manager, Batch batch, List<String> names) {
         NDList arrays = new NDList(names.size());
         for (String name : names) {
             arrays.add(read(manager, batch.array(name)));
@@ -29,7 +29,7 @@ final class ReadBack {
     }
 
     /** Copies once. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
-    private NDArray read(NDManager manager, DeviceArray source) {
+    private NDArray read(NDManager manager, BatchArray source) {
         DataType type = DjlTypes.of(source.name(), source.dtype());
         String name = source.name();
         int length = Math.toIntExact(source.byteSize());

@@ -9,7 +9,6 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.util.ProgressBar;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.DeviceLoader;
 import dev.larder.loader.FailurePolicy;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
@@ -65,7 +64,7 @@ class DeviceDatasetTest {
     @EnumSource(DeviceMode.class)
     void batchesOfADeviceAreThoseOfTheHost(DeviceMode mode) {
         try (Loader host = halved().build();
-                DeviceLoader loader = halved().device(device).mode(mode).build()) {
+                Loader loader = halved().device(device).deviceMode(mode).build()) {
             LarderDataset expected = new LarderDataset(host, "images", "labels").startAt(3);
             DeviceDataset dataset = new DeviceDataset(loader, "images", "labels").startAt(3);
 
@@ -79,7 +78,7 @@ class DeviceDatasetTest {
 
     @Test
     void aBatchThatStaysOpenKeepsItsValuesWhileOthersAreRead() {
-        try (DeviceLoader loader = shelf.loader().device(device).slots(1).build()) {
+        try (Loader loader = shelf.loader().device(device).deviceSlots(1).build()) {
             DeviceDataset dataset = new DeviceDataset(loader, "images", "labels");
             Iterator<Batch> batches = dataset.getData(manager).iterator();
             Batch first = batches.next();
@@ -95,7 +94,7 @@ class DeviceDatasetTest {
 
     @Test
     void buffersOfClosedBatchesAreUsedAgain() {
-        try (DeviceLoader loader = shelf.loader().device(device).build()) {
+        try (Loader loader = shelf.loader().device(device).build()) {
             DeviceDataset dataset = new DeviceDataset(loader, "images", "labels");
             for (int epoch = 0; epoch < 20; epoch++) {
                 assertThat(contents(dataset.getData(manager))).hasSize(18);
@@ -108,7 +107,7 @@ class DeviceDatasetTest {
     @Test
     void batchesThatStayOnTheHostAreReadAsWell() {
         FakeDevice tiny = new FakeDevice().memory(10, 10).orHost();
-        try (DeviceLoader loader = shelf.loader().device(tiny).build()) {
+        try (Loader loader = shelf.loader().device(tiny).build()) {
             DeviceDataset dataset = new DeviceDataset(loader, List.of("images", "labels"), List.of());
             assertThat(loader.mode()).isEmpty();
             try (Batch batch = dataset.getData(manager).iterator().next()) {
@@ -120,7 +119,7 @@ class DeviceDatasetTest {
 
     @Test
     void typesThatDjlDoesNotTakeAreRefusedWithWhatToDo() {
-        try (DeviceLoader loader = Loader.over(shelf.dataset)
+        try (Loader loader = Loader.over(shelf.dataset)
                 .fields(Field.rows("labels").transform(Transforms.cast("<u2")))
                 .batch(3)
                 .device(device)
@@ -138,9 +137,9 @@ class DeviceDatasetTest {
 
     @Test
     void aDeviceThatFailsFailsTheLoop() {
-        try (DeviceLoader loader = shelf.loader()
+        try (Loader loader = shelf.loader()
                 .device(device.failOperation(9))
-                .mode(DeviceMode.STREAM)
+                .deviceMode(DeviceMode.STREAM)
                 .build()) {
             DeviceDataset dataset = new DeviceDataset(loader, "images", "labels");
 
@@ -152,7 +151,7 @@ class DeviceDatasetTest {
 
     @Test
     void batchesWithoutAnySampleAreLeftOut() {
-        try (DeviceLoader loader = shelf.loader()
+        try (Loader loader = shelf.loader()
                 .batch(1)
                 .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
@@ -172,7 +171,7 @@ class DeviceDatasetTest {
 
     @Test
     void preparingShowsThatNothingIsLeftToDo() {
-        try (DeviceLoader loader = shelf.loader().device(device).build()) {
+        try (Loader loader = shelf.loader().device(device).build()) {
             DeviceDataset dataset = new DeviceDataset(loader, "images", "labels");
 
             dataset.prepare(null);

@@ -19,7 +19,6 @@ import ai.djl.training.listener.TrainingListener;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
-import dev.larder.loader.DeviceLoader;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.fake.FakeDevice;
@@ -48,9 +47,8 @@ class EasyTrainTest {
     @Test
     void learnsFromBatchesOfADeviceAsWell() throws Exception {
         try (Shelf shelf = points();
-                DeviceLoader train =
-                        loader(shelf).shuffle(1).device(new FakeDevice()).build();
-                DeviceLoader test = loader(shelf).device(new FakeDevice()).build()) {
+                Loader train = loader(shelf).shuffle(1).device(new FakeDevice()).build();
+                Loader test = loader(shelf).device(new FakeDevice()).build()) {
             TrainingResult result = learn(new DeviceDataset(train, "x", "y"), new DeviceDataset(test, "x", "y"));
 
             assertThat(result.getValidateEvaluation("Accuracy")).isGreaterThan(0.9f);

@@ -1,7 +1,6 @@
 package dev.larder.bench.gpu;
 
 import dev.larder.client.Dataset;
-import dev.larder.loader.DeviceLoader;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.Device;
@@ -68,7 +67,7 @@ record Bench(
     }
 
     /** Opens a loader for the device. */
-    DeviceLoader open(LoaderBuilder loader, DeviceMode mode) {
-        return loader.device(chosen()).mode(mode).build();
+    Loader open(LoaderBuilder loader, DeviceMode mode) {
+        return loader.device(chosen()).deviceMode(mode).build();
     }
 }

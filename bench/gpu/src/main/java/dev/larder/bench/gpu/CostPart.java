@@ -6,8 +6,6 @@ import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceLoader;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.DeviceMode;
@@ -89,7 +87,7 @@ final class CostPart {
             report(bench, "host", host, host);
             for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
                 Set<String> before = threads();
-                try (DeviceLoader onDevice = bench.open(loader, mode)) {
+                try (Loader onDevice = bench.open(loader, mode)) {
                     Cost cost = onDevice(onDevice);
                     report(bench, mode.name().toLowerCase(Locale.ROOT), cost, host);
                     judge(bench, mode.name().toLowerCase(Locale.ROOT), cost, host);
@@ -117,8 +115,8 @@ final class CostPart {
         }
     }
 
-    private static Cost onDevice(DeviceLoader loader) {
-        Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+    private static Cost onDevice(Loader loader) {
+        Iterator<Batch> batches = loader.epoch(0).iterator();
         for (int i = 0; i < WARM_UP; i++) {
             batches.next();
         }
@@ -170,10 +168,12 @@ final class CostPart {
     /** The consumer's queue stands still, so that all of the loader waits, and its consumer with it. */
     private static void waiting(Bench bench, LoaderBuilder builder) {
         Duration wait = WAIT;
-        try (DeviceLoader loader =
-                builder.device(bench.chosen()).mode(DeviceMode.STREAM).slots(2).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
-            DeviceBatch batch = batches.next();
+        try (Loader loader = builder.device(bench.chosen())
+                .deviceMode(DeviceMode.STREAM)
+                .deviceSlots(2)
+                .build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch batch = batches.next();
             var queue = OpenClDevice.queue(batch.parts().get(0).queue().orElseThrow());
             RawOpenCl.Gate gate = new RawOpenCl.Gate(queue);
             double share;
@@ -193,14 +193,14 @@ final class CostPart {
         }
     }
 
-    private static double share(DeviceBatch batch, Duration wait) {
+    private static double share(Batch batch, Duration wait) {
         long processor = SYSTEM.getProcessCpuTime();
         long start = System.nanoTime();
         await(batch, wait);
         return 100.0 * (SYSTEM.getProcessCpuTime() - processor) / (System.nanoTime() - start);
     }
 
-    private static void await(DeviceBatch batch, Duration limit) {
+    private static void await(Batch batch, Duration limit) {
         try {
             batch.await(limit);
             throw new IllegalStateException("the batch is complete although the queue stands still");

@@ -2,7 +2,6 @@ package dev.larder.bench.gpu;
 
 import dev.larder.client.Dataset;
 import dev.larder.loader.BatchChecksum;
-import dev.larder.loader.DeviceLoader;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.DeviceMode;
@@ -70,7 +69,7 @@ final class ExactPart {
         }
         for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
             BatchChecksum found = new BatchChecksum();
-            try (DeviceLoader device = bench.open(loader, mode)) {
+            try (Loader device = bench.open(loader, mode)) {
                 device.epoch(1).forEach(found::update);
             }
             bench.report()

@@ -1,9 +1,9 @@
 package dev.larder.bench.gpu;
 
 import dev.larder.client.Dataset;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceEpoch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Epoch;
+import dev.larder.loader.Loader;
 import dev.larder.loader.device.DeviceMode;
 import java.time.Duration;
 
@@ -53,7 +53,7 @@ final class LoaderPart {
         try (Dataset dataset = bench.store().publishRows(DATASET, bench.scale().arrayBytes(), rowBytes)) {
             int batch = (int) Math.max(1, batchBytes / rowBytes);
             long samples = (long) batch * bench.scale().passBatches();
-            try (DeviceLoader loader =
+            try (Loader loader =
                     bench.open(Bench.loader(dataset, batch, Bench.TO_HALF).sampler(new RandomRows(samples)), mode)) {
                 long[] epoch = {0};
                 return Timing.gigabytesPerSecond(bench.scale(), samples * rowBytes, () -> pass(loader, epoch[0]++));
@@ -64,9 +64,9 @@ final class LoaderPart {
     }
 
     /** Takes all batches of an epoch, the last one complete. */
-    private static void pass(DeviceLoader loader, long number) {
-        DeviceEpoch epoch = loader.epoch(number);
-        for (DeviceBatch batch : epoch) {
+    private static void pass(Loader loader, long number) {
+        Epoch epoch = loader.epoch(number);
+        for (Batch batch : epoch) {
             if (batch.number() == epoch.batches() - 1) {
                 batch.await(PATIENCE);
             }

@@ -1,8 +1,8 @@
 package dev.larder.bench.gpu;
 
 import dev.larder.client.Dataset;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceMode;
@@ -78,16 +78,16 @@ final class QueuePart {
     private static void latency(Bench bench, Dataset dataset, DeviceMode mode, int slots) {
         RandomRows rows = new RandomRows((long) SMALL_BATCH * (CALLS + WARM_UP));
         long[] nanos = new long[CALLS];
-        try (DeviceLoader loader = Bench.loader(dataset, SMALL_BATCH, Bench.TO_HALF)
+        try (Loader loader = Bench.loader(dataset, SMALL_BATCH, Bench.TO_HALF)
                 .sampler(rows)
                 .device(bench.chosen())
-                .mode(mode)
-                .slots(slots)
+                .deviceMode(mode)
+                .deviceSlots(slots)
                 .build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             for (int i = -WARM_UP; i < CALLS; i++) {
                 long start = System.nanoTime();
-                DeviceBatch batch = batches.next();
+                Batch batch = batches.next();
                 Timing.spinOpen(batch.ready());
                 if (i >= 0) {
                     nanos[i] = System.nanoTime() - start;

@@ -2,8 +2,8 @@ package dev.larder.bench.gpu;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import java.io.BufferedReader;
@@ -32,13 +32,13 @@ public final class TrainerProcess {
         BufferedReader parent = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try (Larder larder = Larder.connect(Path.of(words[0]));
                 Dataset dataset = larder.dataset(words[1]);
-                DeviceLoader loader = Bench.loader(dataset, batchSize, Bench.TO_HALF)
+                Loader loader = Bench.loader(dataset, batchSize, Bench.TO_HALF)
                         .threads(Math.max(1, Bench.threads() / 2))
                         .sampler(new RandomRows(MANY_BATCHES * batchSize))
                         .device(Device.opencl().index(Integer.parseInt(words[3])))
-                        .mode(DeviceMode.valueOf(words[2]))
+                        .deviceMode(DeviceMode.valueOf(words[2]))
                         .build()) {
-            Iterator<DeviceBatch> batches =
+            Iterator<Batch> batches =
                     loader.epoch(ProcessHandle.current().pid()).iterator();
             batches.next().await(PATIENCE);
             System.out.println((System.nanoTime() - start) / 1_000_000);
@@ -47,10 +47,10 @@ public final class TrainerProcess {
         }
     }
 
-    private static double samplesPerSecond(Iterator<DeviceBatch> batches, long runMs) {
+    private static double samplesPerSecond(Iterator<Batch> batches, long runMs) {
         long start = System.nanoTime();
         long samples = 0;
-        DeviceBatch batch;
+        Batch batch;
         do {
             batch = batches.next();
             samples += batch.size();

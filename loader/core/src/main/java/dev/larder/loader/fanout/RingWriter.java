@@ -178,7 +178,7 @@ final class RingWriter implements AutoCloseable {
             BatchArray array = arrays.get(i);
             end = RingDescriptor.aligned(end, RingDescriptor.DATA_ALIGNMENT);
             writePart(slot, RingDescriptor.partOffset(i), end, array);
-            array.buffer().getBytes(0, slot, (int) end, array.byteSize());
+            array.buffer().getBytes(0, slot, (int) end, array.buffer().capacity());
             end += array.byteSize();
         }
         RingWords.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));

@@ -141,7 +141,9 @@ public final class DataParallelTrainer {
         }
 
         private float[] slope(Batch batch) {
-            batch.array(0).buffer().getBytes(0, images, 0, batch.array(0).byteSize());
+            batch.array(0)
+                    .buffer()
+                    .getBytes(0, images, 0, batch.array(0).buffer().capacity());
             batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
             return gradient.of(parameters, images, labels, batch.size());
         }

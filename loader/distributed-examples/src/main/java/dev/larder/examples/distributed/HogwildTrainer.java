@@ -129,7 +129,9 @@ public final class HogwildTrainer {
 
         private float[] slope(Batch batch) {
             parameters.read(0, seen, 0, seen.length);
-            batch.array(0).buffer().getBytes(0, images, 0, batch.array(0).byteSize());
+            batch.array(0)
+                    .buffer()
+                    .getBytes(0, images, 0, batch.array(0).buffer().capacity());
             batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
             return gradient.of(seen, images, labels, batch.size());
         }

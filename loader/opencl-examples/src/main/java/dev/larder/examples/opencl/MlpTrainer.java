@@ -4,9 +4,8 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.LarderException;
 import dev.larder.examples.opencl.Scores.Score;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceEpoch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Epoch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
@@ -73,8 +72,8 @@ public final class MlpTrainer {
                 OwnDevice device = OwnDevice.open(options.device());
                 Kernels kernels = Kernels.compile(device);
                 Scores scores = new Scores(device);
-                DeviceLoader train = open(loader(dataset, "train").shuffle(options.seed()), device);
-                DeviceLoader test = open(loader(dataset, "t10k"), device)) {
+                Loader train = open(loader(dataset, "train").shuffle(options.seed()), device);
+                Loader test = open(loader(dataset, "t10k"), device)) {
             Mlp.Size size = new Mlp.Size(
                     Math.toIntExact(dataset.array("train-images").rowByteSize()), HIDDEN, CLASSES, options.batch());
             Session session = new Session(new Mlp(device, kernels, size, options.seed()), size, scores);
@@ -83,7 +82,7 @@ public final class MlpTrainer {
             for (int epoch = 1; epoch <= options.epochs(); epoch++) {
                 long begun = System.nanoTime();
                 long uploaded = train.uploadedBytes();
-                DeviceEpoch batches = train.epoch(epoch - 1);
+                Epoch batches = train.epoch(epoch - 1);
                 trained = learn(session, batches);
                 double seconds = seconds(begun);
                 tested = measure(session, test.epoch(0));
@@ -114,14 +113,14 @@ public final class MlpTrainer {
                 .batch(options.batch());
     }
 
-    private DeviceLoader open(LoaderBuilder loader, OwnDevice device) {
-        return loader.device(device.forLoader()).mode(options.mode()).build();
+    private Loader open(LoaderBuilder loader, OwnDevice device) {
+        return loader.device(device.forLoader()).deviceMode(options.mode()).build();
     }
 
     /** Learns from one epoch, in steps that shrink evenly to nothing over all epochs. */
-    private Score learn(Session session, DeviceEpoch epoch) {
+    private Score learn(Session session, Epoch epoch) {
         float steps = (float) options.epochs() * epoch.batches();
-        for (DeviceBatch batch : epoch) {
+        for (Batch batch : epoch) {
             float left = 1 - (epoch.number() * epoch.batches() + batch.number()) / steps;
             session.network().learn(session.images(batch), labels(batch), options.learningRate() * left);
             session.scores().add(session.network(), batch.size());
@@ -129,23 +128,23 @@ public final class MlpTrainer {
         return session.scores().finish();
     }
 
-    private static Score measure(Session session, DeviceEpoch epoch) {
-        for (DeviceBatch batch : epoch) {
+    private static Score measure(Session session, Epoch epoch) {
+        for (Batch batch : epoch) {
             session.network().measure(session.images(batch), labels(batch));
             session.scores().add(session.network(), batch.size());
         }
         return session.scores().finish();
     }
 
-    private static cl_mem labels(DeviceBatch batch) {
+    private static cl_mem labels(Batch batch) {
         return memory(batch, "labels");
     }
 
-    private static cl_mem memory(DeviceBatch batch, String array) {
+    private static cl_mem memory(Batch batch, String array) {
         return OpenClDevice.mem(batch.array(array));
     }
 
-    private static String mode(DeviceLoader loader) {
+    private static String mode(Loader loader) {
         return loader.mode().map(Enum::name).orElse("HOST");
     }
 
@@ -176,7 +175,7 @@ public final class MlpTrainer {
     /** What learns, and what came of it. */
     private record Session(Mlp network, Mlp.Size size, Scores scores) {
         /** Takes the images as they lie on the device: nothing is copied. */
-        Matrix images(DeviceBatch batch) {
+        Matrix images(Batch batch) {
             return Matrix.of(memory(batch, "images"), batch.size(), size.inputs());
         }
     }

@@ -1,6 +1,6 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.DeviceArray;
+import dev.larder.loader.BatchArray;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
@@ -159,8 +159,8 @@ public final class OpenClDevice implements Device {
         throw new IllegalArgumentException("not of OpenCL: " + queue);
     }
 
-    /** Returns the memory of an array as JOCL has it, in which its first element is at {@link DeviceArray#byteOffset}. */
-    public static cl_mem mem(DeviceArray array) {
+    /** Returns the memory of an array as JOCL has it, in which its first element is at {@link BatchArray#byteOffset}. */
+    public static cl_mem mem(BatchArray array) {
         if (array.nativeObject() instanceof cl_mem own) {
             return own;
         }

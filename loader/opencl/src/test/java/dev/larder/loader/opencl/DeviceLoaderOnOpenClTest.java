@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
-import dev.larder.loader.DeviceArray;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.BatchArray;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
@@ -53,9 +51,9 @@ class DeviceLoaderOnOpenClTest {
         for (int round = 0; round < 6; round++) {
             OpenClOptions options = poisoned.uploadPieceBytes(1000 << random.nextInt(12));
             LoaderBuilder builder = pictures.loader().threads(random.nextInt(4)).prefetch(1 + random.nextInt(5));
-            try (DeviceLoader loader = builder.device(OpenClDevice.of(first).with(options))
-                    .mode(mode)
-                    .slots(1 + random.nextInt(4))
+            try (Loader loader = builder.device(OpenClDevice.of(first).with(options))
+                    .deviceMode(mode)
+                    .deviceSlots(1 + random.nextInt(4))
                     .build()) {
                 assertThat(Pictures.sum(loader.epoch(round)))
                         .as("round " + round)
@@ -81,7 +79,7 @@ class DeviceLoaderOnOpenClTest {
                 .shuffle(2)
                 .batch(33);
         try (Loader host = fields.build();
-                DeviceLoader loader = fields.device(device()).mode(mode).build()) {
+                Loader loader = fields.device(device()).deviceMode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
         }
     }
@@ -99,7 +97,7 @@ class DeviceLoaderOnOpenClTest {
                 .shuffle(5)
                 .batch(25);
         try (Loader host = fields.build();
-                DeviceLoader loader = fields.device(device()).mode(mode).build()) {
+                Loader loader = fields.device(device()).deviceMode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(1))).isEqualTo(Pictures.sum(host.epoch(1)));
             Batch batch = host.epoch(1).iterator().next();
             assertThat(batch.array("view1").byteBuffer())
@@ -112,18 +110,18 @@ class DeviceLoaderOnOpenClTest {
     @Test
     void smallDevicesHaveShardsThenStreams() {
         OpenClOptions small = poisoned.maxAllocationBytes(200_000);
-        try (DeviceLoader loader = pictures.loader()
+        try (Loader loader = pictures.loader()
                 .device(OpenClDevice.of(first).with(small))
-                .mode(DeviceMode.RESIDENT)
+                .deviceMode(DeviceMode.RESIDENT)
                 .build()) {
             assertThat(loader.mode()).contains(DeviceMode.RESIDENT);
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(pictures.sum(0));
         }
         OpenClOptions tiny = poisoned.memoryBytes(400_000);
-        try (DeviceLoader loader = pictures.loader()
+        try (Loader loader = pictures.loader()
                 .device(OpenClDevice.of(first).with(tiny))
-                .mode(DeviceMode.STREAM)
-                .slots(20)
+                .deviceMode(DeviceMode.STREAM)
+                .deviceSlots(20)
                 .build()) {
             assertThat(loader.slots()).isBetween(1, 19);
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(pictures.sum(0));
@@ -132,7 +130,7 @@ class DeviceLoaderOnOpenClTest {
 
     @Test
     void aBatchIsDividedAmongDevices() {
-        try (DeviceLoader loader = pictures.loader().device(device(), device()).build()) {
+        try (Loader loader = pictures.loader().device(device(), device()).build()) {
             assertThat(Pictures.sum(loader.epoch(3))).isEqualTo(pictures.sum(3));
         }
     }
@@ -145,10 +143,13 @@ class DeviceLoaderOnOpenClTest {
     void slotsAreNotFilledAgainBeforeTheConsumersQueueIsDoneWithThem(DeviceMode mode) {
         List<ByteBuffer> expected =
                 copies(pictures.loader().device(Device.host()).build(), 4);
-        try (DeviceLoader loader =
-                pictures.loader().device(device()).mode(mode).slots(2).build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
-            DeviceBatch batch = batches.next();
+        try (Loader loader = pictures.loader()
+                .device(device())
+                .deviceMode(mode)
+                .deviceSlots(2)
+                .build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch batch = batches.next();
             cl_command_queue queue =
                     OpenClDevice.queue(batch.parts().get(0).queue().orElseThrow());
             Gate gate = Gate.before(queue);
@@ -167,12 +168,12 @@ class DeviceLoaderOnOpenClTest {
         }
     }
 
-    private static List<ByteBuffer> copies(DeviceLoader loader, int count) {
+    private static List<ByteBuffer> copies(Loader loader, int count) {
         List<ByteBuffer> copies = new ArrayList<>();
         try (loader) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             for (int i = 0; i < count; i++) {
-                DeviceArray images = batches.next().array("images");
+                BatchArray images = batches.next().array("images");
                 ByteBuffer copy = ByteBuffer.allocateDirect((int) images.byteSize());
                 images.read(copy);
                 copies.add(copy.flip());
@@ -185,9 +186,9 @@ class DeviceLoaderOnOpenClTest {
     void aConsumersContextAndQueueAreUsedAndStayItsOwn() {
         try (Own own = Own.of(first)) {
             OpenClDevice device = OpenClDevice.of(own.context(), own.device(), own.queue());
-            try (DeviceLoader loader = pictures.loader().device(device).build()) {
+            try (Loader loader = pictures.loader().device(device).build()) {
                 assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(pictures.sum(0));
-                DeviceBatch batch = loader.epoch(1).iterator().next();
+                Batch batch = loader.epoch(1).iterator().next();
                 assertThat(OpenClDevice.queue(batch.parts().get(0).queue().orElseThrow()))
                         .isEqualTo(own.queue());
                 assertThat(batch.array("images").nativeObject()).isInstanceOf(cl_mem.class);
@@ -199,14 +200,14 @@ class DeviceLoaderOnOpenClTest {
     @Test
     void anEventOfTheConsumersHoldsTheMemoryBack() {
         try (Own own = Own.of(first);
-                DeviceLoader loader = pictures.loader()
+                Loader loader = pictures.loader()
                         .device(OpenClDevice.of(own.context(), own.device(), own.queue()))
-                        .slots(1)
+                        .deviceSlots(1)
                         .build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             cl_event gate = CL.clCreateUserEvent(own.context(), null);
             batches.next().release(OpenClDevice.fence(gate));
-            DeviceBatch second = batches.next();
+            Batch second = batches.next();
             assertThat(second.ready().isPassed()).isFalse();
             CL.clSetUserEventStatus(gate, CL.CL_COMPLETE);
             second.await(Duration.ofSeconds(10));
@@ -217,11 +218,11 @@ class DeviceLoaderOnOpenClTest {
     @Test
     void aConsumersEventThatFailedFailsTheLoaderNamingTheCode() {
         try (Own own = Own.of(first);
-                DeviceLoader loader = pictures.loader()
+                Loader loader = pictures.loader()
                         .device(OpenClDevice.of(own.context(), own.device(), own.queue()))
-                        .slots(1)
+                        .deviceSlots(1)
                         .build()) {
-            Iterator<DeviceBatch> batches = loader.epoch(0).iterator();
+            Iterator<Batch> batches = loader.epoch(0).iterator();
             cl_event gate = CL.clCreateUserEvent(own.context(), null);
             batches.next().release(OpenClDevice.fence(gate));
             batches.next();
@@ -259,11 +260,11 @@ class DeviceLoaderOnOpenClTest {
     @Test
     void openingAndClosingAgainAndAgainLeavesNothing() {
         for (int i = 0; i < 60; i++) {
-            try (DeviceLoader loader = pictures.loader()
+            try (Loader loader = pictures.loader()
                     .device(device())
-                    .mode(i % 2 == 0 ? DeviceMode.STREAM : DeviceMode.RESIDENT)
+                    .deviceMode(i % 2 == 0 ? DeviceMode.STREAM : DeviceMode.RESIDENT)
                     .build()) {
-                Iterator<DeviceBatch> batches = loader.epoch(i).iterator();
+                Iterator<Batch> batches = loader.epoch(i).iterator();
                 for (int batch = 0; batch < i % 5; batch++) {
                     batches.next();
                 }
@@ -290,7 +291,7 @@ class DeviceLoaderOnOpenClTest {
             return new Gate(context, queue, event);
         }
 
-        cl_mem copy(DeviceArray array) {
+        cl_mem copy(BatchArray array) {
             cl_mem copy = CL.clCreateBuffer(context, CL.CL_MEM_READ_WRITE, array.byteSize(), null, null);
             cl_mem source = (cl_mem) array.nativeObject();
             CL.clEnqueueCopyBuffer(queue, source, copy, array.byteOffset(), 0, array.byteSize(), 0, null, null);

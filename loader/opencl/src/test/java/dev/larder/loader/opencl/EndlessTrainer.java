@@ -2,8 +2,7 @@ package dev.larder.loader.opencl;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.loader.DeviceBatch;
-import dev.larder.loader.DeviceLoader;
+import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
@@ -17,13 +16,13 @@ final class EndlessTrainer {
     public static void main(String[] arguments) {
         Larder larder = Larder.connect(Path.of(arguments[0]));
         Dataset pictures = larder.dataset("pictures");
-        DeviceLoader loader = Loader.over(pictures)
+        Loader loader = Loader.over(pictures)
                 .arrays("images", "labels")
                 .transform("images", Transforms.toFloat())
                 .shuffle(1)
                 .batch(20)
                 .device(Device.opencl())
-                .mode(DeviceMode.valueOf(arguments[1]))
+                .deviceMode(DeviceMode.valueOf(arguments[1]))
                 .build();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             loader.close();
@@ -33,7 +32,7 @@ final class EndlessTrainer {
         }));
         try {
             for (long epoch = 0; ; epoch++) {
-                for (DeviceBatch batch : loader.epoch(epoch)) {
+                for (Batch batch : loader.epoch(epoch)) {
                     if (epoch == 3 && batch.number() == 0) {
                         System.out.println("training");
                     }

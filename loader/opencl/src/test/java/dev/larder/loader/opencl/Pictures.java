@@ -4,7 +4,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchChecksum;
-import dev.larder.loader.DeviceEpoch;
+import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.transform.Transforms;
@@ -64,7 +64,7 @@ final class Pictures implements AutoCloseable {
         return checksum.value();
     }
 
-    static long sum(DeviceEpoch epoch) {
+    static long sum(Epoch epoch) {
         BatchChecksum checksum = new BatchChecksum();
         epoch.forEach(checksum::update);
         return checksum.value();

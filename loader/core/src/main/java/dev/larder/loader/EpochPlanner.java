@@ -5,7 +5,7 @@ import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 
 /** Plans epochs, from their beginning or from where an earlier run stopped. */
-sealed interface Epochs {
+sealed interface EpochPlanner {
     Plan whole(long rows, long epoch);
 
     /** Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with. */
@@ -20,7 +20,7 @@ sealed interface Epochs {
     }
 
     /** Makes batches of so many samples of an order. */
-    record OfSamples(Sampler sampler, SamplePlan.Batching batching) implements Epochs {
+    record OfSamples(Sampler sampler, SamplePlan.Batching batching) implements EpochPlanner {
         @Override
         public boolean runsUserCode() {
             return !isOurs(sampler, sampler.description());
@@ -38,7 +38,7 @@ sealed interface Epochs {
     }
 
     /** Takes batches as a sampler makes them. */
-    record OfBatches(BatchSampler sampler, Shard shard) implements Epochs {
+    record OfBatches(BatchSampler sampler, Shard shard) implements EpochPlanner {
         @Override
         public boolean runsUserCode() {
             return !isOurs(sampler, sampler.description());

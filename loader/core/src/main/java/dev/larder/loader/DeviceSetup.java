@@ -18,58 +18,42 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 
-/** Configures how a {@link DeviceLoader} uses its devices. */
-public final class DeviceLoaderBuilder {
-    private static final Logger LOG = Logs.of(DeviceLoaderBuilder.class);
+/** Opens devices and makes a pipeline to them; one on the host where they cannot be had and may fall back to it. */
+final class DeviceSetup {
+    private static final Logger LOG = Logs.of(DeviceSetup.class);
 
     /** Pages of the host are shared in pieces that a buffer of Java can hold. */
     private static final long MAX_SHARED_BYTES = 1 << 30;
 
-    /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
-    private static final LoaderBuilder.Delivery UPLOADED = new LoaderBuilder.Delivery(Deadline.FOREVER, true);
-
-    private final LoaderBuilder loader;
+    private final PipelineSettings settings;
+    private final Wishes wishes;
     private final List<Device> devices;
-    private DeviceMode mode = DeviceMode.AUTO;
-    private long budgetBytes = -1;
-    private int slots = 4;
 
-    DeviceLoaderBuilder(LoaderBuilder loader, List<Device> devices) {
-        if (devices.isEmpty()) {
-            throw new IllegalArgumentException("name a device, such as Device.auto()");
-        }
-        this.loader = loader;
-        this.devices = devices;
-    }
+    /**
+     * What was asked for.
+     *
+     * @param budgetBytes how many bytes of a device {@link DeviceMode#AUTO} may fill with whole arrays; negative for half of its memory
+     * @param slots how many batches can be on their way to a device or there
+     */
+    record Wishes(List<Device> devices, DeviceMode mode, long budgetBytes, int slots) {}
 
-    /** Sets how rows get to the device; {@link DeviceMode#AUTO} by default. */
-    public DeviceLoaderBuilder mode(DeviceMode newMode) {
-        mode = newMode;
-        return this;
-    }
-
-    /** Sets how many bytes of a device {@link DeviceMode#AUTO} may fill with whole arrays; half of its memory by default. */
-    public DeviceLoaderBuilder budget(long bytes) {
-        if (bytes < 0) {
-            throw new IllegalArgumentException("budget is negative: bytes=" + bytes);
-        }
-        budgetBytes = bytes;
-        return this;
-    }
-
-    /** Sets how many batches can be on their way to a device or there, those that are open included; 4 by default. */
-    public DeviceLoaderBuilder slots(int count) {
-        slots = LoaderBuilder.require(count, 1, 1 << 10, "slots");
-        return this;
+    private DeviceSetup(PipelineSettings settings, Wishes wishes) {
+        this.settings = settings;
+        this.wishes = wishes;
+        this.devices = wishes.devices();
     }
 
     /**
      * Opens the devices, takes their memory and starts the threads. With too little memory of a device there are fewer slots. If there
      * is not even one, arrays are streamed instead of resident, unless {@code RESIDENT} was asked for and the device may not fall back
-     * to the host; then batches stay on the host, if it may; else it fails with {@code NO_SPACE} and numbers.
+     * to the host; then batches stay on the host, if they may; else it fails with {@code NO_SPACE} and numbers.
      */
-    public DeviceLoader build() {
-        List<DeviceBackend> backends = open();
+    static Pipeline open(PipelineSettings settings, Wishes wishes) {
+        return new DeviceSetup(settings, wishes).open();
+    }
+
+    private Pipeline open() {
+        List<DeviceBackend> backends = openDevices();
         if (backends.isEmpty()) {
             return onHost();
         }
@@ -96,7 +80,7 @@ public final class DeviceLoaderBuilder {
     }
 
     /** Opens all devices; none where one of them stands for the host. */
-    private List<DeviceBackend> open() {
+    private List<DeviceBackend> openDevices() {
         List<DeviceBackend> backends = new ArrayList<>();
         try {
             for (Device device : devices) {
@@ -114,28 +98,24 @@ public final class DeviceLoaderBuilder {
         return List.copyOf(backends);
     }
 
-    private DeviceLoader onHost() {
-        Source source = loader.source(FieldOpener.RowsForm.finished(loader.transformSeed()));
-        int prefetch = Math.max(slots, loader.prefetch());
-        LoaderBuilder.Delivery delivery = new LoaderBuilder.Delivery(loader.timeout(), true);
-        Loader host = loader.build(source, loader.allocator(), prefetch, delivery);
-        DeviceFeed feed = new HostFeed(host, host.states(), loader.timeout());
-        return new DeviceLoader(host, feed, new DeviceLoader.Plan(Optional.empty(), 0, host.slotBytes(), prefetch));
+    private Pipeline onHost() {
+        return HostPipeline.open(settings, Math.max(wishes.slots(), settings.prefetch()));
     }
 
-    private DeviceLoader onDevices(List<DeviceBackend> backends) {
+    private Pipeline onDevices(List<DeviceBackend> backends) {
         long copiedBytes = wholeArrays()
                 .filter(array -> !ResidentArray.isShared(backends, array))
                 .mapToLong(ArrayView::byteSize)
                 .sum();
-        long budget = budgetBytes >= 0
-                ? budgetBytes
+        long budget = wishes.budgetBytes() >= 0
+                ? wishes.budgetBytes()
                 : backends.stream()
                         .mapToLong(device -> device.info().memoryBytes() / 2)
                         .min()
                         .orElseThrow();
-        DeviceMode chosen =
-                mode != DeviceMode.AUTO ? mode : copiedBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
+        DeviceMode chosen = wishes.mode() != DeviceMode.AUTO
+                ? wishes.mode()
+                : copiedBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
         LOG.info(
                 "device loader: mode={} bytesToBeResident={} budgetBytes={} devices={}",
                 chosen,
@@ -148,7 +128,7 @@ public final class DeviceLoaderBuilder {
         try {
             return onDevices(backends, chosen);
         } catch (LarderException e) {
-            if (e.code() != ErrorCode.NO_SPACE || (mode == DeviceMode.RESIDENT && !mayFallBack())) {
+            if (e.code() != ErrorCode.NO_SPACE || (wishes.mode() == DeviceMode.RESIDENT && !mayFallBack())) {
                 throw e;
             }
             LOG.warn(
@@ -161,41 +141,35 @@ public final class DeviceLoaderBuilder {
 
     /** Finds the arrays that would be resident. */
     private Stream<ArrayView> wholeArrays() {
-        return Source.wanted(loader.dataset(), loader.fields()).stream()
-                .filter(field -> field.form() == Field.Form.ROWS)
-                .map(Field::column)
+        return LoaderSource.wanted(settings.dataset(), settings.fields()).stream()
+                .filter(field -> field.form() == FieldSpec.Form.ROWS)
+                .map(FieldSpec::column)
                 .distinct()
-                .map(loader.dataset()::array)
+                .map(settings.dataset()::array)
                 .filter(DeviceFields::mayBeResident);
     }
 
-    private DeviceLoader onDevices(List<DeviceBackend> backends, DeviceMode chosen) {
+    private Pipeline onDevices(List<DeviceBackend> backends, DeviceMode chosen) {
         boolean doubles = backends.stream().allMatch(device -> device.info().doubles());
         boolean exactFloats = backends.stream().allMatch(device -> device.info().exactFloats());
         DeviceFields form = new DeviceFields(
-                loader.transformSeed(),
+                settings.seed(),
                 doubles,
                 exactFloats,
                 array -> chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty());
-        Source source = loader.source(form);
+        LoaderSource source = settings.source(form);
         requireDivisible(source, backends.size());
-        DeviceMeans means = new DeviceMeans(backends, new ArrayList<>(), new ArrayList<>());
-        Loader host = null;
+        DeviceResources resources = new DeviceResources(backends, new ArrayList<>(), new ArrayList<>());
+        HostPipeline host = null;
         try {
             for (DeviceBackend device : backends) {
-                means.residents().add(residents(device, source));
+                resources.residents().add(residents(device, source));
             }
-            host = loader.build(source, backends.get(0), loader.prefetch(), UPLOADED);
-            allocateSlots(source, means);
-            DeviceLoader.Plan plan = new DeviceLoader.Plan(
-                    Optional.of(chosen),
-                    means.byteSize(),
-                    host.slotBytes(),
-                    means.slots().size());
-            return new DeviceLoader(
-                    host, new UploadingFeed(host, source, host.states(), means, loader.timeout()), plan);
+            host = new HostPipeline(source, settings, backends.get(0), staging());
+            allocateSlots(source, resources);
+            return new DevicePipeline(host, resources, chosen, settings.timeout());
         } catch (Throwable e) {
-            means.free();
+            resources.free();
             if (host != null) {
                 host.close();
             }
@@ -203,7 +177,12 @@ public final class DeviceLoaderBuilder {
         }
     }
 
-    private static void requireDivisible(Source source, int devices) {
+    /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
+    private HostPipeline.Consumption staging() {
+        return new HostPipeline.Consumption(settings.prefetch(), Deadline.FOREVER, true);
+    }
+
+    private static void requireDivisible(LoaderSource source, int devices) {
         for (FieldReader field : source.fields()) {
             if (devices > 1 && field instanceof PackedReader) {
                 throw source.failure(ErrorCode.BAD_INPUT, "batches of this column cannot be divided among devices")
@@ -229,10 +208,10 @@ public final class DeviceLoaderBuilder {
                         .with("rowBytes", array.rowByteSize())
                         .with("maxAllocation", limit)
                         .with("maxShards", SampleKernel.Rows.MAX_SHARDS)
-                        .remedy("stream it: mode(DeviceMode.STREAM)"));
+                        .remedy("stream it: deviceMode(DeviceMode.STREAM)"));
     }
 
-    private Map<String, ResidentArray> residents(DeviceBackend device, Source source) {
+    private Map<String, ResidentArray> residents(DeviceBackend device, LoaderSource source) {
         Map<String, ResidentArray> residents = new HashMap<>();
         long start = System.nanoTime();
         try {
@@ -244,7 +223,7 @@ public final class DeviceLoaderBuilder {
                         residents.put(
                                 name,
                                 ResidentArray.load(
-                                        device, reader.array(), reader.kernel().rows(), loader.timeout()));
+                                        device, reader.array(), reader.kernel().rows(), settings.timeout()));
                     }
                 }
             }
@@ -267,12 +246,13 @@ public final class DeviceLoaderBuilder {
     }
 
     /** Takes as many slots as wanted, or as the devices have room for: one at least. */
-    private void allocateSlots(Source source, DeviceMeans means) {
-        int share = (int) Plan.ceilDiv(loader.samples(source), means.backends().size());
-        SlotPart.Layout layout = new SlotPart.Layout(DeviceOutput.of(source), source.arrays(), share);
-        for (int i = 0; i < slots; i++) {
+    private void allocateSlots(LoaderSource source, DeviceResources resources) {
+        int share = (int)
+                Plan.ceilDiv(settings.samples(source), resources.backends().size());
+        DevicePart.Layout layout = new DevicePart.Layout(DeviceOutput.of(source), source.arrays(), share);
+        for (int i = 0; i < wishes.slots(); i++) {
             try {
-                means.slots().add(slot(layout, means));
+                resources.slots().add(slot(layout, resources));
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.NO_SPACE || i == 0) {
                     throw e;
@@ -280,22 +260,24 @@ public final class DeviceLoaderBuilder {
                 LOG.warn(
                         "fewer slots on the device, it has too little memory: slots={} wanted={} reason={}",
                         i,
-                        slots,
+                        wishes.slots(),
                         e.getMessage());
                 return;
             }
         }
     }
 
-    private static DeviceSlot slot(SlotPart.Layout layout, DeviceMeans means) {
-        List<SlotPart> parts = new ArrayList<>();
+    private static DeviceSlot slot(DevicePart.Layout layout, DeviceResources resources) {
+        List<DevicePart> parts = new ArrayList<>();
         try {
-            for (int i = 0; i < means.backends().size(); i++) {
-                parts.add(new SlotPart(
-                        means.backends().get(i), layout, means.residents().get(i)));
+            for (int i = 0; i < resources.backends().size(); i++) {
+                parts.add(new DevicePart(
+                        resources.backends().get(i),
+                        layout,
+                        resources.residents().get(i)));
             }
         } catch (Throwable e) {
-            parts.forEach(SlotPart::close);
+            parts.forEach(DevicePart::close);
             throw e;
         }
         return new DeviceSlot(List.copyOf(parts));

@@ -13,10 +13,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Where batches come from: fields of one version of a dataset whose rows belong together. */
-record Source(Dataset dataset, List<FieldReader> fields, long rows) {
+record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows) {
     /** Takes some fields, or the rows of every array where none is named. */
-    static Source of(Dataset dataset, List<Field> named, FieldOpener.RowsForm rowsForm) {
-        List<Field> wanted = wanted(dataset, named);
+    static LoaderSource of(Dataset dataset, List<FieldSpec> named, FieldOpener.RowsForm rowsForm) {
+        List<FieldSpec> wanted = wanted(dataset, named);
         if (wanted.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset has no arrays")
                     .with("dataset", dataset.name())
@@ -25,23 +25,27 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
         requireGroupsDrawAlike(wanted);
         FieldOpener opener = new FieldOpener(dataset, rowsForm);
         List<FieldReader> readers = new ArrayList<>();
-        for (Field field : wanted) {
+        for (FieldSpec field : wanted) {
             readers.add(opener.open(field));
         }
-        Source source = new Source(dataset, List.copyOf(readers), opener.rows());
+        LoaderSource source = new LoaderSource(dataset, List.copyOf(readers), opener.rows());
         source.requireDifferentNames();
         return source;
     }
 
     /** Returns the fields that are named, else one for every array. */
-    static List<Field> wanted(Dataset dataset, List<Field> named) {
-        return named.isEmpty() ? dataset.arrayNames().stream().map(Field::rows).toList() : named;
+    static List<FieldSpec> wanted(Dataset dataset, List<FieldSpec> named) {
+        return named.isEmpty()
+                ? dataset.arrayNames().stream()
+                        .map(name -> FieldSpec.of(name, FieldSpec.Form.ROWS))
+                        .toList()
+                : named;
     }
 
-    private static void requireGroupsDrawAlike(List<Field> fields) {
-        Map<String, Field> firsts = new HashMap<>();
-        for (Field field : fields) {
-            Field first = field.group().isEmpty() ? field : firsts.computeIfAbsent(field.group(), group -> field);
+    private static void requireGroupsDrawAlike(List<FieldSpec> fields) {
+        Map<String, FieldSpec> firsts = new HashMap<>();
+        for (FieldSpec field : fields) {
+            FieldSpec first = field.group().isEmpty() ? field : firsts.computeIfAbsent(field.group(), group -> field);
             if (!first.randomMoves().equals(field.randomMoves())) {
                 throw new IllegalArgumentException(
                         "fields of a group differ in their random steps: group=" + field.group()
@@ -85,7 +89,7 @@ record Source(Dataset dataset, List<FieldReader> fields, long rows) {
     }
 
     /** Starts the failure of a stage; its code is that of the cause, or what kind of cause it is. */
-    Failure failure(String what, Stage stage, @Nullable Throwable cause) {
+    Failure failure(String what, PipelineStage stage, @Nullable Throwable cause) {
         Failure failure = failure(code(cause), what)
                 .with("stage", stage)
                 .with("thread", Thread.currentThread().getName());

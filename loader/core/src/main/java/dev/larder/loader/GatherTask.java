@@ -3,17 +3,17 @@ package dev.larder.loader;
 import org.jspecify.annotations.Nullable;
 
 /** What a thread has to do next: a batch to plan, and rows of it to gather; each thread has one of these and uses it again and again. */
-final class Task {
+final class GatherTask {
     private final Workspace workspace;
 
     @Nullable
-    Slot slot;
+    RingSlot slot;
 
     boolean planning;
     int first;
     int count;
 
-    Task(Workspace workspace) {
+    GatherTask(Workspace workspace) {
         this.workspace = workspace;
     }
 
@@ -26,7 +26,7 @@ final class Task {
     }
 
     /** Takes a slot whose batch is to be planned. */
-    void plan(Slot slot) {
+    void plan(RingSlot slot) {
         this.slot = slot;
         this.planning = true;
         this.first = 0;
@@ -34,7 +34,7 @@ final class Task {
     }
 
     /** Takes the next rows of a slot. */
-    void gather(Slot slot, int rows) {
+    void gather(RingSlot slot, int rows) {
         this.slot = slot;
         this.planning = false;
         slot.busy++;
@@ -42,7 +42,7 @@ final class Task {
     }
 
     /** Takes the first rows of the slot that was planned. */
-    void claimRows(Slot slot, int rows) {
+    void claimRows(RingSlot slot, int rows) {
         this.first = slot.unclaimed;
         this.count = Math.min(rows, slot.size - slot.unclaimed);
         slot.unclaimed += count;

@@ -4,14 +4,15 @@ import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
-/** Makes and checks the states of one loader. */
-record States(Dataset dataset, String sampler, long seed, boolean inOrder) {
-    /** Makes the state after a batch, with which all ranks together have consumed so many samples. */
-    LoaderState after(Plan plan, long consumed) {
+/** What the states of one loader belong to: makes and checks them. */
+record StateContext(Dataset dataset, String sampler, long seed, boolean inOrder) {
+    /** Makes the state after a batch. */
+    LoaderState after(BatchSlot batch) {
         if (!inOrder) {
             throw new IllegalStateException("batches in any order have no state to resume from; remove inAnyOrder()");
         }
-        return new LoaderState(dataset.name(), dataset.digest(), sampler, seed, plan.epoch(), consumed, plan.length());
+        return new LoaderState(
+                dataset.name(), dataset.digest(), sampler, seed, batch.epoch, batch.consumed, batch.epochLength);
     }
 
     /** Fails unless a state was saved over the same data, with the same order. */

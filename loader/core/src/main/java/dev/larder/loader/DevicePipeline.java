@@ -6,67 +6,102 @@ import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Fence;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** Hands out batches that were uploaded to devices, and owns all that they need. */
-final class UploadingFeed implements DeviceFeed {
+/** Uploads what a {@link HostPipeline} gathers, hands out batches on devices, and owns all that they need. */
+final class DevicePipeline implements Pipeline, Delivery.Lender {
     /** How long closing waits for the devices, and for what the consumer gave them to do. */
     private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
     /** What could not be waited for: a device may still use its memory, so it must not be collected. */
-    private static final Set<UploadingFeed> LEFT_ALONE = ConcurrentHashMap.newKeySet();
+    private static final Set<DevicePipeline> LEFT_ALONE = ConcurrentHashMap.newKeySet();
 
-    private static final Logger LOG = Logs.of(UploadingFeed.class);
+    private static final Logger LOG = Logs.of(DevicePipeline.class);
 
-    private final Loader host;
-    private final Source source;
-    private final States states;
-    private final DeviceMeans means;
+    private final HostPipeline host;
+    private final LoaderSource source;
+    private final DeviceResources resources;
+    private final DeviceMode mode;
     private final DeviceRing ring;
     private final DeviceThreads threads;
-    private final List<DeviceBatch> open = new ArrayList<>();
-    private boolean closing;
 
-    UploadingFeed(Loader host, Source source, States states, DeviceMeans means, Duration timeout) {
+    /** What the consumer has; guarded by itself. */
+    private final Deliveries deliveries;
+
+    private boolean closing;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    DevicePipeline(HostPipeline host, DeviceResources resources, DeviceMode mode, Duration timeout) {
         this.host = host;
-        this.source = source;
-        this.states = states;
-        this.means = means;
-        this.ring = new DeviceRing(source, means.slots(), timeout);
+        this.source = host.source();
+        this.resources = resources;
+        this.mode = mode;
+        this.ring = new DeviceRing(source, resources.slots(), timeout);
+        this.deliveries = new Deliveries(this, slots(), 0);
         this.threads = DeviceThreads.start(source, ring, timeout);
     }
 
     @Override
-    public void start(Epoch epoch) {
-        closeBatches(false);
-        ring.start(new DeviceRing.Run(epoch));
+    public LoaderSource source() {
+        return source;
     }
 
     @Override
-    public DeviceBatch next(Plan plan) {
+    public List<OutputArray> outputs() {
+        return DeviceOutput.of(source).stream().map(DeviceOutput::description).toList();
+    }
+
+    // ---- for epochs
+
+    @Override
+    public void endRunning() {
+        ring.endRunning();
+        closeBatches(false);
+        host.endRunning();
+    }
+
+    @Override
+    public void start(Plan plan) {
+        host.start(plan);
+        ring.start(new DeviceRing.Run(host, plan));
+    }
+
+    @Override
+    public void end(Plan plan) {
+        if (ring.end(plan)) {
+            closeBatches(false);
+        }
+    }
+
+    // ---- for the consumer
+
+    @Override
+    public Delivery take(Plan plan, @Nullable Delivery before) {
         ring.requireRunning(plan);
         closeBatches(false);
         DeviceSlot slot = ring.take(plan);
-        DeviceBatch batch;
         try {
-            batch = lend(slot);
+            for (DevicePart part : slot.parts) {
+                part.device.consumer().waitFor(part.ready);
+            }
         } catch (Throwable e) { // the batch failed before anybody saw it, mostly
             LarderException failure = DeviceThreads.failure(source, "device failed", plan, slot.number, "deliver", e);
             ring.failed(failure);
             ring.giveBack(slot);
             throw failure;
         }
-        synchronized (open) {
+        synchronized (deliveries) {
             if (!closing) {
-                open.add(batch);
-                return batch;
+                return deliveries.open(slot, false);
             }
         }
         ring.giveBack(slot);
@@ -74,29 +109,15 @@ final class UploadingFeed implements DeviceFeed {
                 "loader is closed: dataset=" + source.dataset().name());
     }
 
-    private DeviceBatch lend(DeviceSlot slot) {
-        List<DevicePart.Draft> parts = new ArrayList<>(slot.parts.size());
-        for (SlotPart part : slot.parts) {
-            part.device.consumer().waitFor(part.ready);
-            List<DeviceArray.Draft> arrays = new ArrayList<>(part.shapes.length);
-            for (int i = 0; i < part.shapes.length; i++) {
-                arrays.add(part.draft(i));
-            }
-            parts.add(new DevicePart.Draft(part.device, part.firstSample, part.samples, part.ready, arrays));
-        }
-        return new DeviceBatch(this, states, slot.facts(), parts, slot);
-    }
-
     @Override
-    public void release(DeviceBatch batch, Fence @Nullable [] lastUse) {
-        DeviceSlot slot = (DeviceSlot) batch.source;
+    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+        DeviceSlot slot = (DeviceSlot) delivery.lastSlot();
         if (lastUse != null) {
             requireAccepted(slot, lastUse);
         }
         boolean first;
-        synchronized (open) {
-            first = open.remove(batch);
-            batch.invalidate();
+        synchronized (deliveries) {
+            first = deliveries.close(delivery) != null;
         }
         if (first) {
             ring.giveBack(slot, lastUse == null ? consumerFences(slot) : lastUse);
@@ -130,39 +151,64 @@ final class UploadingFeed implements DeviceFeed {
     }
 
     private void closeBatches(boolean keptToo) {
-        DeviceBatch over = firstOpen(keptToo);
-        while (over != null) {
-            release(over, null);
-            over = firstOpen(keptToo);
+        List<Delivery> open;
+        synchronized (deliveries) {
+            open = deliveries.allOpen();
         }
-    }
-
-    private @Nullable DeviceBatch firstOpen(boolean keptToo) {
-        synchronized (open) {
-            for (int i = 0; i < open.size(); i++) {
-                if (keptToo || !open.get(i).isKept()) {
-                    return open.get(i);
-                }
+        for (Delivery delivery : open) {
+            if (keptToo || !delivery.isKept()) {
+                release(delivery, null);
             }
-            return null;
         }
     }
 
-    @Override
-    public void end(Plan plan) {
-        if (ring.end(plan)) {
-            closeBatches(false);
-        }
-    }
+    // ---- what it has
 
     @Override
     public List<DeviceInfo> devices() {
-        return means.backends().stream().map(DeviceBackend::info).toList();
+        return resources.backends().stream().map(DeviceBackend::info).toList();
+    }
+
+    @Override
+    public Optional<DeviceMode> mode() {
+        return Optional.of(mode);
+    }
+
+    @Override
+    public long deviceBytes() {
+        return resources.byteSize();
     }
 
     @Override
     public long uploadedBytes() {
         return ring.uploadedBytes();
+    }
+
+    @Override
+    public long hostBytes() {
+        return host.hostBytes();
+    }
+
+    @Override
+    public int slots() {
+        return resources.slots().size();
+    }
+
+    @Override
+    public Ring.Counts counts() {
+        return host.counts();
+    }
+
+    @Override
+    public List<Stopwatch> stopwatches() {
+        return host.stopwatches();
+    }
+
+    // ---- for the end
+
+    @Override
+    public void abandon() {
+        close();
     }
 
     /**
@@ -171,9 +217,12 @@ final class UploadingFeed implements DeviceFeed {
      */
     @Override
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         boolean interrupted = Thread.interrupted(); // it would end every wait at once, and leave everything behind
         try {
-            synchronized (open) {
+            synchronized (deliveries) {
                 closing = true;
             }
             ring.close();
@@ -187,7 +236,7 @@ final class UploadingFeed implements DeviceFeed {
                                 "check what the consumer's queue or fences wait for; end the process to free the device");
             }
             host.close();
-            means.close();
+            resources.close();
         } catch (InterruptedException e) {
             interrupted = true;
             leaveAlone();
@@ -203,7 +252,10 @@ final class UploadingFeed implements DeviceFeed {
 
     private void leaveAlone() {
         LEFT_ALONE.add(this);
-        LOG.warn("memory is not freed, as it may still be in use: loader={} devices={}", host, devices());
+        LOG.warn(
+                "memory is not freed, as it may still be in use: dataset={} devices={}",
+                source.dataset().name(),
+                devices());
         host.close(false);
     }
 
@@ -216,14 +268,14 @@ final class UploadingFeed implements DeviceFeed {
         if (ring.hasFlights() || !ring.awaitNothingLent(deadline)) {
             return "batches in flight or held by the consumer";
         }
-        for (DeviceSlot slot : means.slots()) {
-            for (SlotPart part : slot.parts) {
+        for (DeviceSlot slot : resources.slots()) {
+            for (DevicePart part : slot.parts) {
                 if (!isOver(part.lastUse, deadline)) {
                     return "the consumer's last use of batch " + slot.number;
                 }
             }
         }
-        for (DeviceBackend device : means.backends()) {
+        for (DeviceBackend device : resources.backends()) {
             if (!device.uploads().drain(deadline.remaining())
                     || !device.kernels().drain(deadline.remaining())) {
                 return "queues of " + device.info();

@@ -13,11 +13,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Looks up in a version's manifest which file an array was loaded from, to name it in failures. */
-final class SourceFile {
+final class SourceFileLookup {
     private static final Pattern ARRAY = Pattern.compile("\"array\":\\s*\"([^\"]*)\"");
     private static final Pattern PATH = Pattern.compile("\"path\":\\s*\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-    private SourceFile() {}
+    private SourceFileLookup() {}
 
     /** Returns the file of an array or column, the first where there are several; null where none is known. */
     static @Nullable String of(Dataset dataset, String column) {

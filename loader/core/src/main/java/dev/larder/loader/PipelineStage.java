@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 /** Where a batch is on its way to the consumer, as failures name it. */
-enum Stage {
+enum PipelineStage {
     /** The sampler lays down the order of the epoch. */
     ORDER,
     /** The rows of the batch are looked up in that order. */

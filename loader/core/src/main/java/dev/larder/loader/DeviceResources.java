@@ -9,7 +9,7 @@ import java.util.Map;
  *
  * @param residents the arrays that each device has as a whole, in the order of the devices
  */
-record DeviceMeans(List<DeviceBackend> backends, List<Map<String, ResidentArray>> residents, List<DeviceSlot> slots)
+record DeviceResources(List<DeviceBackend> backends, List<Map<String, ResidentArray>> residents, List<DeviceSlot> slots)
         implements AutoCloseable {
     /** Returns how many bytes of all devices that takes. */
     long byteSize() {
@@ -20,7 +20,7 @@ record DeviceMeans(List<DeviceBackend> backends, List<Map<String, ResidentArray>
         return resident
                 + slots.stream()
                         .flatMap(slot -> slot.parts.stream())
-                        .mapToLong(SlotPart::byteSize)
+                        .mapToLong(DevicePart::byteSize)
                         .sum();
     }
 

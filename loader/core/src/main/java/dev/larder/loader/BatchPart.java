@@ -1,0 +1,74 @@
+package dev.larder.loader;
+
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceQueue;
+import dev.larder.loader.device.Fence;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** The samples of a {@link Batch} on one device, or all of them in memory of the host. Open for as long as the batch. */
+public final class BatchPart {
+    private final Delivery delivery;
+    private final int number;
+    private final List<BatchArray> arrays;
+
+    BatchPart(Delivery delivery, int number, List<OutputArray> outputs) {
+        this.delivery = delivery;
+        this.number = number;
+        BatchArray[] made = new BatchArray[outputs.size()];
+        Arrays.setAll(made, i -> new BatchArray(delivery, number, i, outputs.get(i)));
+        this.arrays = List.of(made);
+    }
+
+    private SlotPart part() {
+        return delivery.slot().part(number);
+    }
+
+    /** Describes the device; nothing where the batch is in memory of the host. */
+    public Optional<DeviceInfo> device() {
+        return Optional.ofNullable(part().device()).map(DeviceBackend::info);
+    }
+
+    /**
+     * Returns the queue whose work comes after the batch by itself, and which the loader waits for when the batch is closed; nothing
+     * where the batch is in memory of the host.
+     */
+    public Optional<DeviceQueue> queue() {
+        return Optional.ofNullable(part().device()).map(DeviceBackend::consumer);
+    }
+
+    /** Returns which sample of the batch is the first one here. */
+    public int firstSample() {
+        return part().firstSample();
+    }
+
+    /** Returns how many samples are here: none where the batch has fewer than there are devices. */
+    public int size() {
+        return part().size();
+    }
+
+    /** Returns the fence that is passed when the samples are complete. It stays the batch's. */
+    public Fence ready() {
+        return part().ready();
+    }
+
+    /** Returns the arrays in the order in which the loader names them. */
+    public List<BatchArray> arrays() {
+        delivery.slot();
+        return arrays;
+    }
+
+    /** Returns one array by its name in batches. */
+    public BatchArray array(String name) {
+        delivery.slot();
+        for (int i = 0; i < arrays.size(); i++) {
+            if (arrays.get(i).name().equals(name)) {
+                return arrays.get(i);
+            }
+        }
+        throw new IllegalArgumentException("the loader does not read this array: array=" + name + " arrays="
+                + arrays.stream().map(BatchArray::name).toList());
+    }
+}
