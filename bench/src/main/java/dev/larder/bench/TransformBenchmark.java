@@ -1,9 +1,9 @@
 package dev.larder.bench;
 
-import dev.larder.loader.transform.Output;
 import dev.larder.loader.transform.SampleTransform;
-import dev.larder.loader.transform.Scratch;
 import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.TransformScratch;
+import dev.larder.loader.transform.TransformTarget;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
@@ -58,13 +58,13 @@ public class TransformBenchmark {
     private int channels;
     private byte[] stored;
     private FloatBuffer floats;
-    private Output output;
+    private TransformTarget output;
     private SampleTransform augment;
     private SampleTransform augmentPlanar;
     private SampleTransform normalize;
-    private Scratch augmentScratch;
-    private Scratch planarScratch;
-    private Scratch normalizeScratch;
+    private TransformScratch augmentScratch;
+    private TransformScratch planarScratch;
+    private TransformScratch normalizeScratch;
     private float[] means;
     private float[] inverses;
     private int[] parameters;
@@ -97,7 +97,7 @@ public class TransformBenchmark {
         ByteBuffer memory =
                 ByteBuffer.allocateDirect(BATCH * augment.rowByteSize()).order(ByteOrder.nativeOrder());
         floats = memory.asFloatBuffer();
-        output = Output.of(memory);
+        output = TransformTarget.of(memory);
         requireSame();
     }
 
@@ -118,7 +118,7 @@ public class TransformBenchmark {
         }
     }
 
-    private void run(SampleTransform transform, Scratch scratch) {
+    private void run(SampleTransform transform, TransformScratch scratch) {
         epoch++;
         for (int i = 0; i < BATCH; i++) {
             transform.apply(stored, i * transform.storedByteSize(), output, i, 1, epoch, i, scratch);

@@ -1,6 +1,9 @@
 package dev.larder.loader;
 
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.slot.BatchSlot;
+import dev.larder.loader.internal.slot.OutputArray;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,5 +1,9 @@
 package dev.larder.loader;
 
+import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.slot.ArrayMemory;
+import dev.larder.loader.internal.slot.OutputArray;
+import dev.larder.loader.internal.slot.SlotArray;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

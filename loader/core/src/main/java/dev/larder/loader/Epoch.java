@@ -1,5 +1,9 @@
 package dev.larder.loader;
 
+import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.Pipeline;
+import dev.larder.loader.internal.slot.OutputArray;
 import java.io.PrintStream;
 import java.util.Iterator;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.internal.posix.Posix;
+import dev.larder.loader.internal.plan.Plan;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;

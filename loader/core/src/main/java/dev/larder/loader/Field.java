@@ -1,7 +1,8 @@
 package dev.larder.loader;
 
-import dev.larder.loader.FieldSpec.Form;
-import dev.larder.loader.FieldSpec.Padding;
+import dev.larder.loader.internal.field.FieldSpec;
+import dev.larder.loader.internal.field.FieldSpec.Form;
+import dev.larder.loader.internal.field.FieldSpec.Padding;
 import dev.larder.loader.transform.Transform;
 
 /**

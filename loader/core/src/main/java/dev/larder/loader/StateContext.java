@@ -3,6 +3,7 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.slot.BatchSlot;
 
 /** What the states of one loader belong to: makes and checks them. */
 record StateContext(Dataset dataset, String sampler, long seed, boolean inOrder) {

@@ -3,10 +3,11 @@
  *
  * <pre>
  * Sampler → Plan (which rows each batch has) → gather threads fill a ring of reused slots → Batch (a slot, until closed)
+ *                                                             └→ upload to a device → Batch (a device slot, until closed)
  * </pre>
  *
- * <p>{@code Ring} alone knows which slot is in which state; {@code Gather} alone copies; nothing else runs on more than one
- * thread.
+ * <p>Here is what trainers use. What makes batches lies in {@code internal}, in rooms along the data's way: {@code slot},
+ * {@code field} and {@code plan}, {@code ring}, {@code upload}. None of them uses one that comes later, or this package.
  */
 @NullMarked
 package dev.larder.loader;

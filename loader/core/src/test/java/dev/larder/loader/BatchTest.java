@@ -3,6 +3,7 @@ package dev.larder.loader;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
 import java.nio.ByteBuffer;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.loader.internal.ring.Deliveries;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;

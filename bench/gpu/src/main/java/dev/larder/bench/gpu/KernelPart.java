@@ -7,7 +7,7 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.SampleKernel;
 import dev.larder.loader.transform.SampleTransform;
-import dev.larder.loader.transform.Scratch;
+import dev.larder.loader.transform.TransformScratch;
 import dev.larder.npy.Dtype;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -78,7 +78,7 @@ final class KernelPart {
         DeviceMemory memory = bench.device().allocateDevice(byteSize);
         try (HostMemory host = bench.device().allocate(byteSize)) {
             UnsafeBuffer target = new UnsafeBuffer(host.bytes());
-            Scratch scratch = kernel.transform().newScratch();
+            TransformScratch scratch = kernel.transform().newScratch();
             SplittableRandom random = new SplittableRandom(2);
             for (int i = 0; i < samples; i++) {
                 kernel.writeControl(random.nextLong(rows), 0, 0, i, scratch, target, i);

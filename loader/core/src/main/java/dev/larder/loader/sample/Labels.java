@@ -37,7 +37,7 @@ public final class Labels {
 
     /** Reads the label of each row from a one-dimensional array of integers or booleans; the view is not needed any more then. */
     public static Labels of(ArrayView labels) {
-        return read(labels.rows(), Integers.of(labels));
+        return read(labels.rows(), IntegerArrays.of(labels));
     }
 
     private static Labels read(long rows, LongUnaryOperator label) {

@@ -29,7 +29,7 @@ public final class Lengths {
 
     /** Reads the length of each row from a one-dimensional array of integers; the view is not needed any more then. */
     public static Lengths of(ArrayView lengths) {
-        return read(lengths.rows(), Integers.of(lengths));
+        return read(lengths.rows(), IntegerArrays.of(lengths));
     }
 
     /** Takes the first dimension of each row of a ragged column; the column is not needed any more then. */

@@ -39,7 +39,7 @@ final class Compilation {
         this.fused = new FusedSteps(stored, picture());
     }
 
-    Program compile(Transform transform) {
+    CompiledTransform compile(Transform transform) {
         int storedByteSize = requireByteSize();
         for (Step next : transform.steps()) {
             step = next;
@@ -50,7 +50,7 @@ final class Compilation {
         if (passes.isEmpty() || !fused.isEmpty()) {
             passes.add(fused.end(dtype));
         }
-        return new Program(
+        return new CompiledTransform(
                 stored,
                 storedByteSize,
                 dtype,
@@ -62,7 +62,7 @@ final class Compilation {
                 null);
     }
 
-    Program compileElements(Transform transform) {
+    CompiledTransform compileElements(Transform transform) {
         for (Step next : transform.steps()) {
             boolean elementwise = next instanceof Step.ToFloat
                     || next instanceof Step.Cast
@@ -79,9 +79,9 @@ final class Compilation {
             place++;
         }
         place = 0;
-        Program program = compile(transform);
-        Elements elements = ((Pass.Picked) program.passes().get(0)).elements();
-        return new Program(
+        CompiledTransform program = compile(transform);
+        ElementOperation elements = ((Pass.Picked) program.passes().get(0)).elements();
+        return new CompiledTransform(
                 stored, program.storedByteSize(), dtype, shape, program.passes(), List.of(), 0, false, elements);
     }
 

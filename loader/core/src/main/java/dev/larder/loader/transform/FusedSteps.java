@@ -62,7 +62,7 @@ final class FusedSteps {
     /** Returns the pass, of which elements of a type come out. */
     Pass end(Dtype result) {
         boolean moved = !moves.isEmpty() || (picture.planar() != storedPicture.planar() && picture.channels() > 1);
-        Elements elements = elements(result);
+        ElementOperation elements = elements(result);
         int count = picture.size();
         int byteSize = count * result.itemSize();
         boolean colours = storedPicture.channels() == 3 && operations.size() > 0;
@@ -71,18 +71,21 @@ final class FusedSteps {
         }
         Mover mover = new Mover(storedPicture, picture, stored.itemSize(), List.copyOf(moves));
         Pass.Picked plain = new Pass.Picked(mover, elements, border(result), count, byteSize);
-        return elements instanceof Elements.LookedUp look && look.table().itemSize() == Integer.BYTES
+        return elements instanceof ElementOperation.LookedUp look
+                        && look.table().itemSize() == Integer.BYTES
                 ? new Pass.Looked(look.table().moving(mover, border(result)), plain)
                 : plain;
     }
 
-    private Elements elements(Dtype result) {
+    private ElementOperation elements(Dtype result) {
         if (operations.isEmpty() && !swapped) {
-            return new Elements.Same(stored.itemSize());
+            return new ElementOperation.Same(stored.itemSize());
         }
         Arithmetic arithmetic = arithmetic(stored, result, 0);
         boolean narrow = stored.itemSize() == 1 && arithmetic.channels().count() <= ByteTable.MAX_CHANNELS;
-        return narrow ? new Elements.LookedUp(ByteTable.of(arithmetic), arithmetic) : new Elements.Computed(arithmetic);
+        return narrow
+                ? new ElementOperation.LookedUp(ByteTable.of(arithmetic), arithmetic)
+                : new ElementOperation.Computed(arithmetic);
     }
 
     private Arithmetic arithmetic(Dtype from, Dtype result, int firstOperation) {
@@ -115,7 +118,9 @@ final class FusedSteps {
     private byte[] ofZeros(Arithmetic arithmetic, Dtype result) {
         byte[] zeros = new byte[picture.channels() * arithmetic.stored().byteSize()];
         byte[] values = new byte[picture.channels() * result.itemSize()];
-        arithmetic.withStride(1).run(zeros, 0, picture.channels(), values, Output.BYTES_OFFSET, new NumberBlock());
+        arithmetic
+                .withStride(1)
+                .run(zeros, 0, picture.channels(), values, TransformTarget.BYTES_OFFSET, new NumberBlock());
         return values;
     }
 }

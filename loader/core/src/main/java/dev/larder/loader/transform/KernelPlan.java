@@ -27,7 +27,7 @@ record KernelPlan(
     private static final int MAX_CONSTANTS = 4096;
 
     /** Makes a plan for what one pass does, with class numbers perhaps before it; nothing where that cannot be a kernel. */
-    static @Nullable KernelPlan of(Program program) {
+    static @Nullable KernelPlan of(CompiledTransform program) {
         List<Pass> passes = program.passes();
         Pass first = passes.get(0);
         KernelPlan plan = null;
@@ -80,11 +80,11 @@ record KernelPlan(
                         || mover.from().planar() != mover.to().planar());
     }
 
-    private static @Nullable Arithmetic arithmetic(Elements elements) {
-        if (elements instanceof Elements.LookedUp lookedUp) {
+    private static @Nullable Arithmetic arithmetic(ElementOperation elements) {
+        if (elements instanceof ElementOperation.LookedUp lookedUp) {
             return lookedUp.arithmetic();
         }
-        return elements instanceof Elements.Computed computed ? computed.arithmetic() : null;
+        return elements instanceof ElementOperation.Computed computed ? computed.arithmetic() : null;
     }
 
     private int constants() {

@@ -87,7 +87,7 @@ final class NumberBlock {
 
     private void decodeFloats(boolean swapped, byte[] stored, int at, int count) {
         if (!swapped) {
-            RawMemory.copy(stored, Output.BYTES_OFFSET + at, floats, FLOATS_OFFSET, 4L * count);
+            RawMemory.copy(stored, TransformTarget.BYTES_OFFSET + at, floats, FLOATS_OFFSET, 4L * count);
             return;
         }
         for (int i = 0; i < count; i++) {

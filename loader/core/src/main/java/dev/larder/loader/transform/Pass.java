@@ -24,7 +24,7 @@ sealed interface Pass {
     }
 
     /** Does it for one sample. */
-    void run(byte[] stored, int at, @Nullable Object target, long offset, Scratch scratch, Room room);
+    void run(byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room);
 
     /** One thread's memory for one pass. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -52,7 +52,7 @@ sealed interface Pass {
     /** Moves elements where there is a mover, then changes them. */
     record Picked(
             @Nullable Mover mover,
-            Elements elements,
+            ElementOperation elements,
             @Nullable Border border,
             int count,
             int byteSize) implements Pass {
@@ -62,7 +62,8 @@ sealed interface Pass {
         }
 
         @Override
-        public void run(byte[] stored, int at, @Nullable Object target, long offset, Scratch scratch, Room room) {
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
             if (mover == null) {
                 elements.run(stored, at, count, target, offset, scratch.block);
                 return;
@@ -92,7 +93,8 @@ sealed interface Pass {
         }
 
         @Override
-        public void run(byte[] stored, int at, @Nullable Object target, long offset, Scratch scratch, Room room) {
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
             if (target != null) {
                 plain.run(stored, at, target, offset, scratch, room);
                 return;
@@ -120,8 +122,9 @@ sealed interface Pass {
         }
 
         @Override
-        public void run(byte[] stored, int at, @Nullable Object target, long offset, Scratch scratch, Room room) {
-            RawMemory.copy(stored, Output.BYTES_OFFSET + at, room.values, FLOATS_OFFSET, byteSize());
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
+            RawMemory.copy(stored, TransformTarget.BYTES_OFFSET + at, room.values, FLOATS_OFFSET, byteSize());
             function.apply(room.values, room.shape, scratch.random(number));
             RawMemory.copy(room.values, FLOATS_OFFSET, target, offset, byteSize());
         }
@@ -139,12 +142,13 @@ sealed interface Pass {
         }
 
         @Override
-        public void run(byte[] stored, int at, @Nullable Object target, long offset, Scratch scratch, Room room) {
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
             ByteBuffer result = Objects.requireNonNull(room.result);
             System.arraycopy(stored, at, room.moved, 0, storedByteSize);
             Arrays.fill(room.made, (byte) 0);
             step.function().apply(Objects.requireNonNull(room.sample).clear(), result.clear(), scratch.random(number));
-            RawMemory.copy(room.made, Output.BYTES_OFFSET, target, offset, byteSize);
+            RawMemory.copy(room.made, TransformTarget.BYTES_OFFSET, target, offset, byteSize);
         }
     }
 
@@ -168,7 +172,8 @@ sealed interface Pass {
         }
 
         @Override
-        public void run(byte[] bytes, int at, @Nullable Object target, long offset, Scratch scratch, Room room) {
+        public void run(
+                byte[] bytes, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
             for (int i = 0; i < count; i++) {
                 scratch.block.decode(stored, bytes, at + i * stored.byteSize(), 1);
                 long label = scratch.block.longs[0];

@@ -119,7 +119,13 @@ public final class SampleKernel {
      */
     @SuppressWarnings("checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
     public void writeControl(
-            long row, long seed, long epoch, long position, Scratch scratch, MutableDirectBuffer target, int sample) {
+            long row,
+            long seed,
+            long epoch,
+            long position,
+            TransformScratch scratch,
+            MutableDirectBuffer target,
+            int sample) {
         if (descriptor.located()) {
             descriptor.writeRow(target, sample, row);
         }
@@ -157,8 +163,8 @@ public final class SampleKernel {
      * @param control what {@link #writeControl} wrote; of any content where it takes none
      */
     public void run(int samples, ByteBuffer control, ByteBuffer target, List<ByteBuffer> sources) {
-        Scratch scratch = transform.newScratch();
-        Output output = Output.of(target);
+        TransformScratch scratch = transform.newScratch();
+        TransformTarget output = TransformTarget.of(target);
         byte[] stored = new byte[transform.storedByteSize()];
         for (int sample = 0; sample < samples; sample++) {
             long row = rows.located() ? descriptor.readRow(control, sample) : sample;
@@ -169,7 +175,7 @@ public final class SampleKernel {
         }
     }
 
-    private void place(ByteBuffer control, int sample, Scratch scratch) {
+    private void place(ByteBuffer control, int sample, TransformScratch scratch) {
         Mover mover = plan.mover();
         if (descriptor.placed() && mover != null) {
             mover.place(scratch.placement, scratch.parameters); // for the sizes

@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
  * A {@link Transform} compiled for the samples of one array.
  *
  * <p>The bytes that come out depend on the stored bytes, the seed, the epoch and the sample's position alone. Immutable, for any
- * number of threads, each with a {@link Scratch} of its own.
+ * number of threads, each with a {@link TransformScratch} of its own.
  */
 public final class SampleTransform {
     /** How long a sample may be, in bytes: arrays of Java have int indices. */
     public static final long MAX_SAMPLE_BYTES = 1 << 30;
 
-    private final Program program;
+    private final CompiledTransform program;
     private final Pass[] passes;
     private final Move.Drawn[] draws;
 
-    private SampleTransform(Program program) {
+    private SampleTransform(CompiledTransform program) {
         this.program = program;
         this.passes = program.passes().toArray(Pass[]::new);
         this.draws = program.draws().toArray(Move.Drawn[]::new);
@@ -44,7 +44,7 @@ public final class SampleTransform {
         return new SampleTransform(new Compilation(stored, new long[0]).compileElements(transform));
     }
 
-    Program program() {
+    CompiledTransform program() {
         return program;
     }
 
@@ -78,7 +78,7 @@ public final class SampleTransform {
         return passes.length == 1
                 && passes[0] instanceof Pass.Picked picked
                 && picked.mover() == null
-                && picked.elements() instanceof Elements.Same;
+                && picked.elements() instanceof ElementOperation.Same;
     }
 
     /** Returns whether {@link #applyElements} can be used. */
@@ -106,8 +106,8 @@ public final class SampleTransform {
     }
 
     /** Allocates memory for one thread. */
-    public Scratch newScratch() {
-        return new Scratch(this, parameterCount(), List.of(passes));
+    public TransformScratch newScratch() {
+        return new TransformScratch(this, parameterCount(), List.of(passes));
     }
 
     /**
@@ -121,12 +121,12 @@ public final class SampleTransform {
     public void apply(
             byte[] stored,
             int offset,
-            Output target,
+            TransformTarget target,
             int targetRow,
             long seed,
             long epoch,
             long position,
-            Scratch scratch) {
+            TransformScratch scratch) {
         Objects.checkFromIndexSize(offset, storedByteSize(), stored.length);
         scratch.begin(this, seed, epoch, position);
         drawParameters(seed, epoch, position, scratch.parameters);
@@ -139,7 +139,8 @@ public final class SampleTransform {
     }
 
     /** Does the same as {@link #apply}, as a device does: never fails, and perhaps moves pixels as the scratch memory says. */
-    void applyLeniently(byte[] stored, Output target, int targetRow, boolean placed, Scratch scratch) {
+    void applyLeniently(
+            byte[] stored, TransformTarget target, int targetRow, boolean placed, TransformScratch scratch) {
         scratch.begin(this, 0, 0, 0);
         scratch.placed = placed;
         scratch.lenient = true;
@@ -151,13 +152,13 @@ public final class SampleTransform {
         }
     }
 
-    private void run(byte[] stored, int offset, byte @Nullable [] target, long targetOffset, Scratch scratch) {
+    private void run(byte[] stored, int offset, byte @Nullable [] target, long targetOffset, TransformScratch scratch) {
         byte[] from = stored;
         int at = offset;
         int last = passes.length - 1;
         for (int i = 0; i < last; i++) {
             byte[] next = scratch.between[i];
-            passes[i].run(from, at, next, Output.BYTES_OFFSET, scratch, scratch.rooms[i]);
+            passes[i].run(from, at, next, TransformTarget.BYTES_OFFSET, scratch, scratch.rooms[i]);
             from = next;
             at = 0;
         }
@@ -170,8 +171,13 @@ public final class SampleTransform {
      * @param targetElement the place of the first one, counted in elements of {@link #dtype}
      */
     public void applyElements(
-            byte[] stored, int offset, int elements, Output target, int targetElement, Scratch scratch) {
-        Elements each = program.elements();
+            byte[] stored,
+            int offset,
+            int elements,
+            TransformTarget target,
+            int targetElement,
+            TransformScratch scratch) {
+        ElementOperation each = program.elements();
         if (each == null) {
             throw new IllegalStateException("not compiled for elements: use compileElements");
         }

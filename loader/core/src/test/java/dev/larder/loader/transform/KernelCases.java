@@ -23,7 +23,7 @@ final class KernelCases {
     /** Returns what a transform makes of rows of an array. */
     static byte[] applied(SampleTransform transform, byte[] array, int[] batch) {
         byte[] bytes = new byte[batch.length * transform.rowByteSize()];
-        Output output = Output.of(ByteBuffer.wrap(bytes));
+        TransformTarget output = TransformTarget.of(ByteBuffer.wrap(bytes));
         for (int i = 0; i < batch.length; i++) {
             int offset = batch[i] * transform.storedByteSize();
             transform.apply(array, offset, output, i, SEED, EPOCH, i, transform.newScratch());
@@ -40,7 +40,7 @@ final class KernelCases {
 
     static ByteBuffer control(SampleKernel kernel, int... batch) {
         ByteBuffer control = ByteBuffer.allocateDirect(4 * kernel.controlInts() * batch.length);
-        Scratch scratch = kernel.transform().newScratch();
+        TransformScratch scratch = kernel.transform().newScratch();
         for (int i = 0; i < batch.length; i++) {
             kernel.writeControl(batch[i], SEED, EPOCH, i, scratch, new UnsafeBuffer(control), i);
         }

@@ -158,7 +158,7 @@ class SampleKernelTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         SampleKernel crop = KernelCases.kernel(CROP, "|u1", Rows.resident(9, 1), 4, 6);
         SampleKernel labels = KernelCases.kernel(Transforms.oneHot(5), "<i8", Rows.staged());
-        Scratch scratch = crop.transform().newScratch();
+        TransformScratch scratch = crop.transform().newScratch();
         UnsafeBuffer memory = new UnsafeBuffer(ByteBuffer.allocateDirect(36));
         UnsafeBuffer label = new UnsafeBuffer(new byte[8]);
         long before = 0;

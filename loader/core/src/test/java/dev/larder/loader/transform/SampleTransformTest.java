@@ -70,8 +70,8 @@ class SampleTransformTest {
         byte[] stored = new byte[SAMPLES * compiled.storedByteSize()];
         new Random(2).nextBytes(stored);
         ByteBuffer memory = ByteBuffer.allocateDirect(SAMPLES * compiled.rowByteSize());
-        Output output = Output.of(memory);
-        ThreadLocal<Scratch> scratch = ThreadLocal.withInitial(compiled::newScratch);
+        TransformTarget output = TransformTarget.of(memory);
+        ThreadLocal<TransformScratch> scratch = ThreadLocal.withInitial(compiled::newScratch);
         (parallel ? samples.parallelStream() : samples.stream()).forEach(sample -> {
             int offset = sample * compiled.storedByteSize();
             compiled.apply(stored, offset, output, sample, 42, 1, sample, scratch.get());
@@ -84,8 +84,8 @@ class SampleTransformTest {
     void noSampleAllocatesAnything(Transform transform) {
         SampleTransform compiled = SampleTransform.compile(transform, BYTES, shapeFor(transform));
         byte[] stored = new byte[compiled.storedByteSize()];
-        Output output = Output.of(ByteBuffer.allocateDirect(compiled.rowByteSize()));
-        Scratch scratch = compiled.newScratch();
+        TransformTarget output = TransformTarget.of(ByteBuffer.allocateDirect(compiled.rowByteSize()));
+        TransformScratch scratch = compiled.newScratch();
         repeat(compiled, stored, output, scratch, 30_000);
 
         long before = THREADS.getCurrentThreadAllocatedBytes();
@@ -94,7 +94,8 @@ class SampleTransformTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(5000);
     }
 
-    private static void repeat(SampleTransform compiled, byte[] stored, Output output, Scratch scratch, int times) {
+    private static void repeat(
+            SampleTransform compiled, byte[] stored, TransformTarget output, TransformScratch scratch, int times) {
         for (int i = 0; i < times; i++) {
             compiled.apply(stored, 0, output, 0, 1, 2, i, scratch);
         }
@@ -218,8 +219,8 @@ class SampleTransformTest {
     @ValueSource(ints = {-1, 2, Integer.MAX_VALUE})
     void nothingIsWrittenOutsideTheOutput(int row) {
         SampleTransform compiled = SampleTransform.compile(Transforms.toFloat(), BYTES, new long[] {4});
-        Output output = Output.of(ByteBuffer.allocateDirect(2 * 16 + 15));
-        Scratch scratch = compiled.newScratch();
+        TransformTarget output = TransformTarget.of(ByteBuffer.allocateDirect(2 * 16 + 15));
+        TransformScratch scratch = compiled.newScratch();
 
         assertThatThrownBy(() -> compiled.apply(new byte[4], 0, output, row, 0, 0, 0, scratch))
                 .isInstanceOf(IndexOutOfBoundsException.class);
@@ -230,9 +231,9 @@ class SampleTransformTest {
     @Test
     void scratchMemoryOfAnotherTransformIsRefused() {
         SampleTransform one = SampleTransform.compile(Transforms.toFloat(), BYTES, new long[] {4});
-        Scratch another = SampleTransform.compile(Transforms.flip(), BYTES, new long[] {2, 2})
+        TransformScratch another = SampleTransform.compile(Transforms.flip(), BYTES, new long[] {2, 2})
                 .newScratch();
-        Output output = Output.of(ByteBuffer.allocate(16));
+        TransformTarget output = TransformTarget.of(ByteBuffer.allocate(16));
 
         assertThatThrownBy(() -> one.apply(new byte[4], 0, output, 0, 0, 0, 0, another))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -17,7 +17,8 @@ final class Samples {
         ByteBuffer direct = ByteBuffer.allocateDirect(3 * length);
         ByteBuffer heap = ByteBuffer.allocate(3 * length);
         for (ByteBuffer memory : List.of(direct, heap)) {
-            transform.apply(stored, offset, Output.of(memory), 1, seed, epoch, position, transform.newScratch());
+            transform.apply(
+                    stored, offset, TransformTarget.of(memory), 1, seed, epoch, position, transform.newScratch());
         }
         assertThat(direct).isEqualTo(heap);
         assertThat(direct.slice(0, length)).isEqualTo(ByteBuffer.allocate(length));

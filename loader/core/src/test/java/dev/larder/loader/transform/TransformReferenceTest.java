@@ -73,7 +73,8 @@ class TransformReferenceTest {
             SampleTransform compiled = SampleTransform.compileElements(transform, dtype);
             ByteBuffer memory = ByteBuffer.allocateDirect((count + 1) * compiled.rowByteSize());
 
-            compiled.applyElements(stored, 2 * dtype.itemSize(), count, Output.of(memory), 1, compiled.newScratch());
+            compiled.applyElements(
+                    stored, 2 * dtype.itemSize(), count, TransformTarget.of(memory), 1, compiled.newScratch());
 
             byte[] wanted = PlainTransform.apply(transform, dtype, new long[] {count + 2}, stored, new int[0]);
             assertThat(memory.position(compiled.rowByteSize()).slice())

@@ -1,11 +1,11 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.transform.Output;
 import dev.larder.loader.transform.SampleKernel;
 import dev.larder.loader.transform.SampleTransform;
-import dev.larder.loader.transform.Scratch;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.TransformScratch;
+import dev.larder.loader.transform.TransformTarget;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.nio.ByteBuffer;
@@ -53,8 +53,8 @@ final class KernelCase {
     /** Returns what the host makes. */
     byte[] expected() {
         byte[] bytes = new byte[targetBytes()];
-        Output output = Output.of(ByteBuffer.wrap(bytes));
-        Scratch scratch = transform.newScratch();
+        TransformTarget output = TransformTarget.of(ByteBuffer.wrap(bytes));
+        TransformScratch scratch = transform.newScratch();
         for (int i = 0; i < batch.length; i++) {
             transform.apply(array, batch[i] * transform.storedByteSize(), output, i, SEED, EPOCH, i, scratch);
         }
@@ -65,7 +65,7 @@ final class KernelCase {
         SampleKernel kernel = kernel();
         ByteBuffer control = ByteBuffer.allocateDirect(4 * kernel.controlInts() * batch.length);
         UnsafeBuffer writable = new UnsafeBuffer(control);
-        Scratch scratch = transform.newScratch();
+        TransformScratch scratch = transform.newScratch();
         for (int i = 0; i < batch.length; i++) {
             kernel.writeControl(batch[i], SEED, EPOCH, i, scratch, writable, i);
         }

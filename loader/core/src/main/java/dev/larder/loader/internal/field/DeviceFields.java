@@ -1,0 +1,77 @@
+package dev.larder.loader.internal.field;
+
+import dev.larder.client.ArrayView;
+import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Order;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides who does what for rows of an array: the host gathers and a kernel transforms, or a kernel does both, or, where a
+ * transform is not for kernels, the host does both and the result is uploaded.
+ */
+public final class DeviceFields implements FieldOpener.RowsForm {
+    private final FieldOpener.RowsForm onHost;
+    private final long seed;
+    private final boolean doubles;
+    private final boolean exactFloats;
+    private final Function<ArrayView, Optional<SampleKernel.Rows>> residence;
+
+    /**
+     * @param doubles whether the devices compute with 64-bit floats
+     * @param exactFloats whether they round 32-bit floats as Java does
+     * @param residence says how an array lies on the devices; nothing for one that is streamed
+     */
+    public DeviceFields(
+            long seed,
+            boolean doubles,
+            boolean exactFloats,
+            Function<ArrayView, Optional<SampleKernel.Rows>> residence) {
+        this.onHost = FieldOpener.RowsForm.finished(seed);
+        this.seed = seed;
+        this.doubles = doubles;
+        this.exactFloats = exactFloats;
+        this.residence = residence;
+    }
+
+    @Override
+    public FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        SampleKernel kernel = kernel(array, field);
+        return kernel == null
+                ? onHost.open(array, field, lookup, place)
+                : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);
+    }
+
+    /** Returns whether kernels can gather the rows of an array: each row lies in one piece. */
+    public static boolean mayBeResident(ArrayView array) {
+        return array.order() != Order.F || array.dimensions() == 1;
+    }
+
+    private @Nullable SampleKernel kernel(ArrayView array, FieldSpec field) {
+        Transform declared = field.transform() == null ? Transforms.none() : field.transform();
+        if (array.byteSize() == 0) {
+            return null; // nothing to compute
+        }
+        if (array.rowByteSize() > SampleTransform.MAX_SAMPLE_BYTES
+                && declared.steps().isEmpty()) {
+            return null; // too long for a kernel's arithmetic; uploaded as it is
+        }
+        long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
+        SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
+        SampleKernel kernel =
+                SampleKernel.of(transform, SampleKernel.Rows.staged()).orElse(null);
+        if (kernel == null || (kernel.needsDoubles() && !doubles) || (kernel.computes() && !exactFloats)) {
+            return null;
+        }
+        Optional<SampleKernel.Rows> resident = mayBeResident(array) ? residence.apply(array) : Optional.empty();
+        if (resident.isPresent()) {
+            return SampleKernel.of(transform, resident.get()).orElse(null);
+        }
+        return transform.isIdentity() ? null : kernel; // as it is, it is uploaded to where the consumer reads it
+    }
+}

@@ -1,0 +1,106 @@
+package dev.larder.loader.internal.field;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import org.jspecify.annotations.Nullable;
+
+/** Opens what fields name, and sees that all have a row for each sample. */
+public final class FieldOpener {
+    private final Dataset dataset;
+    private final RowsForm rowsForm;
+    private @Nullable String firstName;
+    private long rows;
+    private int fields;
+    private int arrays;
+
+    FieldOpener(Dataset dataset, RowsForm rowsForm) {
+        this.dataset = dataset;
+        this.rowsForm = rowsForm;
+    }
+
+    /** How slots hold rows of an array. */
+    @FunctionalInterface
+    public interface RowsForm {
+        FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place);
+
+        /** Holds rows as batches have them; random transforms draw from a seed. */
+        static RowsForm finished(long seed) {
+            return (array, field, lookup, place) -> field.transform() == null
+                    ? new RowsReader(array, field.name(), lookup, place)
+                    : new TransformedReader(array, field, field.transformSeed(seed), lookup, place);
+        }
+    }
+
+    /** Returns how many samples there are. */
+    long rows() {
+        return rows;
+    }
+
+    FieldReader open(FieldSpec field) {
+        RowLookup lookup = lookup(field.lookup());
+        FieldReader.Place place = new FieldReader.Place(fields++, arrays);
+        FieldReader reader = open(field, lookup, place);
+        arrays += reader.outputs().size();
+        return reader;
+    }
+
+    private FieldReader open(FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        if (field.form() == FieldSpec.Form.ROWS) {
+            ArrayView array = withRows(dataset.array(field.column()));
+            requireRows(lookup, array.name(), array.rows());
+            return rowsForm.open(array, field, lookup, place);
+        }
+        RaggedRows ragged = switch (field.form()) {
+            case TEXTS -> RaggedRows.of(dataset.strings(field.column()));
+            case FILES -> RaggedRows.of(dataset.bytes(field.column()));
+            default -> RaggedArrays.of(dataset.ragged(field.column()), field);
+        };
+        requireRows(lookup, ragged.column(), ragged.rows());
+        return field.form() == FieldSpec.Form.PADDED
+                ? new PaddedReader(ragged, field, lookup, place)
+                : new PackedReader(ragged, field.name(), lookup, place);
+    }
+
+    private @Nullable RowLookup lookup(FieldSpec.@Nullable Lookup lookup) {
+        if (lookup == null) {
+            return null;
+        }
+        return lookup.index() == null
+                ? RowLookup.of(dataset, lookup.keys())
+                : RowLookup.of(dataset, lookup.keys(), lookup.index());
+    }
+
+    private ArrayView withRows(ArrayView array) {
+        if (array.dimensions() == 0) {
+            throw unfit(array, "a 0-d array has no rows; leave it out of arrays(…)");
+        }
+        return array;
+    }
+
+    private RuntimeException unfit(ArrayView array, String remedy) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot make batches of this array")
+                .with("dataset", dataset.name())
+                .with("version", dataset.version())
+                .with("array", array.name())
+                .remedy(remedy);
+    }
+
+    /** Takes note of how many rows a field has, or those that its rows are looked up by. */
+    private void requireRows(@Nullable RowLookup lookup, String column, long columnRows) {
+        String name = lookup == null ? column : lookup.keys();
+        long found = lookup == null ? columnRows : lookup.rows();
+        if (firstName == null) {
+            firstName = name;
+            rows = found;
+        } else if (found != rows) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "arrays of one loader differ in rows")
+                    .with("dataset", dataset.name())
+                    .with("version", dataset.version())
+                    .with(firstName, rows)
+                    .with(name, found)
+                    .remedy("name arrays with equal first dimensions, or look rows up with Field.rows(…).lookup(…)");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package dev.larder.loader.internal.field;
+
+import dev.larder.loader.sample.Philox;
+import dev.larder.loader.transform.Step;
+import dev.larder.loader.transform.Transform;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Describes one field of every sample to its reader.
+ *
+ * @param name how batches call it
+ * @param truncateAt how many items of a ragged row are taken at most
+ * @param group the name of the group that draws together; empty where the field draws for itself
+ */
+public record FieldSpec(
+        String column,
+        Form form,
+        String name,
+        Padding padding,
+        long truncateAt,
+        @Nullable Lookup lookup,
+        @Nullable Transform transform,
+        String group) {
+    /** How batches hold a field. */
+    public enum Form {
+        ROWS,
+        PADDED,
+        PACKED,
+        TEXTS,
+        FILES
+    }
+
+    /** How ragged rows are made equally long: at which end, to a multiple of what, with which number. */
+    public record Padding(boolean left, long multiple, double fillValue) {
+        static final Padding DEFAULT = new Padding(false, 1, 0);
+    }
+
+    /** Where the row of a field is found: in an array of rows, or by keys in an index. */
+    record Lookup(String keys, @Nullable String index) {}
+
+    public static FieldSpec of(String column, Form form) {
+        return new FieldSpec(column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "");
+    }
+
+    public FieldSpec withName(String newName) {
+        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group);
+    }
+
+    public FieldSpec withPadding(Padding newPadding) {
+        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group);
+    }
+
+    public FieldSpec withTruncateAt(long items) {
+        return new FieldSpec(column, form, name, padding, items, lookup, transform, group);
+    }
+
+    public FieldSpec withLookup(String keys, @Nullable String index) {
+        return new FieldSpec(column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group);
+    }
+
+    public FieldSpec withTransform(Transform newTransform) {
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group);
+    }
+
+    public FieldSpec withGroup(String newGroup) {
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup);
+    }
+
+    /** Returns the random crops and flips in the order of the transform. */
+    List<Step> randomMoves() {
+        return transform == null
+                ? List.of()
+                : transform.steps().stream()
+                        .filter(step -> step instanceof Step.RandomCrop || step instanceof Step.RandomFlip)
+                        .toList();
+    }
+
+    /** Returns what random steps draw from, by the loader's seed. */
+    long transformSeed(long seed) {
+        return Philox.seedFor(seed, group.isEmpty() ? "field " + name : "group " + group);
+    }
+}

@@ -1,0 +1,5 @@
+/** Reads the fields of samples into slots: rows of arrays, ragged rows, texts and files, as they are or transformed. */
+@NullMarked
+package dev.larder.loader.internal.field;
+
+import org.jspecify.annotations.NullMarked;

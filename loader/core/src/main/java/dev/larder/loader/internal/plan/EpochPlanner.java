@@ -1,0 +1,57 @@
+package dev.larder.loader.internal.plan;
+
+import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Shard;
+
+/** Plans epochs, from their beginning or from where an earlier run stopped. */
+public sealed interface EpochPlanner {
+    Plan whole(long rows, long epoch);
+
+    /** Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with. */
+    Plan rest(long rows, long epoch, long consumed, long length);
+
+    /** Returns whether looking up rows runs code of the user, which may take any time. */
+    boolean runsUserCode();
+
+    private static boolean isOurs(Object sampler, String description) {
+        boolean isPart = sampler.getClass().getPackage() == Sampler.class.getPackage();
+        return isPart && !description.contains("custom"); // ours may be made of the user's
+    }
+
+    /** Makes batches of so many samples of an order. */
+    record OfSamples(Sampler sampler, SamplePlan.Batching batching) implements EpochPlanner {
+        @Override
+        public boolean runsUserCode() {
+            return !isOurs(sampler, sampler.description());
+        }
+
+        @Override
+        public Plan whole(long rows, long epoch) {
+            return SamplePlan.whole(epoch, sampler.order(rows, epoch), batching);
+        }
+
+        @Override
+        public Plan rest(long rows, long epoch, long consumed, long length) {
+            return SamplePlan.rest(epoch, sampler.order(rows, epoch), batching, consumed, length);
+        }
+    }
+
+    /** Takes batches as a sampler makes them. */
+    record OfBatches(BatchSampler sampler, Shard shard) implements EpochPlanner {
+        @Override
+        public boolean runsUserCode() {
+            return !isOurs(sampler, sampler.description());
+        }
+
+        @Override
+        public Plan whole(long rows, long epoch) {
+            return WholeBatchPlan.whole(epoch, sampler.order(rows, epoch), shard);
+        }
+
+        @Override
+        public Plan rest(long rows, long epoch, long consumed, long length) {
+            return WholeBatchPlan.rest(epoch, sampler.order(rows, epoch), shard, consumed, length);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package dev.larder.loader.internal.ring;
+
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.slot.BatchSlot;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A batch in the consumer's hands: a filled slot until it is closed. Opened and closed under the lock of the pipeline that it comes
+ * from; an open one may be read and closed by any thread.
+ */
+public final class Delivery {
+    private final Lender lender;
+    private @Nullable BatchSlot slot;
+    private volatile boolean kept;
+
+    /** Whether somebody has kept it, and may call it at any time. */
+    private volatile boolean held;
+
+    private volatile boolean open;
+
+    /** What the consumer sees of it; made once, as deliveries are used again. For the thread that takes batches. */
+    @Nullable
+    public Object batch;
+
+    Delivery(Lender lender) {
+        this.lender = lender;
+    }
+
+    void open(BatchSlot filled, boolean keep) {
+        slot = filled;
+        kept = keep;
+        held = false;
+        open = true;
+    }
+
+    BatchSlot invalidate() {
+        open = false;
+        return lastSlot();
+    }
+
+    /** Returns the slot; fails where it was given back. */
+    public BatchSlot slot() {
+        if (!open) {
+            throw new IllegalStateException(
+                    "batch is closed: by close(), by the next iteration, or with its epoch or loader");
+        }
+        return lastSlot();
+    }
+
+    /** Returns the slot that it is open on, or was last. */
+    public BatchSlot lastSlot() {
+        return Objects.requireNonNull(slot);
+    }
+
+    /** Keeps it open when the consumer takes another one, until it is closed. */
+    public void keep() {
+        slot();
+        held = true;
+        kept = true;
+    }
+
+    public boolean isOpen() {
+        return open;
+    }
+
+    public boolean isKept() {
+        return kept;
+    }
+
+    boolean isHeld() {
+        return held;
+    }
+
+    /** Gives the slot back, to be filled again when the fences are passed, one for each part, if there are any. Idempotent. */
+    public void close(Fence @Nullable [] lastUse) {
+        lender.release(this, lastUse);
+    }
+
+    /** Takes deliveries back. */
+    public interface Lender {
+        /** Takes the slot back when fences are passed; without any, when the consumer's queue has got there. */
+        void release(Delivery delivery, Fence @Nullable [] lastUse);
+    }
+}

@@ -1,0 +1,226 @@
+package dev.larder.loader.internal.ring;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.time.Backoff;
+import dev.larder.internal.time.Deadline;
+import dev.larder.loader.internal.field.FieldReader;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.field.PipelineStage;
+import dev.larder.loader.internal.field.SourceFileLookup;
+import dev.larder.loader.internal.plan.Plan;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
+public final class Gather {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
+
+    private final LoaderSource source;
+    private final FieldReader[] fields;
+    private final int retries;
+    private final long maxSkipped;
+    private final LongAdder skipped = new LongAdder();
+
+    Gather(LoaderSource source, int retries, long maxSkipped) {
+        this.source = source;
+        this.fields = source.fields().toArray(FieldReader[]::new); // a loop over it makes no iterator
+        this.retries = retries;
+        this.maxSkipped = maxSkipped;
+    }
+
+    /** Does a task, and tells the ring how it went. */
+    void run(GatherTask task, Ring ring) {
+        RingSlot slot = Objects.requireNonNull(task.slot);
+        try {
+            if (task.planning) {
+                long start = System.nanoTime();
+                plan(slot);
+                task.workspace().stopwatch().add(Stopwatch.Part.PLANNING, System.nanoTime() - start);
+                ring.planned(slot, task);
+            }
+            int bad = fill(slot, task.first, task.count, task.workspace());
+            if (ring.gathered(slot, bad)) {
+                fillWithoutBad(slot, task.workspace());
+                ring.refilled(slot);
+            }
+        } catch (LarderException failure) {
+            ring.failed(slot, failure);
+        } catch (Throwable e) {
+            // While a failure was put into words: memory ran out, or an exception cannot say what it is.
+            ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
+        }
+    }
+
+    long skippedSamples() {
+        return skipped.sum();
+    }
+
+    private void plan(RingSlot slot) {
+        Plan plan = slot.plan();
+        try {
+            plan.fillIndices(slot);
+        } catch (LarderException e) {
+            throw e;
+        } catch (Throwable e) {
+            Failure failure = failure(slot, PipelineStage.PLAN, e, "sampler failed");
+            throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.cursor])).exception();
+        }
+        for (int i = 0; i < slot.size; i++) {
+            if (slot.rows[i] < 0 || slot.rows[i] >= source.rows()) {
+                throw failure(slot, PipelineStage.PLAN, null, "sampler returned a row that does not exist")
+                        .with("position", slot.positions[i])
+                        .with("row", slot.rows[i])
+                        .with("rows", source.rows())
+                        .exception();
+            }
+        }
+        prepare(slot);
+    }
+
+    private void prepare(RingSlot slot) {
+        for (FieldReader field : fields) {
+            try {
+                field.prepare(slot);
+            } catch (Throwable e) {
+                if (checkOneByOne(slot, field, e) == 0) {
+                    throw failed(slot, field, e).exception();
+                }
+                slot.dropBad();
+                prepare(slot);
+                return;
+            }
+        }
+    }
+
+    /** Finds the samples that have no row in a field, or one that does not fit, and returns how many may be left out. */
+    private int checkOneByOne(RingSlot slot, FieldReader field, Throwable first) {
+        requireWorthTrying(slot, field, first);
+        int bad = 0;
+        for (int i = 0; i < slot.size; i++) {
+            try {
+                field.check(slot.rows[i]);
+            } catch (Throwable e) {
+                giveUp(slot, field, i, PipelineStage.PLAN, e);
+                bad++;
+            }
+        }
+        return bad;
+    }
+
+    /** Fills in some samples, and returns how many of them are to be left out. */
+    private int fill(RingSlot slot, int first, int count, Workspace workspace) {
+        int bad = 0;
+        long start = System.nanoTime();
+        for (FieldReader field : fields) {
+            try {
+                field.fill(slot, first, count, workspace.scratch(field.field()));
+            } catch (Throwable e) {
+                bad += fillOneByOne(slot, field, first, count, workspace, e);
+            }
+            long end = System.nanoTime();
+            workspace
+                    .stopwatch()
+                    .add(field.isTransforming() ? Stopwatch.Part.TRANSFORMING : Stopwatch.Part.GATHERING, end - start);
+            start = end;
+        }
+        return bad;
+    }
+
+    private int fillOneByOne(
+            RingSlot slot, FieldReader field, int first, int count, Workspace workspace, Throwable failure) {
+        requireWorthTrying(slot, field, failure);
+        int bad = 0;
+        for (int i = first; i < first + count; i++) {
+            Throwable e = fillOne(slot, field, i, workspace);
+            if (e != null && !slot.bad[i]) {
+                giveUp(slot, field, i, stage(field), e);
+                slot.bad[i] = true;
+                bad++;
+            }
+        }
+        return bad;
+    }
+
+    /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
+    private @Nullable Throwable fillOne(RingSlot slot, FieldReader field, int sample, Workspace workspace) {
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+        for (int attempt = 0; ; attempt++) {
+            try {
+                field.fill(slot, sample, 1, workspace.scratch(field.field()));
+                return null;
+            } catch (Throwable e) {
+                if (attempt >= retries || Thread.currentThread().isInterrupted()) {
+                    return e;
+                }
+                var unused = backoff.pause(Deadline.none()); // where it was interrupted, the next failure is the last
+            }
+        }
+    }
+
+    /** Fails unless the sample may be left out. */
+    private void giveUp(RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e) {
+        requireWorthTrying(slot, field, e);
+        if (maxSkipped > 0 && slot.plan().skip() <= maxSkipped) {
+            slot.bad[sample] = true;
+            skipped.increment();
+            return;
+        }
+        Failure failure = failure(slot, stage, e, maxSkipped > 0 ? "too many samples cannot be read" : what(stage))
+                .with("array", field.column())
+                .with("sample", slot.rows[sample])
+                .with("position", slot.positions[sample]);
+        String file = SourceFileLookup.of(source.dataset(), field.column());
+        if (file != null) {
+            failure.with("source", file);
+        }
+        if (maxSkipped > 0) {
+            failure.with("maxSkipped", maxSkipped);
+        }
+        throw failure.exception();
+    }
+
+    private static String what(PipelineStage stage) {
+        return switch (stage) {
+            case PLAN -> "cannot find the row of a sample";
+            case TRANSFORM -> "cannot transform a sample";
+            default -> "cannot gather rows";
+        };
+    }
+
+    private static PipelineStage stage(FieldReader field) {
+        return field.isTransforming() ? PipelineStage.TRANSFORM : PipelineStage.GATHER;
+    }
+
+    /** Leaves samples out that could not be had, and fills the batch anew, as lengths may depend on them. */
+    private void fillWithoutBad(RingSlot slot, Workspace workspace) {
+        do {
+            slot.dropBad();
+            prepare(slot);
+        } while (fill(slot, 0, slot.size, workspace) > 0);
+    }
+
+    private void requireWorthTrying(RingSlot slot, FieldReader field, Throwable e) {
+        if (!field.isOpen()) {
+            throw failed(slot, field, e).remedy("close the loader before its dataset");
+        }
+        if (e instanceof OutOfMemoryError || e instanceof StackOverflowError) {
+            throw failed(slot, field, e).exception();
+        }
+    }
+
+    private Failure failed(RingSlot slot, FieldReader field, Throwable cause) {
+        PipelineStage stage = slot.planned ? stage(field) : PipelineStage.PLAN;
+        return failure(slot, stage, cause, what(stage)).with("array", field.column());
+    }
+
+    private Failure failure(RingSlot slot, PipelineStage stage, @Nullable Throwable cause, String what) {
+        return source.failure(what, stage, cause)
+                .with("epoch", slot.plan().epoch())
+                .with("batch", slot.number);
+    }
+}

@@ -1,0 +1,195 @@
+package dev.larder.loader.internal.ring;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.time.Deadline;
+import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.internal.field.FieldOpener;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.slot.OutputArray;
+import dev.larder.loader.internal.slot.SlotArray;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Gathers batches into memory of the host: the slots, their ring and its threads. */
+public final class HostPipeline implements Pipeline {
+    /** What a thread copies at a time: long enough to be worth a claim, short enough to share a batch. */
+    private static final int TASK_BYTES = 64 << 10;
+
+    /** How long closing waits for a thread that is held up in somebody's code. */
+    private static final Duration HELD_UP_TIMEOUT = Duration.ofMillis(400);
+
+    /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
+    private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
+
+    /** How often it looks whether a thread is done with an order: planning a batch takes some microseconds. */
+    private static final long LOOK_NANOS = 20_000;
+
+    private final LoaderSource source;
+    private final List<RingSlot> slots;
+    private final Ring ring;
+    private final GatherThreads threads;
+
+    /**
+     * How batches are taken.
+     *
+     * @param slots how many are filled ahead or open
+     * @param timeout how long to wait for one
+     * @param keeps whether they stay open until they are closed, whatever becomes of their epoch
+     */
+    public record Consumption(int slots, Duration timeout, boolean keeps) {}
+
+    /** Checks that batches are not too long, allocates the slots and starts the threads. */
+    public HostPipeline(
+            LoaderSource source, PipelineSettings settings, HostAllocator allocator, Consumption consumption) {
+        int samples = settings.samples(source);
+        requireBatchesFit(source, samples);
+        this.source = source;
+        this.slots = allocate(source, samples, allocator, consumption.slots());
+        Gather gather = new Gather(source, settings.retries(), settings.maxSkipped());
+        Ring.Work work = new Ring.Work(
+                taskRows(samples, source.sampleByteSize()),
+                settings.threads() == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
+                settings.inOrder(),
+                consumption.keeps());
+        try {
+            this.ring = new Ring(source, gather, slots, work, consumption.timeout());
+            this.threads = GatherThreads.start(source, gather, ring, settings.threads());
+        } catch (Throwable e) {
+            RingSlot.closeMemory(slots);
+            throw e;
+        }
+    }
+
+    /** Makes one whose batches stay on the host. */
+    public static HostPipeline open(PipelineSettings settings, int slots) {
+        LoaderSource source = settings.source(FieldOpener.RowsForm.finished(settings.seed()));
+        Consumption consumption = new Consumption(slots, settings.timeout(), false);
+        return new HostPipeline(source, settings, settings.allocator().get(), consumption);
+    }
+
+    private static void requireBatchesFit(LoaderSource source, int samples) {
+        for (OutputArray array : source.arrays()) {
+            long bytes = Math.multiplyExact(array.rowByteSize(), samples);
+            if (bytes > SlotArray.MAX_BYTES) {
+                throw source.failure(ErrorCode.BAD_INPUT, "batch of one array is too long")
+                        .with("array", array.name())
+                        .with("bytes", bytes)
+                        .with("max", SlotArray.MAX_BYTES)
+                        .remedy("choose a smaller batch(…)");
+            }
+        }
+    }
+
+    private static List<RingSlot> allocate(LoaderSource source, int samples, HostAllocator allocator, int count) {
+        List<RingSlot> slots = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                slots.add(new RingSlot(source, samples, allocator));
+            }
+        } catch (Throwable e) {
+            RingSlot.closeMemory(slots);
+            throw e;
+        }
+        return slots;
+    }
+
+    /** Divides a batch into equal tasks, so that all threads fill one batch. */
+    private static int taskRows(int batchSize, long sampleBytes) {
+        long tasks = Math.max(1, Math.min(batchSize, batchSize * sampleBytes / TASK_BYTES));
+        return (int) ((batchSize + tasks - 1) / tasks);
+    }
+
+    @Override
+    public LoaderSource source() {
+        return source;
+    }
+
+    @Override
+    public List<OutputArray> outputs() {
+        return source.arrays();
+    }
+
+    @Override
+    public void endRunning() {
+        ring.endRunning();
+        awaitNothingPlanned();
+    }
+
+    /** Waits for a thread that may have the order of the ended epoch in hand, but not for one that hangs in a user's sampler. */
+    private void awaitNothingPlanned() {
+        Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
+        while (ring.isPlanningEnded() && !deadline.isOver()) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    @Override
+    public void start(Plan plan) {
+        ring.start(plan);
+    }
+
+    @Override
+    public Delivery take(Plan plan, @Nullable Delivery before) {
+        return ring.take(plan, before);
+    }
+
+    @Override
+    public void end(Plan plan) {
+        ring.end(plan);
+    }
+
+    @Override
+    public long hostBytes() {
+        return slots.stream()
+                .flatMap(slot -> Arrays.stream(slot.arrays))
+                .mapToLong(array -> array.memory().capacity())
+                .sum();
+    }
+
+    @Override
+    public int slots() {
+        return slots.size();
+    }
+
+    @Override
+    public Ring.Counts counts() {
+        return ring.counts();
+    }
+
+    @Override
+    public List<Stopwatch> stopwatches() {
+        List<Stopwatch> all = new ArrayList<>(threads.stopwatches());
+        all.add(ring.stopwatch());
+        return all;
+    }
+
+    /** Ends the threads as soon as they have done what they have in hand; the collector takes the memory. */
+    @Override
+    public void abandon() {
+        ring.close();
+    }
+
+    @Override
+    public void close() {
+        close(true);
+    }
+
+    /** Closes; the slots' memory stays as it is where a device may still read it. */
+    public void close(boolean freesMemory) {
+        ring.close();
+        String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);
+        if (!held.isEmpty()) {
+            throw source.failure(ErrorCode.DEADLINE, "loader did not stop in time")
+                    .with("threads", held)
+                    .remedy("take a thread dump to see where the sampler or the transform waits");
+        }
+        if (freesMemory) {
+            RingSlot.closeMemory(slots);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package dev.larder.loader.internal.ring;
+
+import dev.larder.client.Dataset;
+import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.internal.field.FieldOpener;
+import dev.larder.loader.internal.field.FieldSpec;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.slot.OutputArray;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * What a pipeline reads, and with which resources.
+ *
+ * @param seed what random transforms draw from
+ * @param batchSize how many samples a batch has; 0 where batches are of any size
+ * @param prefetch how many batches are filled ahead or open
+ * @param runsUserSampler whether looking up rows runs code of the user, which may take any time
+ * @param retries how often a sample that cannot be read is tried again
+ * @param maxSkipped how many such samples of an epoch may be left out
+ * @param allocator opens what slots of the host take their memory from
+ */
+public record PipelineSettings(
+        Dataset dataset,
+        List<FieldSpec> fields,
+        long seed,
+        int batchSize,
+        int threads,
+        int prefetch,
+        boolean inOrder,
+        boolean runsUserSampler,
+        int retries,
+        long maxSkipped,
+        Duration timeout,
+        Supplier<HostAllocator> allocator) {
+    /** What slots of batches of unknown size have room for at first. */
+    private static final int USUAL_BATCH = 64;
+
+    private static final long USUAL_BATCH_BYTES = 16 << 20;
+
+    /** Opens what the fields name. */
+    public LoaderSource source(FieldOpener.RowsForm rowsForm) {
+        return LoaderSource.of(dataset, fields, rowsForm);
+    }
+
+    /** Returns how many samples slots have room for, at first at least. */
+    public int samples(LoaderSource source) {
+        if (batchSize > 0) {
+            return batchSize;
+        }
+        long largest = source.arrays().stream()
+                .mapToLong(OutputArray::rowByteSize)
+                .max()
+                .orElse(1);
+        return (int) Math.max(1, Math.min(USUAL_BATCH, USUAL_BATCH_BYTES / Math.max(1, largest)));
+    }
+}

@@ -1,0 +1,494 @@
+package dev.larder.loader.internal.ring;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.time.Deadline;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.field.PipelineStage;
+import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.slot.BatchSlot;
+import dev.larder.loader.internal.slot.SlotArray;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands slots round: from free, over the threads that fill them, in the order of the plan to the consumer, and back.
+ *
+ * <p>All state changes happen under this object's monitor, which is held for some tens of nanoseconds and never while anybody
+ * else's code runs or anything is copied. Nothing is allocated once the ring stands. Threads park outside of the monitor:
+ *
+ * <ul>
+ *   <li>Gather threads park when there is no slot to fill and are woken when some are free again.
+ *   <li>The consumer lends a hand with the batch it waits for, spins for some microseconds for the rest of it, then parks. So
+ *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up. It leaves the user's
+ *       own transforms and samplers to the gather threads, if there are any: one that hangs would take its deadline from it.
+ * </ul>
+ *
+ * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
+ * become free when the last thread has left them.
+ */
+public final class Ring implements Delivery.Lender {
+    /** How often a thread looks again before it parks: some microseconds, about what parking and waking take. */
+    static final int SPINS = 200;
+
+    private final LoaderSource source;
+    private final Gather gather;
+    private final GatherTask consumerTask;
+    private final Duration timeout;
+    private final long timeoutNanos;
+    private final int depth;
+    private final int taskRows;
+    private final Work work;
+
+    /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
+    private final ArrayDeque<RingSlot> free;
+
+    /** Slots of the running plan up to where they are taken, in the plan's order. */
+    private final ArrayDeque<RingSlot> line;
+
+    private final List<RingSlot> slots;
+
+    private final ArrayDeque<GatherThreads.Worker> idle;
+    private final Deliveries deliveries;
+
+    private @Nullable Plan plan;
+    private long nextBatch;
+    private long endBatch;
+    private @Nullable LarderException failure;
+    /** The thread within {@link #take}; set under the lock, so that two exclude each other. */
+    private volatile @Nullable Thread consumer;
+
+    private @Nullable Plan consumerPlan;
+    private @Nullable RingSlot awaited;
+    private boolean closed;
+
+    private long startNanos;
+    private long lastNanos;
+    private long deliveredBatches;
+    private long deliveredSamples;
+    private long deliveredBytes;
+
+    Ring(LoaderSource source, Gather gather, List<RingSlot> slots, Work work, Duration timeout) {
+        this.source = source;
+        this.gather = gather;
+        this.consumerTask = new GatherTask(new Workspace(source.fields(), new Stopwatch()));
+        this.timeout = timeout;
+        this.timeoutNanos = Deadline.nanos(timeout);
+        this.depth = slots.size();
+        this.work = work;
+        this.taskRows = work.taskRows();
+        this.slots = slots;
+        this.free = new ArrayDeque<>(slots);
+        this.line = new ArrayDeque<>(depth + 1);
+        this.idle = new ArrayDeque<>();
+        this.deliveries = new Deliveries(this, depth, Deliveries.REST);
+    }
+
+    /**
+     * How the work is done.
+     *
+     * @param taskRows how batches are cut into tasks
+     * @param consumerHelps whether the consumer does some of them
+     * @param inOrder whether it gets batches in their order
+     * @param keepsBatches whether batches are kept from the start
+     */
+    record Work(int taskRows, boolean consumerHelps, boolean inOrder, boolean keepsBatches) {}
+
+    // ---- for epochs
+
+    /** Begins to fill slots for a plan; the one before it ends. */
+    synchronized void start(Plan next) {
+        requireOpen();
+        end();
+        startNanos = startNanos == 0 ? System.nanoTime() : startNanos;
+        plan = next;
+        nextBatch = 0;
+        endBatch = next.batches();
+        failure = null;
+        wakeGatherers(free.size());
+    }
+
+    /** Ends the plan that runs, if any. */
+    synchronized void endRunning() {
+        requireOpen();
+        end();
+    }
+
+    /** Tells whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
+    synchronized boolean isPlanningEnded() {
+        for (RingSlot slot : slots) {
+            if (slot.abandoned && slot.busy > 0 && !slot.planned) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. */
+    synchronized void end(Plan ending) {
+        if (plan == ending) {
+            end();
+        }
+    }
+
+    private void end() {
+        if (plan != null) {
+            plan.release();
+        }
+        plan = null;
+        nextBatch = 0;
+        endBatch = 0;
+        for (RingSlot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
+            slot.abandoned = true;
+            recycle(slot);
+        }
+        for (Delivery delivery : deliveries.allOpen()) {
+            if (!delivery.isKept()) {
+                free(delivery);
+            }
+        }
+        LockSupport.unpark(consumer);
+    }
+
+    /** Ends everything; threads leave as soon as they have done the task in hand. */
+    synchronized void close() {
+        if (!closed) {
+            closed = true;
+            end();
+            deliveries.allOpen().forEach(this::free);
+            wakeGatherers(idle.size());
+        }
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException(
+                    "loader is closed: dataset=" + source.dataset().name());
+        }
+    }
+
+    private void requireRunning(Plan wanted) {
+        requireOpen();
+        if (plan != wanted) {
+            throw new IllegalStateException("epoch has ended, since it was closed or another one began: dataset="
+                    + source.dataset().name() + " epoch=" + wanted.epoch());
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    // ---- for the consumer
+
+    /** Closes the batch before, unless it is kept, and waits for the next one. */
+    Delivery take(Plan wanted, @Nullable Delivery before) {
+        Delivery delivery = enter(wanted, before);
+        try {
+            if (delivery == null) {
+                long start = System.nanoTime();
+                while (delivery == null) {
+                    if (consumerTask.slot != null) {
+                        gather.run(consumerTask, this);
+                    } else if (!spin()) {
+                        park(wanted, start);
+                    }
+                    delivery = poll(wanted);
+                }
+                consumerTask.workspace().stopwatch().add(Stopwatch.Part.WAITING_FOR_BATCH, System.nanoTime() - start);
+            }
+            return delivery;
+        } finally {
+            consumer = null;
+        }
+    }
+
+    private synchronized @Nullable Delivery enter(Plan wanted, @Nullable Delivery before) {
+        requireRunning(wanted);
+        Thread other = consumer;
+        if (other != null) {
+            String what = consumerPlan == wanted
+                    ? "two threads take batches from one epoch"
+                    : "another thread is still in the previous epoch";
+            throw new IllegalStateException(
+                    what + ": dataset=" + source.dataset().name() + " threads=" + other.getName() + ","
+                            + Thread.currentThread().getName());
+        }
+        consumerPlan = wanted;
+        if (before != null && !before.isKept()) {
+            release(before);
+        }
+        Delivery delivery = poll(wanted);
+        consumer = Thread.currentThread();
+        return delivery;
+    }
+
+    /** Opens the next batch if it is ready, else claims a task that brings it nearer, if there is one. */
+    private synchronized @Nullable Delivery poll(Plan wanted) {
+        requireRunning(wanted);
+        consumerTask.clear();
+        RingSlot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
+        awaited = head;
+        if (head == null) {
+            if (work.consumerHelps()) {
+                claimPlanning(consumerTask);
+            }
+        } else if (head.hasUnclaimedRows() && work.consumerHelps()) {
+            consumerTask.gather(head, taskRows);
+        } else if (head.ready) {
+            line.remove(head); // mostly the first
+            if (head.failure != null) {
+                failure = head.failure;
+                free.addFirst(head);
+                throw failure;
+            }
+            return deliver(head);
+        }
+        if (consumerTask.slot == null && unplanned() > 0 && !free.isEmpty()) {
+            wakeGatherers(1); // where batches are kept or come in any order, no slot that came back may have woken one
+        }
+        return null;
+    }
+
+    private @Nullable RingSlot firstReadyElseHead() {
+        RingSlot first = null;
+        for (int i = 0; i < depth; i++) {
+            RingSlot slot = slots.get(i);
+            if (slot.ready && (first == null || slot.number < first.number) && line.contains(slot)) {
+                first = slot;
+            }
+        }
+        return first == null ? line.peekFirst() : first;
+    }
+
+    private Delivery deliver(RingSlot slot) {
+        lastNanos = System.nanoTime();
+        deliveredBatches++;
+        deliveredSamples += slot.size;
+        for (SlotArray array : slot.arrays) {
+            deliveredBytes += array.filled.capacity();
+        }
+        return deliveries.open(slot, work.keepsBatches());
+    }
+
+    /** Tells whether the awaited batch became ready within the time that parking and waking would take. */
+    private boolean spin() {
+        RingSlot slot = awaited;
+        for (int i = 0; slot != null && i < SPINS; i++) {
+            if (slot.ready) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return false;
+    }
+
+    private void park(Plan wanted, long start) {
+        if (Thread.currentThread().isInterrupted()) {
+            throw waiting(ErrorCode.INTERRUPTED, "interrupted while waiting for a batch", wanted, start)
+                    .exception();
+        }
+        long left = timeoutNanos - (System.nanoTime() - start);
+        if (left <= 0) {
+            throw waiting(ErrorCode.DEADLINE, "no batch within the timeout", wanted, start)
+                    .remedy("close finished batches, check the sampler and the machine's load, or raise timeout(…)");
+        }
+        LockSupport.parkNanos(this, left);
+    }
+
+    /** Says what the consumer waits for, and what the slots are doing. */
+    private synchronized Failure waiting(ErrorCode code, String what, Plan wanted, long start) {
+        RingSlot head = line.peekFirst();
+        PipelineStage stage =
+                head == null ? PipelineStage.SLOT : head.planned ? PipelineStage.GATHER : PipelineStage.PLAN;
+        int ready = 0;
+        for (RingSlot slot : line) {
+            ready += slot.ready ? 1 : 0;
+        }
+        return source.failure(code, what)
+                .with("stage", stage)
+                .with("epoch", wanted.epoch())
+                .with("batch", head == null ? nextBatch : head.number)
+                .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
+                .with("slots", depth)
+                .with("openBatches", deliveries.openCount())
+                .with("free", free.size())
+                .with("filling", line.size() - ready)
+                .with("ready", ready);
+    }
+
+    @Override
+    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+        if (lastUse != null) {
+            lastUse[0].await(timeout);
+            lastUse[0].close();
+        }
+        release(delivery);
+    }
+
+    /** Takes the slot of a batch back; nothing if the batch is closed. */
+    private synchronized void release(Delivery delivery) {
+        // Waking takes the consumer's time: it is done for several slots at once, and for one thread.
+        // If one is too few, the next batch wakes another.
+        if (free(delivery) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
+            wakeGatherers(1);
+            if (line.isEmpty()) { // the consumer waits for just this slot; there may be no thread that is idle, or none
+                LockSupport.unpark(consumer);
+            }
+        }
+    }
+
+    private boolean free(Delivery delivery) {
+        BatchSlot slot = deliveries.close(delivery);
+        if (slot != null) {
+            free.addFirst((RingSlot) slot);
+        }
+        return slot != null;
+    }
+
+    // ---- for gather threads
+
+    /** Claims rows to gather or a batch to plan; without either, the thread counts as idle until it is woken. */
+    synchronized boolean claim(GatherTask task, GatherThreads.Worker thread) {
+        if (thread.idle || closed) {
+            return false;
+        }
+        if (claimRows(task) || claimPlanning(task)) {
+            return true;
+        }
+        thread.idle = true;
+        idle.addFirst(thread);
+        return false;
+    }
+
+    /** Claims rows of the earliest batch that has some left: all threads fill one batch, so that it is soon there. */
+    private boolean claimRows(GatherTask task) {
+        RingSlot earliest = null;
+        for (int i = 0; i < depth; i++) {
+            RingSlot slot = slots.get(i);
+            if (slot.hasUnclaimedRows() && (earliest == null || slot.number < earliest.number)) {
+                earliest = slot;
+            }
+        }
+        if (earliest != null) {
+            task.gather(earliest, taskRows);
+        }
+        return earliest != null;
+    }
+
+    private boolean claimPlanning(GatherTask task) {
+        if (plan == null || unplanned() == 0 || free.isEmpty()) {
+            return false;
+        }
+        RingSlot slot = free.removeFirst();
+        slot.begin(plan, nextBatch++);
+        line.addLast(slot);
+        task.plan(slot);
+        return true;
+    }
+
+    /** Tells whether there are batches to plan, and no slot for them but those that the consumer has. */
+    synchronized boolean isWaitingForConsumer() {
+        return plan != null && unplanned() > 0 && free.isEmpty();
+    }
+
+    private int unplanned() {
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(0, endBatch - nextBatch));
+    }
+
+    /** Takes note that a batch's rows are known: who planned it fills in the first, and leaves the others to others. */
+    synchronized void planned(RingSlot slot, GatherTask task) {
+        slot.planned = true;
+        if (!slot.abandoned) {
+            task.claimRows(slot, taskRows);
+            wakeGatherers((slot.size - 1) / taskRows);
+        }
+    }
+
+    /**
+     * Takes note that a task's rows lie in the slot, but for some that are to be left out. Tells whether the caller has to fill
+     * the batch anew without these, as it was the last.
+     */
+    synchronized boolean gathered(RingSlot slot, int bad) {
+        slot.badCount += bad;
+        if (slot.busy == 1
+                && slot.unclaimed == slot.size
+                && slot.badCount > 0
+                && !slot.abandoned
+                && slot.failure == null) {
+            return true;
+        }
+        slot.busy--;
+        settle(slot);
+        return false;
+    }
+
+    /** Takes note that a batch was filled anew by one thread. */
+    synchronized void refilled(RingSlot slot) {
+        slot.unclaimed = slot.size;
+        gathered(slot, 0);
+    }
+
+    /** What was delivered since the ring was made, and how long that took from the begin of the first epoch. */
+    public record Counts(long batches, long samples, long bytes, long skippedSamples, Duration elapsed) {}
+
+    synchronized Counts counts() {
+        return new Counts(
+                deliveredBatches,
+                deliveredSamples,
+                deliveredBytes,
+                gather.skippedSamples(),
+                Duration.ofNanos(deliveredBatches == 0 ? 0 : lastNanos - startNanos));
+    }
+
+    /** Returns the stopwatch of the consumer's thread. */
+    Stopwatch stopwatch() {
+        return consumerTask.workspace().stopwatch();
+    }
+
+    /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
+    synchronized void failed(RingSlot slot, LarderException cause) {
+        slot.busy--;
+        if (!slot.abandoned) {
+            slot.failure = slot.failure == null ? cause : slot.failure;
+            slot.unclaimed = slot.size;
+            endBatch = Math.min(endBatch, slot.number + 1);
+        }
+        settle(slot);
+    }
+
+    private void settle(RingSlot slot) {
+        if (slot.abandoned) {
+            recycle(slot);
+        } else if (slot.busy == 0 && slot.unclaimed == slot.size) {
+            slot.ready = true;
+            if (line.peekFirst() == slot || !work.inOrder()) {
+                LockSupport.unpark(consumer);
+            }
+        }
+    }
+
+    private void recycle(RingSlot slot) {
+        if (slot.busy == 0) {
+            free.addFirst(slot);
+            LockSupport.unpark(consumer);
+            wakeGatherers(Math.min(free.size(), unplanned()));
+        }
+    }
+
+    private void wakeGatherers(int count) {
+        for (int i = 0; i < count && !idle.isEmpty(); i++) {
+            GatherThreads.Worker thread = idle.removeFirst();
+            thread.idle = false;
+            thread.wake();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package dev.larder.loader.internal.ring;
+
+import dev.larder.loader.internal.field.FieldReader;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What one thread needs to fill in samples: its scratch memory for each field, and its stopwatch. */
+final class Workspace {
+    private final @Nullable Object[] scratch;
+    private final Stopwatch stopwatch;
+
+    Workspace(List<FieldReader> fields, Stopwatch stopwatch) {
+        this.scratch = fields.stream().map(FieldReader::newScratch).toArray();
+        this.stopwatch = stopwatch;
+    }
+
+    @Nullable
+    Object scratch(int field) {
+        return scratch[field];
+    }
+
+    Stopwatch stopwatch() {
+        return stopwatch;
+    }
+}

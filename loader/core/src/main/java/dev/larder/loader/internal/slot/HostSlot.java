@@ -1,0 +1,126 @@
+package dev.larder.loader.internal.slot;
+
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.HostAllocator;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Memory of the host for one batch, which plans and readers fill; it grows where a batch needs more than any before. */
+public class HostSlot extends BatchSlot implements SlotPart {
+    /** The batch's bytes, array by array. */
+    public final SlotArray[] arrays;
+
+    /** The place of each sample in the epoch. */
+    public long[] positions;
+
+    /** The rows of a field whose rows are looked up, by the field's place; null for other fields. */
+    public final long[] @Nullable [] lookedUp;
+
+    /** The sample that is being looked up. */
+    public int cursor;
+
+    /** Samples that could not be had and are to be left out. */
+    public boolean[] bad;
+
+    public int badCount;
+
+    /** Takes memory for batches of so many samples, which is the slot's then. */
+    public HostSlot(List<OutputArray> outputs, int fields, int samples, HostAllocator allocator) {
+        this.rows = new long[samples];
+        this.positions = new long[samples];
+        this.bad = new boolean[samples];
+        this.lookedUp = new long[fields][];
+        this.arrays = new SlotArray[outputs.size()];
+        try {
+            for (int i = 0; i < arrays.length; i++) {
+                OutputArray output = outputs.get(i);
+                arrays[i] = new SlotArray(output, output.rowByteSize() * samples, allocator);
+            }
+        } catch (Throwable e) {
+            closeMemory();
+            throw e;
+        }
+    }
+
+    /** Gives the memory back, in the opposite order: when no thread can use it any more. */
+    public final void closeMemory() {
+        for (int i = arrays.length - 1; i >= 0; i--) {
+            if (arrays[i] != null) { // memory ran out before it
+                arrays[i].owned().close();
+            }
+        }
+    }
+
+    /** Makes room for so many samples. */
+    public final void resize(int samples) {
+        size = samples;
+        cursor = 0;
+        if (rows.length < samples) {
+            rows = new long[samples];
+            positions = new long[samples];
+            bad = new boolean[samples];
+        }
+        Arrays.fill(bad, 0, samples, false);
+    }
+
+    /** Returns room for the looked up rows of a field. */
+    public final long[] lookedUp(int field) {
+        long[] room = lookedUp[field];
+        if (room == null || room.length < size) {
+            room = new long[rows.length];
+            lookedUp[field] = room;
+        }
+        return room;
+    }
+
+    /** Leaves out the samples that could not be had; those after them move up. */
+    public final void dropBad() {
+        int kept = 0;
+        int keptValid = 0;
+        for (int i = 0; i < size; i++) {
+            if (!bad[i]) {
+                keptValid += i < valid ? 1 : 0;
+                rows[kept] = rows[i];
+                positions[kept++] = positions[i];
+            }
+        }
+        Arrays.fill(bad, 0, size, false);
+        badCount = 0;
+        size = kept;
+        valid = keptValid;
+    }
+
+    // ---- its only part
+
+    @Override
+    public final SlotPart part(int number) {
+        return this;
+    }
+
+    @Override
+    public final @Nullable DeviceBackend device() {
+        return null;
+    }
+
+    @Override
+    public final int firstSample() {
+        return 0;
+    }
+
+    @Override
+    public final int size() {
+        return size;
+    }
+
+    @Override
+    public final Fence ready() {
+        return Fence.passed();
+    }
+
+    @Override
+    public final ArrayMemory array(int place) {
+        return arrays[place];
+    }
+}

@@ -1,0 +1,46 @@
+package dev.larder.loader.internal.slot;
+
+import dev.larder.npy.Dtype;
+
+/** One array of every batch: its name, its elements, and the shape of a row where all batches have the same. */
+public final class OutputArray {
+    private final String name;
+    private final Dtype dtype;
+    private final long[] rowShape;
+
+    /** Describes an array; dimensions of a row that differ from batch to batch are 0. */
+    public OutputArray(String name, Dtype dtype, long... rowShape) {
+        this.name = name;
+        this.dtype = dtype;
+        this.rowShape = rowShape.clone();
+    }
+
+    /** Returns how batches call it. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the type of its elements. */
+    public Dtype dtype() {
+        return dtype;
+    }
+
+    /** Returns the dimensions after the first one. */
+    public long[] rowShape() {
+        return rowShape.clone();
+    }
+
+    /** Returns the length of a row in bytes. */
+    public long rowByteSize() {
+        long bytes = dtype.itemSize();
+        for (long size : rowShape) {
+            bytes = Math.multiplyExact(bytes, size);
+        }
+        return bytes;
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,307 @@
+package dev.larder.loader.internal.upload;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Logs;
+import dev.larder.internal.time.Deadline;
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.ring.Deliveries;
+import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.HostPipeline;
+import dev.larder.loader.internal.ring.Pipeline;
+import dev.larder.loader.internal.ring.Ring;
+import dev.larder.loader.internal.ring.Stopwatch;
+import dev.larder.loader.internal.slot.OutputArray;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** Uploads what a {@link HostPipeline} gathers, hands out batches on devices, and owns all that they need. */
+final class DevicePipeline implements Pipeline, Delivery.Lender {
+    /** How long closing waits for the devices, and for what the consumer gave them to do. */
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+
+    /** What could not be waited for: a device may still use its memory, so it must not be collected. */
+    private static final Set<DevicePipeline> LEFT_ALONE = ConcurrentHashMap.newKeySet();
+
+    private static final Logger LOG = Logs.of(DevicePipeline.class);
+
+    private final HostPipeline host;
+    private final LoaderSource source;
+    private final DeviceResources resources;
+    private final DeviceMode mode;
+    private final DeviceRing ring;
+    private final DeviceThreads threads;
+
+    /** What the consumer has; guarded by itself. */
+    private final Deliveries deliveries;
+
+    private boolean closing;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    DevicePipeline(HostPipeline host, DeviceResources resources, DeviceMode mode, Duration timeout) {
+        this.host = host;
+        this.source = host.source();
+        this.resources = resources;
+        this.mode = mode;
+        this.ring = new DeviceRing(source, resources.slots(), timeout);
+        this.deliveries = new Deliveries(this, slots(), 0);
+        this.threads = DeviceThreads.start(source, ring, timeout);
+    }
+
+    @Override
+    public LoaderSource source() {
+        return source;
+    }
+
+    @Override
+    public List<OutputArray> outputs() {
+        return DeviceOutput.of(source).stream().map(DeviceOutput::description).toList();
+    }
+
+    // ---- for epochs
+
+    @Override
+    public void endRunning() {
+        ring.endRunning();
+        closeBatches(false);
+        host.endRunning();
+    }
+
+    @Override
+    public void start(Plan plan) {
+        host.start(plan);
+        ring.start(new DeviceRing.Run(host, plan));
+    }
+
+    @Override
+    public void end(Plan plan) {
+        if (ring.end(plan)) {
+            closeBatches(false);
+        }
+    }
+
+    // ---- for the consumer
+
+    @Override
+    public Delivery take(Plan plan, @Nullable Delivery before) {
+        ring.requireRunning(plan);
+        closeBatches(false);
+        DeviceSlot slot = ring.take(plan);
+        try {
+            for (DevicePart part : slot.parts) {
+                part.device.consumer().waitFor(part.ready);
+            }
+        } catch (Throwable e) { // the batch failed before anybody saw it, mostly
+            LarderException failure = DeviceThreads.failure(source, "device failed", plan, slot.number, "deliver", e);
+            ring.failed(failure);
+            ring.giveBack(slot);
+            throw failure;
+        }
+        synchronized (deliveries) {
+            if (!closing) {
+                return deliveries.open(slot, false);
+            }
+        }
+        ring.giveBack(slot);
+        throw new IllegalStateException(
+                "loader is closed: dataset=" + source.dataset().name());
+    }
+
+    @Override
+    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+        DeviceSlot slot = (DeviceSlot) delivery.lastSlot();
+        if (lastUse != null) {
+            requireAccepted(slot, lastUse);
+        }
+        boolean first;
+        synchronized (deliveries) {
+            first = deliveries.close(delivery) != null;
+        }
+        if (first) {
+            ring.giveBack(slot, lastUse == null ? consumerFences(slot) : lastUse);
+        } else if (lastUse != null) {
+            for (Fence fence : lastUse) {
+                fence.close();
+            }
+        }
+    }
+
+    private static void requireAccepted(DeviceSlot slot, Fence[] fences) {
+        for (int i = 0; i < fences.length; i++) {
+            if (!slot.parts.get(i).device.accepts(fences[i])) {
+                throw new IllegalArgumentException("the device cannot wait for this fence: fence=" + fences[i]
+                        + " device=" + slot.parts.get(i).device.info());
+            }
+        }
+    }
+
+    private Fence[] consumerFences(DeviceSlot slot) {
+        Fence[] fences = new Fence[slot.parts.size()];
+        for (int i = 0; i < fences.length; i++) {
+            try {
+                fences[i] = slot.parts.get(i).device.consumer().fence();
+            } catch (LarderException e) { // nothing will be uploaded any more, so nothing has to wait
+                ring.failed(DeviceThreads.failure(source, "device failed", slot.plan(), slot.number, "give back", e));
+                fences[i] = Fence.passed();
+            }
+        }
+        return fences;
+    }
+
+    private void closeBatches(boolean keptToo) {
+        List<Delivery> open;
+        synchronized (deliveries) {
+            open = deliveries.allOpen();
+        }
+        for (Delivery delivery : open) {
+            if (keptToo || !delivery.isKept()) {
+                release(delivery, null);
+            }
+        }
+    }
+
+    // ---- what it has
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return resources.backends().stream().map(DeviceBackend::info).toList();
+    }
+
+    @Override
+    public Optional<DeviceMode> mode() {
+        return Optional.of(mode);
+    }
+
+    @Override
+    public long deviceBytes() {
+        return resources.byteSize();
+    }
+
+    @Override
+    public long uploadedBytes() {
+        return ring.uploadedBytes();
+    }
+
+    @Override
+    public long hostBytes() {
+        return host.hostBytes();
+    }
+
+    @Override
+    public int slots() {
+        return resources.slots().size();
+    }
+
+    @Override
+    public Ring.Counts counts() {
+        return host.counts();
+    }
+
+    @Override
+    public List<Stopwatch> stopwatches() {
+        return host.stopwatches();
+    }
+
+    // ---- for the end
+
+    @Override
+    public void abandon() {
+        close();
+    }
+
+    /**
+     * Ends in an order in which nothing is freed that a device, a thread or the consumer may still use: what cannot be waited for in
+     * time is left as it is, for good.
+     */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        boolean interrupted = Thread.interrupted(); // it would end every wait at once, and leave everything behind
+        try {
+            synchronized (deliveries) {
+                closing = true;
+            }
+            ring.close();
+            closeBatches(true);
+            String left = awaitEnd(Deadline.after(END_TIMEOUT));
+            if (!left.isEmpty()) {
+                throw source.failure(ErrorCode.DEADLINE, "device did not finish in time")
+                        .with("devices", devices())
+                        .with("waitedFor", left)
+                        .remedy(
+                                "check what the consumer's queue or fences wait for; end the process to free the device");
+            }
+            host.close();
+            resources.close();
+        } catch (InterruptedException e) {
+            interrupted = true;
+            leaveAlone();
+        } catch (LarderException e) { // also where a gather thread is held up: it may still write where it was
+            leaveAlone();
+            throw e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void leaveAlone() {
+        LEFT_ALONE.add(this);
+        LOG.warn(
+                "memory is not freed, as it may still be in use: dataset={} devices={}",
+                source.dataset().name(),
+                devices());
+        host.close(false);
+    }
+
+    /** Waits for threads, batches, the consumer's work and that of the devices; says what did not end. */
+    private String awaitEnd(Deadline deadline) throws InterruptedException {
+        String names = threads.join(deadline);
+        if (!names.isEmpty()) {
+            return "thread " + names;
+        }
+        if (ring.hasUploads() || !ring.awaitNothingLent(deadline)) {
+            return "batches in flight or held by the consumer";
+        }
+        for (DeviceSlot slot : resources.slots()) {
+            for (DevicePart part : slot.parts) {
+                if (!isOver(part.lastUse, deadline)) {
+                    return "the consumer's last use of batch " + slot.number;
+                }
+            }
+        }
+        for (DeviceBackend device : resources.backends()) {
+            if (!device.uploads().drain(deadline.remaining())
+                    || !device.kernels().drain(deadline.remaining())) {
+                return "queues of " + device.info();
+            }
+        }
+        return "";
+    }
+
+    private static boolean isOver(Fence fence, Deadline deadline) throws InterruptedException {
+        try {
+            fence.await(deadline.remaining());
+            return true;
+        } catch (LarderException e) { // work that failed is over as well
+            if (e.code() == ErrorCode.INTERRUPTED) {
+                throw new InterruptedException();
+            }
+            return e.code() != ErrorCode.DEADLINE;
+        }
+    }
+}

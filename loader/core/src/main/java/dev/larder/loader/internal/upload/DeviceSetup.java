@@ -1,0 +1,295 @@
+package dev.larder.loader.internal.upload;
+
+import dev.larder.client.ArrayView;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
+import dev.larder.internal.time.Deadline;
+import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.internal.field.DeviceFields;
+import dev.larder.loader.internal.field.DeviceReader;
+import dev.larder.loader.internal.field.FieldReader;
+import dev.larder.loader.internal.field.FieldSpec;
+import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.field.PackedReader;
+import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.ring.HostPipeline;
+import dev.larder.loader.internal.ring.Pipeline;
+import dev.larder.loader.internal.ring.PipelineSettings;
+import dev.larder.loader.transform.SampleKernel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+
+/** Opens devices and makes a pipeline to them; one on the host where they cannot be had and may fall back to it. */
+public final class DeviceSetup {
+    private static final Logger LOG = Logs.of(DeviceSetup.class);
+
+    /** Pages of the host are shared in pieces that a buffer of Java can hold. */
+    private static final long MAX_SHARED_BYTES = 1 << 30;
+
+    private final PipelineSettings settings;
+    private final Wishes wishes;
+    private final List<Device> devices;
+
+    /**
+     * What was asked for.
+     *
+     * @param budgetBytes how many bytes of a device {@link DeviceMode#AUTO} may fill with whole arrays; negative for half of its memory
+     * @param slots how many batches can be on their way to a device or there
+     */
+    public record Wishes(List<Device> devices, DeviceMode mode, long budgetBytes, int slots) {}
+
+    private DeviceSetup(PipelineSettings settings, Wishes wishes) {
+        this.settings = settings;
+        this.wishes = wishes;
+        this.devices = wishes.devices();
+    }
+
+    /**
+     * Opens the devices, takes their memory and starts the threads. With too little memory of a device there are fewer slots. If there
+     * is not even one, arrays are streamed instead of resident, unless {@code RESIDENT} was asked for and the device may not fall back
+     * to the host; then batches stay on the host, if they may; else it fails with {@code NO_SPACE} and numbers.
+     */
+    public static Pipeline open(PipelineSettings settings, Wishes wishes) {
+        return new DeviceSetup(settings, wishes).open();
+    }
+
+    private Pipeline open() {
+        List<DeviceBackend> backends = openDevices();
+        if (backends.isEmpty()) {
+            return onHost();
+        }
+        try {
+            return onDevices(backends);
+        } catch (LarderException e) {
+            backends.forEach(DeviceBackend::close);
+            if (e.code() != ErrorCode.NO_SPACE || !mayFallBack()) {
+                throw e;
+            }
+            LOG.warn(
+                    "no room on the device: batches stay in host memory: devices={} reason={}",
+                    devices,
+                    e.getMessage());
+            return onHost();
+        } catch (Throwable e) {
+            backends.forEach(DeviceBackend::close);
+            throw e;
+        }
+    }
+
+    private boolean mayFallBack() {
+        return devices.stream().allMatch(Device::fallsBackToHost);
+    }
+
+    /** Opens all devices; none where one of them stands for the host. */
+    private List<DeviceBackend> openDevices() {
+        List<DeviceBackend> backends = new ArrayList<>();
+        try {
+            for (Device device : devices) {
+                DeviceBackend backend = device.open();
+                if (backend == null) {
+                    backends.forEach(DeviceBackend::close);
+                    return List.of();
+                }
+                backends.add(backend);
+            }
+        } catch (Throwable e) {
+            backends.forEach(DeviceBackend::close);
+            throw e;
+        }
+        return List.copyOf(backends);
+    }
+
+    private Pipeline onHost() {
+        return HostPipeline.open(settings, Math.max(wishes.slots(), settings.prefetch()));
+    }
+
+    private Pipeline onDevices(List<DeviceBackend> backends) {
+        long copiedBytes = wholeArrays()
+                .filter(array -> !ResidentArray.isShared(backends, array))
+                .mapToLong(ArrayView::byteSize)
+                .sum();
+        long budget = wishes.budgetBytes() >= 0
+                ? wishes.budgetBytes()
+                : backends.stream()
+                        .mapToLong(device -> device.info().memoryBytes() / 2)
+                        .min()
+                        .orElseThrow();
+        DeviceMode chosen = wishes.mode() != DeviceMode.AUTO
+                ? wishes.mode()
+                : copiedBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
+        LOG.info(
+                "device loader: mode={} bytesToBeResident={} budgetBytes={} devices={}",
+                chosen,
+                copiedBytes,
+                budget,
+                backends);
+        if (chosen == DeviceMode.STREAM) {
+            return onDevices(backends, chosen);
+        }
+        try {
+            return onDevices(backends, chosen);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_SPACE || (wishes.mode() == DeviceMode.RESIDENT && !mayFallBack())) {
+                throw e;
+            }
+            LOG.warn(
+                    "arrays do not fit on the device and are streamed: bytes={} reason={}",
+                    copiedBytes,
+                    e.getMessage());
+            return onDevices(backends, DeviceMode.STREAM);
+        }
+    }
+
+    /** Finds the arrays that would be resident. */
+    private Stream<ArrayView> wholeArrays() {
+        return LoaderSource.wanted(settings.dataset(), settings.fields()).stream()
+                .filter(field -> field.form() == FieldSpec.Form.ROWS)
+                .map(FieldSpec::column)
+                .distinct()
+                .map(settings.dataset()::array)
+                .filter(DeviceFields::mayBeResident);
+    }
+
+    private Pipeline onDevices(List<DeviceBackend> backends, DeviceMode chosen) {
+        boolean doubles = backends.stream().allMatch(device -> device.info().doubles());
+        boolean exactFloats = backends.stream().allMatch(device -> device.info().exactFloats());
+        DeviceFields form = new DeviceFields(
+                settings.seed(),
+                doubles,
+                exactFloats,
+                array -> chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty());
+        LoaderSource source = settings.source(form);
+        requireDivisible(source, backends.size());
+        DeviceResources resources = new DeviceResources(backends, new ArrayList<>(), new ArrayList<>());
+        HostPipeline host = null;
+        try {
+            for (DeviceBackend device : backends) {
+                resources.residents().add(residents(device, source));
+            }
+            host = new HostPipeline(source, settings, backends.get(0), staging());
+            allocateSlots(source, resources);
+            return new DevicePipeline(host, resources, chosen, settings.timeout());
+        } catch (Throwable e) {
+            resources.free();
+            if (host != null) {
+                host.close();
+            }
+            throw e;
+        }
+    }
+
+    /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
+    private HostPipeline.Consumption staging() {
+        return new HostPipeline.Consumption(settings.prefetch(), Deadline.FOREVER, true);
+    }
+
+    private static void requireDivisible(LoaderSource source, int devices) {
+        for (FieldReader field : source.fields()) {
+            if (devices > 1 && field instanceof PackedReader) {
+                throw source.failure(ErrorCode.BAD_INPUT, "batches of this column cannot be divided among devices")
+                        .with("column", field.column())
+                        .with("devices", devices)
+                        .remedy("pad its rows instead of packing them, or use one device");
+            }
+        }
+    }
+
+    private SampleKernel.Rows shards(List<DeviceBackend> backends, ArrayView array) {
+        long limit = backends.stream()
+                .mapToLong(device -> device.info().unifiedMemory()
+                        ? Math.min(MAX_SHARED_BYTES, device.info().maxAllocationBytes())
+                        : device.info().maxAllocationBytes())
+                .min()
+                .orElseThrow();
+        return ResidentArray.divide(array.rows(), array.rowByteSize(), limit)
+                .orElseThrow(() -> Failure.of(
+                                ErrorCode.NO_SPACE, "array cannot be split into pieces that the device can allocate")
+                        .with("array", array.name())
+                        .with("bytes", array.byteSize())
+                        .with("rowBytes", array.rowByteSize())
+                        .with("maxAllocation", limit)
+                        .with("maxShards", SampleKernel.Rows.MAX_SHARDS)
+                        .remedy("stream it: deviceMode(DeviceMode.STREAM)"));
+    }
+
+    private Map<String, ResidentArray> residents(DeviceBackend device, LoaderSource source) {
+        Map<String, ResidentArray> residents = new HashMap<>();
+        long start = System.nanoTime();
+        try {
+            for (FieldReader field : source.fields()) {
+                if (field instanceof DeviceReader reader
+                        && reader.kernel().rows().located()) {
+                    String name = reader.array().name();
+                    if (!residents.containsKey(name)) {
+                        residents.put(
+                                name,
+                                ResidentArray.load(
+                                        device, reader.array(), reader.kernel().rows(), settings.timeout()));
+                    }
+                }
+            }
+        } catch (Throwable e) {
+            residents.values().forEach(ResidentArray::close);
+            throw e;
+        }
+        if (residents.isEmpty()) {
+            return residents;
+        }
+        LOG.info(
+                "arrays are resident: device={} arrays={} copiedBytes={} ms={}",
+                device.info(),
+                residents.keySet(),
+                residents.values().stream()
+                        .mapToLong(ResidentArray::copiedBytes)
+                        .sum(),
+                (System.nanoTime() - start) / 1_000_000);
+        return residents;
+    }
+
+    /** Takes as many slots as wanted, or as the devices have room for: one at least. */
+    private void allocateSlots(LoaderSource source, DeviceResources resources) {
+        int share = (int)
+                Plan.ceilDiv(settings.samples(source), resources.backends().size());
+        DevicePart.Layout layout = new DevicePart.Layout(DeviceOutput.of(source), source.arrays(), share);
+        for (int i = 0; i < wishes.slots(); i++) {
+            try {
+                resources.slots().add(slot(layout, resources));
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NO_SPACE || i == 0) {
+                    throw e;
+                }
+                LOG.warn(
+                        "fewer slots on the device, it has too little memory: slots={} wanted={} reason={}",
+                        i,
+                        wishes.slots(),
+                        e.getMessage());
+                return;
+            }
+        }
+    }
+
+    private static DeviceSlot slot(DevicePart.Layout layout, DeviceResources resources) {
+        List<DevicePart> parts = new ArrayList<>();
+        try {
+            for (int i = 0; i < resources.backends().size(); i++) {
+                parts.add(new DevicePart(
+                        resources.backends().get(i),
+                        layout,
+                        resources.residents().get(i)));
+            }
+        } catch (Throwable e) {
+            parts.forEach(DevicePart::close);
+            throw e;
+        }
+        return new DeviceSlot(List.copyOf(parts));
+    }
+}

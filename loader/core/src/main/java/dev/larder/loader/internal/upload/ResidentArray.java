@@ -1,0 +1,160 @@
+package dev.larder.loader.internal.upload;
+
+import dev.larder.client.ArrayView;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.device.DeviceQueue;
+import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.transform.SampleKernel;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** All rows of an array where kernels of one device can reach them: in the host's own pages, or copied, in one or several shards. */
+final class ResidentArray implements AutoCloseable {
+    /** What is copied at a time: long enough for the full speed of the link. */
+    private static final int CHUNK_BYTES = 16 << 20;
+
+    /** How long to wait for copies when they are of no use any more. */
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+
+    private final List<DeviceMemory> shards;
+    private final long copiedBytes;
+
+    private ResidentArray(List<DeviceMemory> shards, long copiedBytes) {
+        this.shards = shards;
+        this.copiedBytes = copiedBytes;
+    }
+
+    /**
+     * Divides rows so that no shard is longer than a device allows, and shards begin on pages where they can; nothing if a row is
+     * too long or there would be too many shards.
+     */
+    static Optional<SampleKernel.Rows> divide(long rows, long rowByteSize, long maxShardBytes) {
+        long perShard = maxShardBytes / Math.max(1, rowByteSize);
+        if (perShard >= rows) {
+            return Optional.of(SampleKernel.Rows.resident(Math.max(1, rows), 1));
+        }
+        long onPages = HostMemory.ALIGNMENT / Math.min(HostMemory.ALIGNMENT, Long.lowestOneBit(rowByteSize));
+        perShard = perShard >= onPages ? perShard / onPages * onPages : perShard;
+        long shards = perShard == 0 ? Long.MAX_VALUE : Plan.ceilDiv(rows, perShard);
+        return shards > SampleKernel.Rows.MAX_SHARDS
+                ? Optional.empty()
+                : Optional.of(SampleKernel.Rows.resident(perShard, (int) shards));
+    }
+
+    /** Shares or copies the rows; takes as long as that takes. Fails with {@code NO_SPACE} if the device has too little memory. */
+    static ResidentArray load(DeviceBackend device, ArrayView array, SampleKernel.Rows rows, Duration timeout) {
+        List<DeviceMemory> shards = new ArrayList<>();
+        long copied = 0;
+        try {
+            long shardBytes = rows.rowsPerShard() * array.rowByteSize();
+            for (long at = 0; at < array.byteSize(); at += shardBytes) {
+                long length = Math.min(shardBytes, array.byteSize() - at);
+                Optional<DeviceMemory> shared = share(device, array, at, length);
+                if (shared.isPresent()) {
+                    shards.add(shared.get());
+                } else {
+                    shards.add(device.allocateDevice(length));
+                    copy(device, array, at, shards.get(shards.size() - 1), timeout);
+                    copied += length;
+                }
+            }
+            if (!array.isOpen()) {
+                throw Failure.of(ErrorCode.REFUSED, "array was closed while it was copied to a device")
+                        .with("array", array.name())
+                        .remedy("close the loader first");
+            }
+            return new ResidentArray(List.copyOf(shards), copied);
+        } catch (Throwable e) {
+            shards.forEach(DeviceMemory::close);
+            throw e;
+        }
+    }
+
+    /** Tells whether devices read an array where it lies: they work in the host's memory, and it begins on a page. */
+    static boolean isShared(List<DeviceBackend> devices, ArrayView array) {
+        return array.address() % HostMemory.ALIGNMENT == 0
+                && devices.stream().allMatch(device -> device.info().unifiedMemory());
+    }
+
+    private static Optional<DeviceMemory> share(DeviceBackend device, ArrayView array, long at, long length) {
+        return isShared(List.of(device), array) && at % HostMemory.ALIGNMENT == 0 && length <= Integer.MAX_VALUE
+                ? device.share(array.dataBuffer(at, (int) length))
+                : Optional.empty();
+    }
+
+    /** Copies with two pieces of staging memory, one of which is filled while the other is uploaded. */
+    private static void copy(DeviceBackend device, ArrayView array, long at, DeviceMemory to, Duration timeout) {
+        int chunk = (int) Math.min(CHUNK_BYTES, to.byteSize());
+        try (Staging first = new Staging(device, chunk);
+                Staging second = new Staging(device, chunk)) {
+            Staging next = first;
+            for (long done = 0; done < to.byteSize(); done += chunk) {
+                int length = (int) Math.min(chunk, to.byteSize() - done);
+                next.upload(array.dataBuffer(at + done, length), to, done, timeout);
+                next = next == first ? second : first;
+            }
+            first.uploaded.await(timeout);
+            second.uploaded.await(timeout);
+        }
+    }
+
+    /** Memory that is filled and uploaded in turns. */
+    private static final class Staging implements AutoCloseable {
+        /** Memory that a device may still read although nobody waits for it any more. */
+        private static final Queue<HostMemory> ABANDONED = new ConcurrentLinkedQueue<>();
+
+        private final DeviceQueue queue;
+        private final HostMemory memory;
+        private Fence uploaded = Fence.passed();
+
+        Staging(DeviceBackend device, int byteSize) {
+            this.queue = device.uploads();
+            this.memory = device.allocate(byteSize);
+        }
+
+        void upload(ByteBuffer bytes, DeviceMemory to, long toOffset, Duration timeout) {
+            uploaded.await(timeout);
+            uploaded.close();
+            int length = bytes.remaining();
+            memory.bytes().put(0, bytes, bytes.position(), length);
+            queue.upload(memory, 0, to, toOffset, length);
+            uploaded = queue.fence();
+        }
+
+        /** Waits for all copies, also where one failed half way, before the memory goes. */
+        @Override
+        public void close() {
+            uploaded.close();
+            if (queue.drain(END_TIMEOUT)) {
+                memory.close();
+            } else {
+                ABANDONED.add(memory);
+            }
+        }
+    }
+
+    /** Returns what a kernel reads, shard by shard. */
+    List<DeviceMemory> shards() {
+        return shards;
+    }
+
+    /** Returns how many bytes of the device it takes; none where pages are shared. */
+    long copiedBytes() {
+        return copiedBytes;
+    }
+
+    @Override
+    public void close() {
+        shards.forEach(DeviceMemory::close);
+    }
+}

@@ -1,0 +1,133 @@
+package dev.larder.loader;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaType;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Holds the rooms that batches come through, and the border between them and what trainers use. */
+class ArchitectureTest {
+    private static final String API = "dev.larder.loader";
+    private static final String ROOMS = API + ".internal.";
+    private static final int MOST_CLASSES = 30;
+
+    /** The rooms, and which others each of them may use. */
+    private static final Map<String, List<String>> USES = Map.of(
+            "slot", List.of(),
+            "field", List.of("slot"),
+            "plan", List.of("slot"),
+            "ring", List.of("slot", "field", "plan"),
+            "upload", List.of("slot", "field", "plan", "ring"));
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(API);
+
+    @TestFactory
+    Stream<DynamicTest> aRoomUsesOnlyThoseBeforeItAndNeverTheApi() {
+        return USES.entrySet().stream()
+                .map(room -> DynamicTest.dynamicTest(
+                        room.getKey(),
+                        () -> noClasses()
+                                .that()
+                                .resideInAPackage(ROOMS + room.getKey())
+                                .should()
+                                .dependOnClassesThat(resideInAnyPackage(others(room.getKey(), room.getValue())))
+                                .check(CLASSES)));
+    }
+
+    /** Lists what a room may not use. */
+    private static String[] others(String room, List<String> used) {
+        Stream<String> rooms = USES.keySet().stream()
+                .filter(other -> !other.equals(room) && !used.contains(other))
+                .map(other -> ROOMS + other);
+        return Stream.concat(Stream.of(API, API + ".fanout"), rooms).toArray(String[]::new);
+    }
+
+    @Test
+    void everyRoomIsNamedHereAndWhatLiesBelowKnowsNone() {
+        classes()
+                .that()
+                .resideInAPackage(API + ".internal..")
+                .should()
+                .resideInAnyPackage(USES.keySet().stream().map(ROOMS::concat).toArray(String[]::new))
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAnyPackage(API + ".sample..", API + ".transform..", API + ".device..", API + ".cuda..")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(API, API + ".fanout", API + ".internal.."))
+                .check(CLASSES);
+    }
+
+    @Test
+    void noSignatureOfWhatTrainersUseNamesARoom() {
+        classes()
+                .that()
+                .resideOutsideOfPackage(API + ".internal..")
+                .and()
+                .arePublic()
+                .should(nameNoRoomInASignature())
+                .check(CLASSES);
+    }
+
+    private static ArchCondition<JavaClass> nameNoRoomInASignature() {
+        return new ArchCondition<>("name no class of " + ROOMS + " in a signature") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                Stream<JavaType> supertypes =
+                        Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream());
+                Stream<JavaType> named = type.getMembers().stream()
+                        .filter(ArchitectureTest::isForUsers)
+                        .flatMap(ArchitectureTest::types);
+                Stream.concat(supertypes, named)
+                        .flatMap(each -> each.getAllInvolvedRawTypes().stream())
+                        .filter(resideInAPackage(API + ".internal.."))
+                        .distinct()
+                        .forEach(each -> events.add(
+                                SimpleConditionEvent.violated(type, type.getName() + " names " + each.getName())));
+            }
+        };
+    }
+
+    private static boolean isForUsers(JavaMember member) {
+        return member.getModifiers().contains(JavaModifier.PUBLIC)
+                || member.getModifiers().contains(JavaModifier.PROTECTED);
+    }
+
+    private static Stream<JavaType> types(JavaMember member) {
+        return member instanceof JavaCodeUnit unit
+                ? Stream.concat(Stream.of(unit.getReturnType()), unit.getParameterTypes().stream())
+                : Stream.of(((JavaField) member).getType());
+    }
+
+    @Test
+    void noRoomHasMoreClassesThanAReaderKeepsInMind() {
+        Map<String, Long> sizes = CLASSES.stream()
+                .filter(type -> type.isTopLevelClass() && type.getPackageName().startsWith(ROOMS))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+        assertThat(sizes).hasSize(USES.size());
+        assertThat(sizes.values()).allSatisfy(size -> assertThat(size).isLessThanOrEqualTo(MOST_CLASSES));
+    }
+}
