@@ -3,10 +3,8 @@ package dev.larder.loader;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.Pipeline;
-import dev.larder.loader.internal.slot.OutputArray;
 import java.io.PrintStream;
 import java.util.Iterator;
-import java.util.List;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,19 +18,13 @@ import org.jspecify.annotations.Nullable;
 public final class Epoch implements Iterable<Batch>, AutoCloseable {
     private final Loader loader; // keeps the loader reachable while this is in use
     private final Pipeline pipeline;
-    private final StateContext states;
-    private final List<OutputArray> outputs;
     private final Plan plan;
     private final @Nullable EpochProgress progress;
-    private final int parts;
     private boolean iterated;
 
-    Epoch(Loader loader, Pipeline pipeline, StateContext states, Plan plan, @Nullable PrintStream progress) {
+    Epoch(Loader loader, Pipeline pipeline, Plan plan, @Nullable PrintStream progress) {
         this.loader = loader;
         this.pipeline = pipeline;
-        this.states = states;
-        this.outputs = pipeline.outputs();
-        this.parts = Math.max(1, pipeline.devices().size());
         this.plan = plan;
         this.progress = progress == null ? null : new EpochProgress(plan, progress);
     }
@@ -78,14 +70,6 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
         return "Epoch{" + number() + " of " + loader + "}";
     }
 
-    /** Returns the batch that stands for a delivery, whatever that is filled with. */
-    private Batch show(Delivery delivery) {
-        if (delivery.batch == null) {
-            delivery.batch = new Batch(delivery, states, outputs, parts);
-        }
-        return (Batch) delivery.batch;
-    }
-
     private final class Batches implements Iterator<Batch> {
         private long next;
         private @Nullable Delivery before;
@@ -106,7 +90,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
             if (progress != null) {
                 progress.delivered(next, delivery.slot().size);
             }
-            return show(delivery);
+            return loader.show(delivery);
         }
     }
 }

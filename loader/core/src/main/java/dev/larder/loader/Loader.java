@@ -6,9 +6,11 @@ import dev.larder.internal.error.LeakGuard;
 import dev.larder.internal.error.Logs;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.PipelineStage;
 import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.Ring;
 import dev.larder.loader.internal.ring.Stopwatch;
@@ -43,6 +45,8 @@ public final class Loader implements AutoCloseable {
     private final Pipeline pipeline;
     private final EpochPlanner planner;
     private final StateContext states;
+    private final List<OutputArray> outputs;
+    private final int parts;
     private final @Nullable PrintStream progress;
     private final LeakGuard leakGuard;
     private volatile boolean warnedOfNone;
@@ -51,6 +55,8 @@ public final class Loader implements AutoCloseable {
         this.pipeline = pipeline;
         this.planner = planner;
         this.states = states;
+        this.outputs = pipeline.outputs();
+        this.parts = Math.max(1, pipeline.devices().size());
         this.progress = progress;
         this.leakGuard = new LeakGuard(this, "loader", toString(), pipeline::abandon);
     }
@@ -62,7 +68,7 @@ public final class Loader implements AutoCloseable {
 
     /** Returns how many samples the dataset has: rows of its arrays. */
     public long rows() {
-        return pipeline.source().rows();
+        return source().rows();
     }
 
     /** Returns the devices that batches are brought to; none where they stay in memory of the host. */
@@ -82,7 +88,7 @@ public final class Loader implements AutoCloseable {
 
     /** Returns how many bytes of the host its slots have; those of ragged rows may grow. */
     public long hostBytes() {
-        return pipeline.hostBytes();
+        return pipeline.host().hostBytes();
     }
 
     /** Returns how many batches can be filled ahead or open at a time; with a device, on their way to it or there. */
@@ -130,8 +136,20 @@ public final class Loader implements AutoCloseable {
         return begin(state.epoch(), () -> planner.rest(rows(), state.epoch(), state.consumed(), state.length()));
     }
 
+    /** Returns the batch that stands for a delivery, whatever that is filled with. */
+    Batch show(Delivery delivery) {
+        if (delivery.batch == null) {
+            delivery.batch = new Batch(delivery, states, outputs, parts);
+        }
+        return (Batch) delivery.batch;
+    }
+
+    private LoaderSource source() {
+        return pipeline.host().source();
+    }
+
     private Epoch begin(long number, Supplier<Plan> planning) {
-        pipeline.source().dataset().stored().requireSourcesUnchanged();
+        source().dataset().stored().requireSourcesUnchanged();
         pipeline.endRunning();
         Plan plan;
         try {
@@ -139,13 +157,12 @@ public final class Loader implements AutoCloseable {
         } catch (LarderException e) {
             throw e;
         } catch (RuntimeException e) {
-            throw pipeline.source()
-                    .failure("sampler failed", PipelineStage.ORDER, e)
+            throw source().failure("sampler failed", PipelineStage.ORDER, e)
                     .with("epoch", number)
                     .exception();
         }
         pipeline.start(plan);
-        return new Epoch(this, pipeline, states, plan, progress);
+        return new Epoch(this, pipeline, plan, progress);
     }
 
     /**
@@ -153,15 +170,15 @@ public final class Loader implements AutoCloseable {
      * the host did, whose consumer is the thread that uploads.
      */
     public LoaderStats stats() {
-        Ring.Counts counts = pipeline.counts();
-        List<Stopwatch> stopwatches = pipeline.stopwatches();
+        Ring.Counts counts = pipeline.host().counts();
+        List<Stopwatch> stopwatches = pipeline.host().stopwatches();
         return new LoaderStats(
                 counts.batches(),
                 counts.samples(),
                 counts.bytes(),
                 counts.skippedSamples(),
                 counts.elapsed(),
-                pipeline.source().dataset().openingTime(),
+                source().dataset().openingTime(),
                 total(stopwatches, Stopwatch.Part.PLANNING),
                 total(stopwatches, Stopwatch.Part.GATHERING),
                 total(stopwatches, Stopwatch.Part.TRANSFORMING),
@@ -191,9 +208,9 @@ public final class Loader implements AutoCloseable {
 
     @Override
     public String toString() {
-        Dataset dataset = pipeline.source().dataset();
+        Dataset dataset = source().dataset();
         String where = mode().map(mode -> " " + mode + " on " + devices()).orElse("");
         return "Loader{" + dataset.name() + " version " + dataset.version() + " "
-                + pipeline.outputs().stream().map(OutputArray::name).toList() + where + "}";
+                + outputs.stream().map(OutputArray::name).toList() + where + "}";
     }
 }

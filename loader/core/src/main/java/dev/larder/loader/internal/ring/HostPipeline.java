@@ -105,6 +105,11 @@ public final class HostPipeline implements Pipeline {
     }
 
     @Override
+    public HostPipeline host() {
+        return this;
+    }
+
+    /** Returns what is read. */
     public LoaderSource source() {
         return source;
     }
@@ -143,7 +148,7 @@ public final class HostPipeline implements Pipeline {
         ring.end(plan);
     }
 
-    @Override
+    /** Returns how many bytes its slots have. */
     public long hostBytes() {
         return slots.stream()
                 .flatMap(slot -> Arrays.stream(slot.arrays))
@@ -156,12 +161,12 @@ public final class HostPipeline implements Pipeline {
         return slots.size();
     }
 
-    @Override
+    /** Returns what was delivered. */
     public Ring.Counts counts() {
         return ring.counts();
     }
 
-    @Override
+    /** Returns the stopwatch of each thread. */
     public List<Stopwatch> stopwatches() {
         List<Stopwatch> all = new ArrayList<>(threads.stopwatches());
         all.add(ring.stopwatch());

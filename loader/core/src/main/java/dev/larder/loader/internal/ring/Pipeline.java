@@ -2,7 +2,6 @@ package dev.larder.loader.internal.ring;
 
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.util.List;
@@ -11,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes the batches of one epoch after the other ahead of a consumer: in memory of the host, or on devices. */
 public interface Pipeline extends AutoCloseable {
-    /** Returns what is read. */
-    LoaderSource source();
+    /** Returns what gathers on the host: this, or what it uploads from. */
+    HostPipeline host();
 
     /** Returns the arrays that batches have. */
     List<OutputArray> outputs();
@@ -49,17 +48,8 @@ public interface Pipeline extends AutoCloseable {
         return 0;
     }
 
-    /** Returns how many bytes its slots of the host have. */
-    long hostBytes();
-
     /** Returns how many batches can be on their way or open at a time. */
     int slots();
-
-    /** Returns what was gathered on the host. */
-    Ring.Counts counts();
-
-    /** Returns the stopwatch of each thread that works on the host. */
-    List<Stopwatch> stopwatches();
 
     /** Ends what nobody waits for any more: its loader was forgotten. */
     void abandon();

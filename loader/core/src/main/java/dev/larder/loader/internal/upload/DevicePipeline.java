@@ -14,8 +14,6 @@ import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
-import dev.larder.loader.internal.ring.Ring;
-import dev.larder.loader.internal.ring.Stopwatch;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.time.Duration;
 import java.util.List;
@@ -60,8 +58,8 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
     }
 
     @Override
-    public LoaderSource source() {
-        return source;
+    public HostPipeline host() {
+        return host;
     }
 
     @Override
@@ -194,23 +192,8 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
     }
 
     @Override
-    public long hostBytes() {
-        return host.hostBytes();
-    }
-
-    @Override
     public int slots() {
         return resources.slots().size();
-    }
-
-    @Override
-    public Ring.Counts counts() {
-        return host.counts();
-    }
-
-    @Override
-    public List<Stopwatch> stopwatches() {
-        return host.stopwatches();
     }
 
     // ---- for the end
