@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import java.nio.ByteBuffer;
@@ -231,6 +232,22 @@ class DeviceLoaderTest {
             first.close();
             first.close();
             assertThatThrownBy(() -> first.array("images")).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void closingABatchLateNeverClosesAnother() {
+        try (Loader loader = loader().device(device).build()) {
+            Batch old = loader.epoch(0).iterator().next();
+            long taken = 0;
+            for (int epoch = 1; taken < Deliveries.REST + 50; epoch++) {
+                for (Batch batch : loader.epoch(epoch)) {
+                    old.close();
+                    assertThat(batch.isOpen()).isTrue();
+                    assertThat(old.isOpen()).isFalse();
+                    taken++;
+                }
+            }
         }
     }
 

@@ -43,7 +43,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
     /** How many samples the memory of arrays with rows of one length has room for. */
     private int room;
 
-    private final Output[] outputs;
+    private final OutputMemory[] outputs;
     private int firstSample;
     private int samples;
 
@@ -72,8 +72,8 @@ final class DevicePart implements SlotPart, AutoCloseable {
         this.uploads = new DeviceMemory[layout.staged().size()];
         this.made = new DeviceMemory[layout.outputs().size()];
         this.calls = new DeviceKernel.Call[made.length];
-        this.outputs = new Output[made.length];
-        Arrays.setAll(outputs, Output::new);
+        this.outputs = new OutputMemory[made.length];
+        Arrays.setAll(outputs, OutputMemory::new);
         allocate(layout.samples());
     }
 
@@ -125,10 +125,10 @@ final class DevicePart implements SlotPart, AutoCloseable {
     }
 
     /** An array of batches, as it is now. */
-    private final class Output extends ArrayMemory {
+    private final class OutputMemory extends ArrayMemory {
         private final int place;
 
-        Output(int place) {
+        OutputMemory(int place) {
             super(layout.outputs().get(place).description());
             this.place = place;
         }
