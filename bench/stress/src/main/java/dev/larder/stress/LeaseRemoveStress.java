@@ -5,7 +5,7 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import dev.larder.client.LeaseDoor;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Files;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

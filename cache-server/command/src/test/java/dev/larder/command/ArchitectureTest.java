@@ -24,6 +24,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,10 @@ class ArchitectureTest {
             "dev.larder.djl..", List.of("dev.larder.loader.."),
             "dev.larder.examples..", List.of("dev.larder.loader..", "dev.larder.distributed..", "dev.larder.djl.."),
             "dev.larder.command..", List.of("dev.larder.server..", "dev.larder.loader..", "dev.larder.launch.."));
+
+    /** The rooms below the daemon's store, each before those that may use it. */
+    private static final List<String> STORE_ROOMS =
+            List.of("dev.larder.server.store.version", "dev.larder.server.store.space", "dev.larder.server.store.lock");
 
     /** What a trainer's own code names. */
     private static final String[] API = {
@@ -172,6 +177,31 @@ class ArchitectureTest {
 
     private static String[] withClient(Stream<String> modules) {
         return Stream.concat(Stream.of(CLIENT), modules).toArray(String[]::new);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aRoomBelowTheStoreUsesOnlyThoseBeforeItOfTheDaemon() {
+        return IntStream.range(0, STORE_ROOMS.size())
+                .mapToObj(last -> DynamicTest.dynamicTest(
+                        STORE_ROOMS.get(last),
+                        () -> classes()
+                                .that()
+                                .resideInAPackage(STORE_ROOMS.get(last))
+                                .should()
+                                .onlyDependOnClassesThat(not(resideInAPackage("dev.larder.server.."))
+                                        .or(resideInAnyPackage(
+                                                STORE_ROOMS.subList(0, last + 1).toArray(String[]::new))))
+                                .check(CLASSES)));
+    }
+
+    @Test
+    void everyRoomBelowTheStoreIsNamedHere() {
+        classes()
+                .that()
+                .resideInAPackage("dev.larder.server.store.*..")
+                .should()
+                .resideInAnyPackage(STORE_ROOMS.toArray(String[]::new))
+                .check(CLASSES);
     }
 
     @Test

@@ -7,10 +7,10 @@ import dev.larder.internal.layout.StoreOwner;
 import dev.larder.server.control.Peer;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.store.Provenance;
-import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.Publisher;
-import dev.larder.server.store.Registration;
+import dev.larder.server.store.version.Provenance;
+import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.Publisher;
+import dev.larder.server.store.version.Registration;
 import org.jspecify.annotations.Nullable;
 
 /** Decides who may change which dataset: the owner of the store any, a member of its group those that it has published itself. */

@@ -14,7 +14,7 @@ import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;

@@ -12,7 +12,7 @@ import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Recheck;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

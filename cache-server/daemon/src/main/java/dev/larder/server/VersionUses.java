@@ -2,8 +2,8 @@ package dev.larder.server;
 
 import dev.larder.server.metrics.VersionUse;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-import dev.larder.server.store.Mount;
+import dev.larder.server.store.space.Mount;
 import java.util.Optional;
 
 /** Whether arrays get huge pages. */

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-import dev.larder.server.store.Mount;
+import dev.larder.server.store.space.Mount;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package dev.larder.command.doctor;
 
 import dev.larder.internal.posix.FileSystemSpace;
-import dev.larder.server.store.Mount;
+import dev.larder.server.store.space.Mount;
 import java.nio.file.Path;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-import dev.larder.server.store.Mount;
+import dev.larder.server.store.space.Mount;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;

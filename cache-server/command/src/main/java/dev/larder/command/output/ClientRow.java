@@ -1,8 +1,8 @@
 package dev.larder.command.output;
 
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.server.store.LeaseTable;
-import dev.larder.server.store.LeaseTable.HeldVersion;
+import dev.larder.server.store.lock.LeaseTable;
+import dev.larder.server.store.lock.LeaseTable.HeldVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

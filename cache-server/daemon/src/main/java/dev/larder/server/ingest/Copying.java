@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.server.store.IncomingVersion;
-import dev.larder.server.store.MemoryNodes;
+import dev.larder.server.store.space.MemoryNodes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

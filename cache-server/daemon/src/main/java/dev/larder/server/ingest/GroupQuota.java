@@ -3,7 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 
 /** How much the members of the group may put into the store, all together: what they have published and what is on its way. Thread-safe. */
 public final class GroupQuota {

@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.catalog.CatalogEntry;
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

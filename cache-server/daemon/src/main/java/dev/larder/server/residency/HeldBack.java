@@ -2,9 +2,9 @@ package dev.larder.server.residency;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.Registration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

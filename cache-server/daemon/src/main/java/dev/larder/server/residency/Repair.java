@@ -2,9 +2,9 @@ package dev.larder.server.residency;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.server.store.PublishedVersion;
-import dev.larder.server.store.Registration;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.Registration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.slf4j.Logger;

@@ -1,6 +1,6 @@
 package dev.larder.server.residency;
 
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 import java.util.HashMap;
 import java.util.Map;
 

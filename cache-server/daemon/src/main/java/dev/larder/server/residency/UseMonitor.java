@@ -1,8 +1,8 @@
 package dev.larder.server.residency;
 
-import dev.larder.server.store.LeaseProbe;
-import dev.larder.server.store.PublishedVersion;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.lock.LeaseProbe;
+import dev.larder.server.store.version.PublishedVersion;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;

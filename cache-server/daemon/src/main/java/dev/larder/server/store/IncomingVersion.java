@@ -11,6 +11,8 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.time.Deadline;
 import dev.larder.npy.Dtype;
+import dev.larder.server.store.space.Space;
+import dev.larder.server.store.version.Provenance;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

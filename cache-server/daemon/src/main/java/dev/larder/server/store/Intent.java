@@ -1,6 +1,7 @@
 package dev.larder.server.store;
 
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.server.store.version.Manifest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

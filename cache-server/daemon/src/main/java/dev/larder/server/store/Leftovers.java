@@ -6,6 +6,7 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.StoreReport.State;
+import dev.larder.server.store.space.Space;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

@@ -6,6 +6,11 @@ import dev.larder.internal.layout.IndexWriter;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.lock.LockRecord;
+import dev.larder.server.store.space.Mount;
+import dev.larder.server.store.space.Occupied;
+import dev.larder.server.store.version.Manifest;
+import dev.larder.server.store.version.PublishedVersion;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -78,7 +83,7 @@ final class Publication {
                 layout.version(incoming.dataset(), version),
                 Digest.hex(Digest.of(arrays)),
                 nowEpochMs,
-                Store.storedBytes(posix, incoming.folder(), segments) + Mount.manifestBytes(layout.root()),
+                Occupied.ofSegments(posix, incoming.folder(), segments) + Mount.manifestBytes(layout.root()),
                 arrays,
                 incoming.provenance());
         write(incoming, StoreLayout.INDEX, IndexWriter.write(arrays, segments, version, nowEpochMs));

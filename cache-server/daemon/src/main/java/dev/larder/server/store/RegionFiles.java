@@ -14,6 +14,8 @@ import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.RegionRow;
+import dev.larder.server.store.space.Reservation;
+import dev.larder.server.store.space.Space;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

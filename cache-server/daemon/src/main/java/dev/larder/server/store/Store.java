@@ -10,13 +10,21 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.lock.LeaseProbe;
+import dev.larder.server.store.lock.StoreLock;
+import dev.larder.server.store.space.Mount;
+import dev.larder.server.store.space.Reservation;
+import dev.larder.server.store.space.ScratchMemory;
+import dev.larder.server.store.space.Space;
+import dev.larder.server.store.version.Provenance;
+import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.Registration;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -162,7 +170,7 @@ public final class Store implements AutoCloseable {
 
     /** Tells whether the owner before this one stopped in order, so that its catalog can be trusted. */
     public boolean wasLeftClean() {
-        return lock.found().isClean() && lock.found().fitsThisBoot();
+        return lock.wasLeftClean();
     }
 
     /** Returns the {@code huge=} word of the store's mount. */
@@ -318,22 +326,6 @@ public final class Store implements AutoCloseable {
     /** Returns a place where nobody looks. */
     private Path newPlace(String what) {
         return layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + what);
-    }
-
-    /** Sums what segments really occupy; those outside the store occupy nothing of it. */
-    static long storedBytes(Posix posix, Path folder, Collection<SegmentFile> segments) {
-        long sum = 0;
-        for (SegmentFile segment : segments) {
-            if (!SegmentFile.isOutside(segment.file())) {
-                int descriptor = posix.openForReading(folder.resolve(segment.file()));
-                try {
-                    sum += posix.status(descriptor).storedBytes();
-                } finally {
-                    posix.close(descriptor);
-                }
-            }
-        }
-        return sum;
     }
 
     /**

@@ -12,6 +12,7 @@ import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.posix.RawMemory;
+import dev.larder.server.store.version.PublishedVersion;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

@@ -6,6 +6,8 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.lock.LockRecord;
+import dev.larder.server.store.lock.StoreLock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;

@@ -1,6 +1,7 @@
 package dev.larder.server.store;
 
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.server.store.space.Mount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -9,7 +9,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.residency.PublishedStore;
-import dev.larder.server.store.PublishedVersion;
+import dev.larder.server.store.version.PublishedVersion;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

@@ -8,6 +8,7 @@ import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.RegionRow;
+import dev.larder.server.store.space.Space;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
 import dev.larder.internal.posix.FileStatus;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.version;
 
 import dev.larder.internal.posix.FileStamp;
 

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
@@ -24,14 +24,15 @@ import org.jspecify.annotations.Nullable;
  * @param isClean whether it stopped in order, so that its catalog can be trusted
  * @param contents what is known of the published versions while this stands in the file
  */
-record LockRecord(long pid, String started, String bootId, int formatVersion, boolean isClean, Contents contents) {
+public record LockRecord(
+        long pid, String started, String bootId, int formatVersion, boolean isClean, Contents contents) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     /** No record is longer; what somebody else has put there may be. */
     private static final int LONGEST_BYTES = 4096;
 
     /** What is known of the versions that an earlier daemon left. */
-    enum Contents {
+    public enum Contents {
         /** They are as they were published. */
         INTACT,
         /** They were synced before the machine stopped; nobody has looked at them since. */
@@ -49,7 +50,7 @@ record LockRecord(long pid, String started, String bootId, int formatVersion, bo
     }
 
     /** Reads the record in a lock file that is open and regular. */
-    static LockRecord read(int descriptor) {
+    public static LockRecord read(int descriptor) {
         return parse(text(descriptor));
     }
 

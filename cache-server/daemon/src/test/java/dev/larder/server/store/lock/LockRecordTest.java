@@ -1,6 +1,6 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
-import static dev.larder.server.store.LockRecord.Contents.INTACT;
+import static dev.larder.server.store.lock.LockRecord.Contents.INTACT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.internal.layout.StoreLayout;

@@ -1,9 +1,10 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -28,13 +29,13 @@ public final class LeaseProbe {
         GONE
     }
 
-    LeaseProbe(Posix posix) {
+    public LeaseProbe(Posix posix) {
         this.posix = posix;
     }
 
     /** What is done to a version that nobody leases. */
     @FunctionalInterface
-    interface Change {
+    public interface Change {
         /**
          * Returns whether it was done.
          *
@@ -47,7 +48,7 @@ public final class LeaseProbe {
      * Applies {@code change} while nobody can lease the version; false where somebody holds a lease, or where it was not done. Whoever
      * asks for a lease during the change is refused, and resolves the name again. What has no lease file any more is leased by nobody.
      */
-    boolean runUnleased(Path version, Change change) {
+    public boolean runUnleased(Path version, Change change) {
         return withLease(
                 version,
                 () -> change.apply(false),

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.version;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
@@ -27,13 +27,13 @@ import java.util.Map;
 import java.util.Objects;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
-final class Manifest {
+public final class Manifest {
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
 
     private Manifest() {}
 
     /** Writes one line for each array and each source: a version may have a hundred thousand of them. */
-    static void write(PublishedVersion version, Writer out) throws IOException {
+    public static void write(PublishedVersion version, Writer out) throws IOException {
         out.write("{\"formatVersion\": " + StoreLayout.FORMAT_VERSION);
         out.write(",\n\"dataset\": " + GSON.toJson(version.dataset()));
         out.write(",\n\"version\": " + version.version());
@@ -82,7 +82,8 @@ final class Manifest {
         json.endObject();
     }
 
-    static Provenance readProvenance(Path file) {
+    /** Reads where a version came from. */
+    public static Provenance readProvenance(Path file) {
         try {
             requireOwn(file);
             Provenance provenance;
@@ -96,8 +97,8 @@ final class Manifest {
         }
     }
 
-    /** What others put there is not to be read: it could lead to any file that this process can open, or be a pipe. */
-    static void requireOwn(Path file) throws IOException {
+    /** Refuses what others put there: it could lead to any file that this process can open, or be a pipe. */
+    public static void requireOwn(Path file) throws IOException {
         Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
         boolean isOwn = Integer.valueOf(Posix.system().userId()).equals(found.get("uid"));
         if (!isOwn || !Boolean.TRUE.equals(found.get("isRegularFile"))) {
@@ -119,7 +120,7 @@ final class Manifest {
     }
 
     /** Writes a manifest of no version, as {@link #readRegistration} takes it. */
-    static void writeRegistration(Registration registration, Writer out) throws IOException {
+    public static void writeRegistration(Registration registration, Writer out) throws IOException {
         Provenance provenance = registration.provenance();
         List<ArrayBytes> data =
                 registration.dataBytes() == 0 ? List.of() : List.of(new ArrayBytes(registration.dataBytes()));
@@ -137,7 +138,7 @@ final class Manifest {
     }
 
     /** Reads the manifest of a version that has left, or of none. */
-    static Registration readRegistration(Path file, String dataset) {
+    public static Registration readRegistration(Path file, String dataset) {
         try {
             requireOwn(file);
             Head head;

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
 import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
@@ -44,7 +44,7 @@ public final class ScratchMemory implements ColumnMemory, AutoCloseable {
      * @param places gives names for files that nobody else uses
      * @param reservation grows by what is populated
      */
-    ScratchMemory(Posix posix, Supplier<Path> places, Reservation reservation) {
+    public ScratchMemory(Posix posix, Supplier<Path> places, Reservation reservation) {
         this.posix = posix;
         this.places = places;
         this.reservation = reservation;

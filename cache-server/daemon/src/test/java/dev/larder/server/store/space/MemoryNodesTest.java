@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

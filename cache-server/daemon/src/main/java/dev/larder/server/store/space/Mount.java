@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
 import dev.larder.internal.posix.PageSize;
 import java.io.IOException;
@@ -66,13 +66,13 @@ public record Mount(Path point, String type, String options) {
     /**
      * Returns what the index and the manifest of a version occupy that count as its own: on small pages they are not worth counting.
      */
-    static long manifestBytes(Path folder) {
+    public static long manifestBytes(Path folder) {
         long unit = of(folder).map(Mount::fileUnitBytes).orElse(PageSize.BYTES);
         return unit == PageSize.BYTES ? 0 : 2 * unit;
     }
 
     /** Tells whether its files lie in memory alone. */
-    boolean isTmpfs() {
+    public boolean isTmpfs() {
         return type.equals("tmpfs");
     }
 

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -7,6 +7,7 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.space.Mount;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * The exclusive {@code flock} that makes this process the owner of a store. Held from {@link #take} to {@link #close}, or to the
  * end of the process, however it comes.
  */
-final class StoreLock implements AutoCloseable {
+public final class StoreLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StoreLock.class);
     private static final int OWNER_ONLY = 0600;
     private static final int RECORD_BYTES = 512;
@@ -47,7 +48,7 @@ final class StoreLock implements AutoCloseable {
     }
 
     /** Takes the lock, or refuses and names the process that holds it. */
-    static StoreLock take(Posix posix, StoreLayout layout) {
+    public static StoreLock take(Posix posix, StoreLayout layout) {
         Path file = layout.lock();
         long begin = System.nanoTime();
         while (true) {
@@ -78,7 +79,7 @@ final class StoreLock implements AutoCloseable {
     }
 
     /** Returns what stands in the lock file while a store is removed that belongs to no daemon: who finds it can trust nothing. */
-    static byte[] removalRecord() {
+    public static byte[] removalRecord() {
         LockRecord untrusted = LockRecord.ofThisProcess(LockRecord.Contents.UNTRUSTED);
         String record = new String(untrusted.toBytes(), StandardCharsets.UTF_8);
         return (record + REMOVAL + "\n").getBytes(StandardCharsets.UTF_8);
@@ -89,7 +90,7 @@ final class StoreLock implements AutoCloseable {
     }
 
     /** Tells whether another process owns the store whose lock this is, as far as this user can tell. */
-    static boolean isHeldByAnother(Posix posix, Path file) {
+    public static boolean isHeldByAnother(Posix posix, Path file) {
         try {
             int descriptor = posix.openForReading(file);
             try {
@@ -135,30 +136,30 @@ final class StoreLock implements AutoCloseable {
     }
 
     /** Tells whether the file that is locked is still the one that others find. */
-    boolean isInPlace() {
+    public boolean isInPlace() {
         return held
                 && FileNumber.of(file)
                         .filter(FileNumber.of(posix.status(descriptor))::equals)
                         .isPresent();
     }
 
-    /** Returns what the owner before this one left behind. */
-    LockRecord found() {
-        return found;
+    /** Tells whether the owner before this one stopped in order, so that its catalog can be trusted. */
+    public boolean wasLeftClean() {
+        return found.isClean() && found.fitsThisBoot();
     }
 
     /** Returns what is known of the versions that the owner before this one left. */
-    LockRecord.Contents contents() {
+    public LockRecord.Contents contents() {
         return found.contentsFound(isVolatile);
     }
 
     /** Notes that every version has been looked at: until then, a start that is cut short knows no more than this one. */
-    void markAdopted() {
+    public void markAdopted() {
         write(LockRecord.ofThisProcess());
     }
 
     /** Notes that the store was left in order, for the next start, once all of it is on its disk; nothing where that fails. */
-    void markClean() {
+    public void markClean() {
         try {
             if (!isVolatile) {
                 BulkIo.system().syncFileSystem(descriptor);

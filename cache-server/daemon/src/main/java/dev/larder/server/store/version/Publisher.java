@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.version;
 
 import java.util.Map;
 

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -10,6 +10,7 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.space.Occupied;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -179,7 +180,7 @@ public final class LeaseTable {
             for (int number = 0; number < index.segmentCount(); number++) {
                 segments.add(index.segment(number));
             }
-            return Store.storedBytes(posix, version, segments);
+            return Occupied.ofSegments(posix, version, segments);
         } catch (IOException | LarderException e) {
             return 0; // it is being removed, damaged, or not ours to read
         }

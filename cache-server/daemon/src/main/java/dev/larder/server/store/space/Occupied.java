@@ -1,16 +1,18 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /** Measures what files occupy, which is less than their length where they have holes, and more where pages are huge. */
-final class Occupied {
+public final class Occupied {
     private static final Posix POSIX = Posix.system();
 
     private Occupied() {}
@@ -29,6 +31,22 @@ final class Occupied {
                 }
             } catch (IOException gone) {
                 return sum;
+            }
+        }
+        return sum;
+    }
+
+    /** Sums what segments really occupy; those outside the store occupy nothing of it. */
+    public static long ofSegments(Posix posix, Path folder, Collection<SegmentFile> segments) {
+        long sum = 0;
+        for (SegmentFile segment : segments) {
+            if (!SegmentFile.isOutside(segment.file())) {
+                int descriptor = posix.openForReading(folder.resolve(segment.file()));
+                try {
+                    sum += posix.status(descriptor).storedBytes();
+                } finally {
+                    posix.close(descriptor);
+                }
             }
         }
         return sum;

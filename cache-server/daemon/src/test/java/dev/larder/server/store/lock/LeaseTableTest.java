@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,7 +8,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
-import dev.larder.server.store.LeaseTable.HeldVersion;
+import dev.larder.server.store.lock.LeaseTable.HeldVersion;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.LockHolder;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * Knows how much may be put into a store: the capacity asked for, what the mount has free, and what the cgroup's memory limit
  * leaves (tmpfs pages are charged to it).
  */
-final class Space {
+public final class Space {
     private static final int DEFAULT_PERCENT = 80;
 
     /** What a JVM needs besides its heap: code, classes, stacks, buffers. */
@@ -52,7 +52,7 @@ final class Space {
      *
      * @param heldBytes what the store holds already, which counts as free for this
      */
-    Space(Path root, OptionalLong capacityBytes, long heldBytes) {
+    public Space(Path root, OptionalLong capacityBytes, long heldBytes) {
         this(root, capacityBytes, heldBytes, MACHINE);
     }
 
@@ -66,22 +66,22 @@ final class Space {
     }
 
     /** Returns how much mount and control group allowed the store to hold when it was opened. */
-    long mostBytes() {
+    public long mostBytes() {
         return mostBytes;
     }
 
-    long capacityBytes() {
+    public long capacityBytes() {
         return capacityBytes;
     }
 
     /** Returns how much may still be put in where {@code usedBytes} are in. */
-    synchronized long freeBytes(LongSupplier usedBytes) {
+    public synchronized long freeBytes(LongSupplier usedBytes) {
         long unwritten = unwrittenBytes(); // before the mount is asked
         return Math.max(0, Math.min(ofCapacity(usedBytes), freeBytes() - unwritten));
     }
 
     /** Returns what is set aside at this moment, in bytes. */
-    synchronized long reservedBytes() {
+    public synchronized long reservedBytes() {
         long sum = 0;
         for (Reservation reservation : reservations) {
             sum += reservation.bytes();
@@ -90,7 +90,7 @@ final class Space {
     }
 
     /** Starts a reservation of nothing. */
-    synchronized Reservation newReservation(Reservation.Growth growth) {
+    public synchronized Reservation newReservation(Reservation.Growth growth) {
         Reservation reservation = new Reservation(this, growth);
         reservations.add(reservation);
         return reservation;
@@ -105,7 +105,7 @@ final class Space {
      *
      * @param usedBytes says how much is in; asked under the lock, so that nothing is published between two looks
      */
-    synchronized boolean tryGrow(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
+    public synchronized boolean tryGrow(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
         if (missingBytes(reservation, moreBytes, usedBytes) > 0) {
             return false;
         }
@@ -114,7 +114,7 @@ final class Space {
     }
 
     /** Returns how much would have to leave before {@link #tryGrow} would set that much aside. */
-    synchronized long missingBytes(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
+    public synchronized long missingBytes(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
         if (moreBytes < 0) {
             throw new IllegalArgumentException("moreBytes=" + moreBytes);
         } else if (moreBytes == 0) {
@@ -162,19 +162,19 @@ final class Space {
     }
 
     /** Has what was written within a reservation count as used, in one step with giving back as much of the reservation. */
-    synchronized void handOver(Reservation reservation, long publishedBytes, Runnable makeUsed) {
+    public synchronized void handOver(Reservation reservation, long publishedBytes, Runnable makeUsed) {
         makeUsed.run();
         reservation.shrink(publishedBytes);
     }
 
     /** Tells whether an I/O failure means that the file system has no blocks or no inodes left. */
-    static boolean isFull(IOException failure) {
+    public static boolean isFull(IOException failure) {
         String message = String.valueOf(failure.getMessage());
         return message.contains("No space left on device") || message.contains("Disk quota exceeded");
     }
 
     /** Explains an I/O failure of the store itself, not of a source. */
-    static LarderException failed(String what, Path path, IOException failure) {
+    public static LarderException failed(String what, Path path, IOException failure) {
         boolean isFull = isFull(failure);
         return Failure.of(isFull ? ErrorCode.NO_SPACE : ErrorCode.UNEXPECTED, what)
                 .with("path", path)

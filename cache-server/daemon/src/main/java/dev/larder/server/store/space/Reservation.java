@@ -1,5 +1,6 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
+import dev.larder.server.store.version.PublishedVersion;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,7 @@ public final class Reservation implements AutoCloseable {
     /** Sets more space aside, or refuses; see {@link Reservation#grow}. */
     @FunctionalInterface
     public interface Growth {
-        /** Calls {@link Store#tryGrow} until it succeeds, or throws. */
+        /** Calls {@code Store.tryGrow} until it succeeds, or throws. */
         void grow(Reservation reservation, long moreBytes);
     }
 
@@ -123,14 +124,14 @@ public final class Reservation implements AutoCloseable {
     }
 
     /** Takes what the places occupy now for what they occupy, until {@link #shrink}: they are about to be renamed. */
-    void freeze() {
+    public void freeze() {
         synchronized (space) {
             frozenBytes = occupiedBytes();
         }
     }
 
     /** Measures again, as nothing was renamed after all. */
-    void thaw() {
+    public void thaw() {
         synchronized (space) {
             frozenBytes = MEASURED_EACH_TIME;
         }

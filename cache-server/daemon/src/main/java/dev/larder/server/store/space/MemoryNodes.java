@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.space;
 
 import dev.larder.internal.posix.BulkIo;
 import java.io.IOException;

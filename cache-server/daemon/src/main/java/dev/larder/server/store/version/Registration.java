@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.version;
 
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Retention;
@@ -38,7 +38,8 @@ public record Registration(
         return ofLost(version.dataset(), version.version(), version.provenance(), pinned);
     }
 
-    static Registration ofLost(String dataset, long version, Provenance provenance, boolean pinned) {
+    /** Remembers a version that is not whole any more and of which only its manifest could be read. */
+    public static Registration ofLost(String dataset, long version, Provenance provenance, boolean pinned) {
         return new Registration(dataset, version, "", 0, provenance, pinned);
     }
 

@@ -1,4 +1,4 @@
-package dev.larder.server.store;
+package dev.larder.server.store.version;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ArrayEntry;
@@ -68,7 +68,7 @@ public record PublishedVersion(
     }
 
     /** Returns the same, in another folder. */
-    PublishedVersion at(Path other) {
+    public PublishedVersion at(Path other) {
         return new PublishedVersion(dataset, version, other, digest, publishedEpochMs, storedBytes, arrays, provenance);
     }
 
