@@ -31,7 +31,6 @@ import bisect
 import collections
 import collections.abc
 import contextlib
-import ctypes
 import difflib
 import errno
 import fcntl
@@ -60,6 +59,16 @@ import zlib
 if sys.version_info < (3, 9):
     raise ImportError("larder needs Python 3.9 or later: python={}.{}.{}; run a newer python3".format(*sys.version_info))
 
+try:
+    import ctypes
+except ImportError:  # a Python that was built without it reads all the same, with small entries in its page table
+    _libc = None
+else:
+    _libc = ctypes.CDLL(None, use_errno=True)
+    _libc.mmap.restype = ctypes.c_void_p
+    _libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+    _libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+
 import numpy as np
 
 if tuple(map(int, np.__version__.split(".")[:2])) < (1, 23):
@@ -80,11 +89,8 @@ _LONGEST_HEADER = 16_384
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
 _HUGE_PAGE = 2 << 20
+_MOST_REFUSALS = 4  # of huge pages, by the kernel
 _MAP_FIXED, _MADV_POPULATE_WRITE, _MADV_COLLAPSE = 0x10, 23, 25  # linux/mman.h
-_libc = ctypes.CDLL(None)
-_libc.mmap.restype = ctypes.c_void_p
-_libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
-_libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
 _UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before, each mapping keeps a descriptor
 
 
@@ -491,9 +497,12 @@ def _map_aligned(descriptor):
     Its address has to be a multiple of 2 MiB, which Python's mmap cannot ask for: the file is mapped over a larger mapping.
     """
     size = os.fstat(descriptor).st_size
-    if size < _HUGE_PAGE:
+    if size < _HUGE_PAGE or _libc is None:
         return None
-    segment = _Segment(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+    try:
+        segment = _Segment(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+    except OSError:  # no more mappings, or no more addresses
+        return None
     address = _address(segment)
     segment.start = -address % _HUGE_PAGE
     wanted = address + segment.start
@@ -502,19 +511,34 @@ def _map_aligned(descriptor):
 
 
 def _reserve_huge(descriptor, size):
-    """Give the whole 2 MiB pieces of a new file huge pages, up to the first that the kernel refuses; the rest comes with writing."""
-    pieces = size // _HUGE_PAGE
-    if pieces == 0:
+    """Give the whole 2 MiB pieces of a new file huge pages, as far as the kernel does; the rest comes with writing."""
+    length = size // _HUGE_PAGE * _HUGE_PAGE
+    if length == 0 or _libc is None:
         return
     os.ftruncate(descriptor, size)
-    memory = mmap.mmap(-1, (pieces + 1) * _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
-    address = _address(memory)
-    address += -address % _HUGE_PAGE
-    protection = mmap.PROT_READ | mmap.PROT_WRITE
-    if _libc.mmap(address, pieces * _HUGE_PAGE, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) == address:
-        for piece in range(address, address + pieces * _HUGE_PAGE, _HUGE_PAGE):
-            if _libc.madvise(piece, mmap.PAGESIZE, _MADV_POPULATE_WRITE) or _libc.madvise(piece, _HUGE_PAGE, _MADV_COLLAPSE):
-                break
+    with contextlib.suppress(OSError):  # then it goes without
+        memory = mmap.mmap(-1, length + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+        address = _address(memory)
+        address += -address % _HUGE_PAGE
+        protection = mmap.PROT_READ | mmap.PROT_WRITE
+        if _libc.mmap(address, length, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) == address:
+            refusals = 0
+            for piece in range(address, address + length, _HUGE_PAGE):
+                if not _populate_huge(piece):
+                    refusals += 1
+                    if refusals == _MOST_REFUSALS:
+                        break
+
+
+def _populate_huge(piece):
+    if _libc.madvise(piece, mmap.PAGESIZE, _MADV_POPULATE_WRITE):
+        return False
+    for _ in range(3):
+        if not _libc.madvise(piece, _HUGE_PAGE, _MADV_COLLAPSE):
+            return True
+        if ctypes.get_errno() not in (errno.EAGAIN, errno.EINTR):
+            break
+    return False
 
 
 def _status(path):
@@ -1481,7 +1505,7 @@ def _write_arrays(folder, made, command=None):
             for depth in range(1, len(levels)):  # never `folder` itself: where that is gone, so is its daemon
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(os.path.join(folder, *levels[:depth]))
-            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             _reserve_huge(descriptor, array.nbytes)
             np.save(stream, array, allow_pickle=False)

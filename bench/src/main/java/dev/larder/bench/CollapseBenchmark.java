@@ -23,6 +23,7 @@ final class CollapseBenchmark {
     private static final int BATCH_ROWS = 256;
     private static final long SEED = 42;
     private static final long LOOK_MS = 5;
+    private static final long LONGEST_NS = TimeUnit.MINUTES.toNanos(3);
 
     private final List<List<Long>> phases = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     private volatile int phase;
@@ -49,14 +50,18 @@ final class CollapseBenchmark {
         TimeUnit.SECONDS.sleep(seconds);
         ProcessBuilder daemonStart =
                 new ProcessBuilder(start).redirectOutput(Redirect.DISCARD).redirectError(Redirect.INHERIT);
+        phase = 1;
+        long startNs = System.nanoTime();
         if (daemonStart.start().waitFor() != 0) {
             throw new IOException("cannot start a daemon: " + start);
         }
-        phase = 1;
-        long startNs = System.nanoTime();
         long wanted = array.byteSize() / PageSize.HUGE_BYTES * PageSize.HUGE_BYTES;
         ControlClient daemon = ControlClient.at(store);
         while (daemon.status().hugeBytes() < wanted) {
+            if (System.nanoTime() - startNs > LONGEST_NS) {
+                throw new IllegalStateException("the kernel gives too few huge pages: bytes="
+                        + daemon.status().hugeBytes() + " wanted=" + wanted);
+            }
             TimeUnit.MILLISECONDS.sleep(LOOK_MS);
         }
         double tookSeconds = (System.nanoTime() - startNs) / 1e9;

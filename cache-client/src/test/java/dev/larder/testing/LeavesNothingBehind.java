@@ -105,6 +105,13 @@ public final class LeavesNothingBehind
         }
     }
 
+    /** Removes the folder when hooks of others, which run at the same time, have removed what is theirs; or leaves it to be seen. */
+    private static void removeOnceEmpty(Path folder) {
+        for (int attempt = 0; attempt < 100 && !folder.toFile().delete(); attempt++) {
+            LockSupport.parkNanos(RETRY_NANOS);
+        }
+    }
+
     /** The folder of this JVM in {@code /dev/shm}: a dead daemon's store that lies there is none of a test's business. */
     private static final class OwnFolder {
         static final Path PATH = create();
@@ -113,8 +120,7 @@ public final class LeavesNothingBehind
             try {
                 Path folder = Files.createTempDirectory(SHARED_MEMORY, OWN_PREFIX);
                 Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-                Runtime.getRuntime()
-                        .addShutdownHook(new Thread(() -> folder.toFile().delete()));
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> removeOnceEmpty(folder)));
                 return folder;
             } catch (IOException e) {
                 throw new UncheckedIOException(e);

@@ -1,14 +1,17 @@
 package dev.larder.internal.posix;
 
-import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 
 /** Reserves memory of files in huge pages, on any tmpfs and without root; see {@link BulkIo#populateHuge}. */
 public final class HugePages {
@@ -16,7 +19,7 @@ public final class HugePages {
     public static final int MOST_REFUSALS = 4;
 
     private static final Path SMAPS = Path.of("/proc/self/smaps");
-    private static final Pattern MAPPING = Pattern.compile("[0-9a-f]+-[0-9a-f]+ ");
+    private static final Pattern MAPPING = Pattern.compile("(?<start>[0-9a-f]+)-[0-9a-f]+ ");
     private static final Pattern HUGE = Pattern.compile("(?:Shmem|File)PmdMapped: +(?<kilobytes>\\d+) kB");
 
     private HugePages() {}
@@ -24,7 +27,12 @@ public final class HugePages {
     /** Tells whether this machine gives memory files huge pages on request, whatever their mounts say. Tries it. */
     public static boolean areGiven() {
         Posix posix = Posix.system();
-        int descriptor = InterProcess.system().makeSealedMemory("larder-probe", PageSize.HUGE_BYTES);
+        int descriptor;
+        try {
+            descriptor = InterProcess.system().makeSealedMemory("larder-probe", PageSize.HUGE_BYTES);
+        } catch (LarderException noRoom) {
+            return false;
+        }
         try {
             long address = posix.mapReadOnly(descriptor, 0, PageSize.HUGE_BYTES);
             try {
@@ -39,53 +47,66 @@ public final class HugePages {
 
     /**
      * Reserves a stretch of a file, as {@link Posix#reserve} does: the 2 MiB pieces that lie in it whole in huge pages where the kernel
-     * gives them, the rest in small ones. The file is as long as the stretch needs already, and the descriptor is open for writing.
+     * gives them, the rest in small ones. The stretch is a hole, the file reaches to its end already, and the descriptor is open for
+     * reading and writing. Where this fails the pieces are holes again.
      */
     public static void reserve(Posix posix, int descriptor, long offset, long byteSize) {
         BulkIo io = BulkIo.system();
         long first = (offset + PageSize.HUGE_BYTES - 1) & -PageSize.HUGE_BYTES;
-        long pieces = (offset + byteSize - first) / PageSize.HUGE_BYTES;
-        if (pieces > 0 && io.canPopulate()) {
-            populate(posix, io, descriptor, first, pieces);
+        long length = (offset + byteSize - first) & -PageSize.HUGE_BYTES;
+        if (length <= 0 || !io.canPopulate()) {
+            posix.reserve(descriptor, offset, byteSize);
+            return;
         }
-        posix.reserve(descriptor, offset, byteSize);
+        long address;
+        try {
+            address = io.mapWritable(descriptor, first, length);
+        } catch (LarderException noMoreMappings) {
+            posix.reserve(descriptor, offset, byteSize);
+            return;
+        }
+        try {
+            populate(io, address, length);
+            posix.reserve(descriptor, offset, byteSize);
+        } catch (LarderException e) {
+            io.discard(address, length);
+            throw e;
+        } finally {
+            posix.unmap(address, length);
+        }
+    }
+
+    private static void populate(BulkIo io, long address, long length) {
+        int refusals = 0;
+        for (long at = 0; at < length && refusals < MOST_REFUSALS; at += PageSize.HUGE_BYTES) {
+            if (!io.populateHuge(address + at)) {
+                refusals++;
+            }
+        }
     }
 
     /**
-     * Returns how many bytes of the mapping that begins at an address the kernel reads with one entry of its page table for each huge
-     * page. Counts what this process has touched since it was mapped.
+     * Returns how many bytes of the mappings that begin at these addresses the kernel reads with one entry of its page table for each
+     * huge page. Counts what this process has touched since they were mapped.
      */
-    public static long mappedBytes(long address) {
-        try (Stream<String> lines = Files.lines(SMAPS)) {
-            String start = Long.toHexString(address) + "-";
-            return lines.dropWhile(line -> !line.startsWith(start))
-                    .skip(1)
-                    .takeWhile(line -> !MAPPING.matcher(line).lookingAt())
-                    .map(HUGE::matcher)
-                    .filter(Matcher::matches)
-                    .mapToLong(line -> Long.parseLong(line.group("kilobytes")) << 10)
-                    .sum();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static void populate(Posix posix, BulkIo io, int descriptor, long first, long pieces) {
-        long length = pieces * PageSize.HUGE_BYTES;
-        long address = io.mapWritable(descriptor, first, length);
-        try {
-            int refusals = 0;
-            for (long at = 0; at < length && refusals < MOST_REFUSALS; at += PageSize.HUGE_BYTES) {
-                if (!io.populateHuge(address + at)) {
-                    refusals++;
+    public static long mappedBytes(Collection<Long> addresses) {
+        Set<String> starts = addresses.stream().map(Long::toHexString).collect(Collectors.toSet());
+        long bytes = 0;
+        boolean isMeant = false;
+        try (BufferedReader lines = Files.newBufferedReader(SMAPS, StandardCharsets.ISO_8859_1)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                Matcher mapping = MAPPING.matcher(line);
+                if (mapping.lookingAt()) {
+                    isMeant = starts.contains(mapping.group("start"));
+                }
+                Matcher huge = HUGE.matcher(line);
+                if (isMeant && huge.matches()) {
+                    bytes += Long.parseLong(huge.group("kilobytes")) << 10;
                 }
             }
-        } catch (LarderException e) {
-            if (e.code() != ErrorCode.NO_SPACE) {
-                throw e;
-            } // else the reservation that follows says so, with what it needs
-        } finally {
-            posix.unmap(address, length);
+            return bytes;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

@@ -17,11 +17,11 @@ final class LibC {
     static final int O_CLOEXEC = 0x80000;
 
     static final int LOCK_SH = 1;
-    static final int PRIO_PROCESS = 0;
-
     static final int LOCK_EX = 2;
     static final int LOCK_NB = 4;
     static final int LOCK_UN = 8;
+
+    static final int PRIO_PROCESS = 0;
 
     static final int PROT_NONE = 0;
     static final int PROT_READ = 1;

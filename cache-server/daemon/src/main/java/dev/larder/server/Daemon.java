@@ -93,8 +93,7 @@ public final class Daemon implements AutoCloseable {
         Consumer<Throwable> looks = untilStop("cannot check what is in use", errors, shutdown);
         this.idle = new IdleMonitor(sampler, activity, loads, store.regions()::isUsed, threads.sampling(), looks);
         Consumer<Throwable> moves = untilStop("cannot move data to huge pages", errors, shutdown);
-        PageCollapse pages = new PageCollapse(
-                residency, loads, store.pages(), config.collapses(), threads.pages(), shutdown::isStopping, moves);
+        PageCollapse pages = pages(config, store, residency, loads, threads, shutdown, moves);
         this.maintenance =
                 new Maintenance(residency, counters, idle, pages, errors, threads.sampling(), shutdown::isStopping);
         this.loadService = new LoadService(loads, residency, maintenance, counters, errors, shutdown);
@@ -152,6 +151,25 @@ public final class Daemon implements AutoCloseable {
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
         return new Loads(store, residency, quota, workers);
+    }
+
+    private static PageCollapse pages(
+            DaemonConfig config,
+            Store store,
+            Residency residency,
+            Loads loads,
+            DaemonThreads threads,
+            Shutdown shutdown,
+            Consumer<Throwable> onFailure) {
+        FreeMemory memory = new FreeMemory();
+        return new PageCollapse(
+                residency::all,
+                store::pages,
+                () -> loads.running().isEmpty() && !memory.isShort(),
+                shutdown::isStopping,
+                PageCollapse.Pace.usual(config.collapses()),
+                threads.pages(),
+                onFailure);
     }
 
     /** Returns what reports failures, but none of a daemon that stops: its files go while one looks. */

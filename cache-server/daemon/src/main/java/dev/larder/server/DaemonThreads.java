@@ -32,7 +32,7 @@ record DaemonThreads(
     private static final Logger LOG = LoggerFactory.getLogger(DaemonThreads.class);
     private static final int WORK_THREADS = 2;
     private static final int ROOM_THREADS = 8;
-    private static final long SAMPLING_END_MS = 200;
+    private static final long LOOK_END_MS = 200;
 
     /** Makes them; each starts with its first task. */
     DaemonThreads() {
@@ -63,7 +63,7 @@ record DaemonThreads(
 
     /**
      * Ends what runs by the clock. Waits a moment for a look at the store that is under way: it would make anew, and report,
-     * what is being removed.
+     * what is being removed, or keep its memory.
      */
     void endSchedules() {
         timer.shutdownNow();
@@ -71,7 +71,8 @@ record DaemonThreads(
         pages.shutdownNow();
         sampling.shutdownNow();
         try {
-            if (!sampling.awaitTermination(SAMPLING_END_MS, TimeUnit.MILLISECONDS)) {
+            if (!sampling.awaitTermination(LOOK_END_MS, TimeUnit.MILLISECONDS)
+                    || !pages.awaitTermination(LOOK_END_MS, TimeUnit.MILLISECONDS)) {
                 LOG.debug("a check of the store has not ended yet");
             }
         } catch (InterruptedException e) {

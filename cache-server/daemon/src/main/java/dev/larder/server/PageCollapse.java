@@ -1,162 +1,239 @@
 package dev.larder.server;
 
+import dev.larder.error.LarderException;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.time.Backoff;
-import dev.larder.server.ingest.Loads;
-import dev.larder.server.residency.Residency;
-import dev.larder.server.store.StorePages;
+import dev.larder.server.store.VersionPages;
 import dev.larder.server.store.version.PublishedVersion;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Moves what lies on small pages to huge ones, in the background: what an earlier daemon left, what clients wrote, and what was loaded
- * when the kernel had no huge page to spare. Waits while anything is loaded and while memory is short. Knows how much is on huge
- * pages. Works on one thread, which it is given.
+ * when the kernel had no huge page to spare. Stands back while {@code mayMove} says no. Knows how much is on huge pages. Works on one
+ * thread, which it is given.
  */
 final class PageCollapse {
-    private static final Path MEMORY = Path.of("/proc/meminfo");
-    private static final Pattern MEMORY_LINE =
-            Pattern.compile("(?<name>MemTotal|MemAvailable): +(?<kilobytes>\\d+) kB");
-
-    /** Memory is short where less than one part in this many is available: what is left is others' to use. */
-    private static final int SHORTAGE = 16;
-
-    private static final long POSTPONED_MS = 1_000;
-
-    /** How long to leave the kernel alone when it had no huge page: memory is put in order slowly. */
-    private static final Duration FIRST_RETRY = Duration.ofMinutes(1);
-
-    private static final Duration LONGEST_RETRY = Duration.ofHours(1);
-
-    private final Residency residency;
-    private final Loads loads;
-    private final StorePages pages;
-    private final boolean collapses;
-    private final ScheduledExecutorService thread;
+    private final Supplier<List<PublishedVersion>> versions;
+    private final Function<PublishedVersion, VersionPages> pagesOf;
+    private final BooleanSupplier mayMove;
     private final BooleanSupplier isStopping;
+    private final Pace pace;
+    private final ScheduledExecutorService thread;
     private final Consumer<Throwable> onFailure;
     private final AtomicBoolean isComing = new AtomicBoolean();
 
-    /** What is on huge pages, by the folder of each version, which no other version ever has. */
-    private final ConcurrentMap<Path, Long> hugeBytes = new ConcurrentHashMap<>();
+    /** What is known of each version, by its folder, which no other version ever has. */
+    private final ConcurrentMap<Path, Moving> known = new ConcurrentHashMap<>();
 
-    private Backoff retries = newRetries();
-    private boolean isNice;
+    // What follows belongs to the thread.
 
-    /** @param collapses whether to move anything; else this only counts */
-    PageCollapse(
-            Residency residency,
-            Loads loads,
-            StorePages pages,
-            boolean collapses,
-            ScheduledExecutorService thread,
-            BooleanSupplier isStopping,
-            Consumer<Throwable> onFailure) {
-        this.residency = residency;
-        this.loads = loads;
-        this.pages = pages;
-        this.collapses = collapses;
-        this.thread = thread;
-        this.isStopping = isStopping;
-        this.onFailure = onFailure;
+    private Backoff retries;
+    private long retryAtNs = System.nanoTime();
+    private @Nullable ScheduledFuture<?> later;
+    private boolean hasYielded;
+
+    /**
+     * When it tries again.
+     *
+     * @param moves whether it moves anything; else it only counts
+     * @param postponed after it had to stand back
+     * @param firstRetry after the kernel refused something, and twice as long each time from then on: memory is put in order slowly
+     * @param longestRetry the end of that
+     */
+    record Pace(boolean moves, Duration postponed, Duration firstRetry, Duration longestRetry) {
+        static Pace usual(boolean moves) {
+            return new Pace(moves, Duration.ofSeconds(1), Duration.ofMinutes(1), Duration.ofHours(1));
+        }
+
+        private Backoff retries() {
+            return new Backoff(firstRetry, longestRetry);
+        }
     }
 
-    private static Backoff newRetries() {
-        return new Backoff(FIRST_RETRY, LONGEST_RETRY);
+    PageCollapse(
+            Supplier<List<PublishedVersion>> versions,
+            Function<PublishedVersion, VersionPages> pagesOf,
+            BooleanSupplier mayMove,
+            BooleanSupplier isStopping,
+            Pace pace,
+            ScheduledExecutorService thread,
+            Consumer<Throwable> onFailure) {
+        this.versions = versions;
+        this.pagesOf = pagesOf;
+        this.mayMove = mayMove;
+        this.isStopping = isStopping;
+        this.pace = pace;
+        this.thread = thread;
+        this.onFailure = onFailure;
+        this.retries = pace.retries();
     }
 
     /** Returns how many bytes of all versions are on huge pages, as far as they have been looked at. */
     long hugeBytes() {
-        return residency.all().stream()
-                .mapToLong(version -> hugeBytes.getOrDefault(version.folder(), 0L))
-                .sum();
+        return known.values().stream().mapToLong(moving -> moving.hugePieces).sum() * VersionPages.PIECE_BYTES;
     }
 
-    /** Looks as soon as the thread can. */
+    /** Looks for what is new as soon as the thread can. */
     void soon() {
         if (isComing.compareAndSet(false, true)) {
-            schedule(0);
-        }
-    }
-
-    private void schedule(long delayMs) {
-        try {
-            var unused = thread.schedule(Guarded.of(this::look, onFailure), delayMs, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException stopped) {
-            return; // nobody reads what goes away
+            try {
+                thread.execute(() -> {
+                    isComing.set(false);
+                    look();
+                });
+            } catch (RejectedExecutionException stopped) {
+                return; // nobody reads what goes away
+            }
         }
     }
 
     private void look() {
-        isComing.set(false);
-        if (!isNice) {
+        if (!isStopping.getAsBoolean()) {
+            Guarded.run(this::yieldToOthers, onFailure);
+            Guarded.run(this::addNew, onFailure);
+            moveWhatIsDue();
+        }
+    }
+
+    private void yieldToOthers() {
+        if (!hasYielded) {
+            hasYielded = true; // it is tried once
             Posix.system().yieldToOthers();
-            isNice = true;
         }
-        List<PublishedVersion> all = residency.all();
-        hugeBytes.keySet().retainAll(all.stream().map(PublishedVersion::folder).toList());
-        boolean isNew = false;
+    }
+
+    private void addNew() {
+        List<PublishedVersion> all = versions.get();
+        Set<Path> folders = all.stream().map(PublishedVersion::folder).collect(Collectors.toSet());
+        known.keySet().retainAll(folders);
         for (PublishedVersion version : all) {
-            isNew |= !hugeBytes.containsKey(version.folder());
-            hugeBytes.computeIfAbsent(version.folder(), folder -> pages.hugeBytes(version));
-        }
-        if (isNew) {
-            retries = newRetries();
-        }
-        if (collapses && all.stream().anyMatch(this::isOnSmallPages)) {
-            boolean isDone = all.stream().filter(this::isOnSmallPages).allMatch(this::collapse);
-            schedule(isDone ? retries.nextMillis() : POSTPONED_MS);
+            if (!known.containsKey(version.folder())) {
+                retries = pace.retries();
+                Moving moving = new Moving(pagesOf.apply(version));
+                known.put(version.folder(), moving);
+                Guarded.run(moving::count, onFailure);
+            }
         }
     }
 
-    private boolean isOnSmallPages(PublishedVersion version) {
-        return hugeBytes.getOrDefault(version.folder(), 0L) < StorePages.wholePieces(version);
+    private void moveWhatIsDue() {
+        if (!pace.moves()) {
+            return;
+        }
+        boolean isRetry = System.nanoTime() - retryAtNs >= 0;
+        boolean isPostponed = false;
+        boolean isLeft = false;
+        for (Moving moving : known.values()) {
+            if (!moving.isWhole() && (isRetry || !moving.isTried)) {
+                Guarded.run(moving::move, onFailure);
+                isPostponed |= !moving.isTried;
+            }
+            isLeft |= !moving.isWhole();
+        }
+        if (isPostponed) {
+            lookAgainIn(pace.postponed().toNanos());
+        } else if (isLeft) {
+            if (isRetry) {
+                retryAtNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(retries.nextMillis());
+            }
+            lookAgainIn(retryAtNs - System.nanoTime());
+        }
     }
 
-    /** Returns false where it has to wait. */
-    private boolean collapse(PublishedVersion version) {
-        boolean isDone = pages.collapse(version, this::mayGoOn);
-        hugeBytes.replace(version.folder(), pages.hugeBytes(version));
-        return isDone;
+    /** There is never more than one look that is to come later. */
+    private void lookAgainIn(long nanos) {
+        if (later != null) {
+            later.cancel(false);
+        }
+        try {
+            later = thread.schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException stopped) {
+            return;
+        }
     }
 
     private boolean mayGoOn() {
-        return !isStopping.getAsBoolean() && loads.running().isEmpty() && !isMemoryShort();
+        return !isStopping.getAsBoolean() && mayMove.getAsBoolean();
     }
 
-    private static boolean isMemoryShort() {
-        long total = 0;
-        long available = Long.MAX_VALUE;
-        try (Stream<String> lines = Files.lines(MEMORY)) {
-            for (String line : (Iterable<String>) lines::iterator) {
-                Matcher found = MEMORY_LINE.matcher(line);
-                if (found.matches()) {
-                    long kilobytes = Long.parseLong(found.group("kilobytes"));
-                    if (found.group("name").equals("MemTotal")) {
-                        total = kilobytes;
-                    } else {
-                        available = kilobytes;
-                    }
+    /** One version on its way to huge pages. */
+    private final class Moving {
+        /** A pass ends after so many new refusals: the next one goes on behind them. */
+        private static final int MOST_REFUSALS = 16;
+
+        private final VersionPages pages;
+        private final List<Long> refused = new ArrayList<>();
+        private long next;
+        private boolean isTried;
+        private volatile long hugePieces;
+
+        Moving(VersionPages pages) {
+            this.pages = pages;
+        }
+
+        void count() {
+            hugePieces = pages.hugePieces(() -> !isStopping.getAsBoolean());
+        }
+
+        boolean isWhole() {
+            return next == pages.pieces() && refused.isEmpty();
+        }
+
+        /** Asks for what was refused before, then for what was not asked for yet; leaves {@code isTried} false where it has to stand back. */
+        void move() {
+            isTried = false;
+            try {
+                isTried = askAgain() && askOn();
+            } catch (LarderException e) {
+                isTried = true; // until the next retry
+                throw e;
+            } finally {
+                hugePieces = Math.max(hugePieces, next - refused.size());
+            }
+        }
+
+        private boolean askAgain() {
+            for (Iterator<Long> again = refused.iterator(); again.hasNext(); ) {
+                if (!mayGoOn()) {
+                    return false;
+                }
+                if (pages.collapse(again.next())) {
+                    again.remove();
                 }
             }
-        } catch (IOException e) {
-            return false; // then nothing says so
+            return true;
         }
-        return available < total / SHORTAGE;
+
+        private boolean askOn() {
+            for (int before = refused.size();
+                    next < pages.pieces() && refused.size() < before + MOST_REFUSALS;
+                    next++) {
+                if (!mayGoOn()) {
+                    return false;
+                }
+                if (!pages.collapse(next)) {
+                    refused.add(next);
+                }
+            }
+            return true;
+        }
     }
 }

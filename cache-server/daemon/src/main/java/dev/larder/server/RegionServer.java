@@ -87,6 +87,9 @@ final class RegionServer implements AutoCloseable {
                 fail(e);
             }
         }
+        if (listener != NOT_LISTENING) { // closed before it served anybody
+            posix.close(listener);
+        }
     }
 
     private void fail(Throwable failure) {

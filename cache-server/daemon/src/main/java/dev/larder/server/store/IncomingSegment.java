@@ -5,19 +5,17 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.BulkIo;
-import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One file of a version that is being written. Space is reserved before it is written, a stretch at a time. Several threads may
  * fill disjoint stretches at once, each through a {@link SegmentWriter} of its own.
  *
- * <p>Owns a descriptor and, where the mount has huge pages, a mapping; closing it ends both, so nobody may write any more then.
+ * <p>Owns a descriptor and, where it is written to huge pages, a mapping; closing it ends both, so nobody may write any more then.
  */
 public final class IncomingSegment implements AutoCloseable {
     private static final int WRITABLE = 0600;
@@ -31,7 +29,6 @@ public final class IncomingSegment implements AutoCloseable {
     private final WriteStrategy strategy;
     private final int descriptor;
     private final long address;
-    private final AtomicInteger refusals = new AtomicInteger();
     private boolean open = true;
 
     private IncomingSegment(Posix posix, IncomingVersion version, Path path, long byteSize, WriteStrategy strategy) {
@@ -39,13 +36,14 @@ public final class IncomingSegment implements AutoCloseable {
         this.version = version;
         this.path = path;
         this.byteSize = byteSize;
-        this.strategy = byteSize < PageSize.HUGE_BYTES && strategy == WriteStrategy.COLLAPSED
+        WriteStrategy wanted = byteSize < PageSize.HUGE_BYTES && strategy == WriteStrategy.COLLAPSED
                 ? WriteStrategy.BUFFERED
                 : strategy;
         this.descriptor = posix.openOrCreate(path, WRITABLE);
         try {
             io.resize(descriptor, byteSize);
-            this.address = this.strategy == WriteStrategy.BUFFERED ? NOT_MAPPED : map();
+            this.address = wanted == WriteStrategy.BUFFERED ? NOT_MAPPED : map(wanted);
+            this.strategy = address == NOT_MAPPED ? WriteStrategy.BUFFERED : wanted;
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
             throw e;
@@ -62,10 +60,18 @@ public final class IncomingSegment implements AutoCloseable {
         }
     }
 
-    /** Asks for huge pages where whole ones fit, and for small ones in the rest, so that a file takes what it is long. */
-    private long map() {
-        long start = io.mapWritable(descriptor, 0, byteSize);
-        if (strategy == WriteStrategy.COLLAPSED) {
+    /**
+     * Asks for huge pages where whole ones fit, and for small ones in the rest, so that a file takes what it is long. Where the process
+     * can have no more mappings, there is none.
+     */
+    private long map(WriteStrategy wanted) {
+        long start;
+        try {
+            start = io.mapWritable(descriptor, 0, byteSize);
+        } catch (LarderException noMoreMappings) {
+            return NOT_MAPPED;
+        }
+        if (wanted == WriteStrategy.COLLAPSED) {
             return start;
         }
         long huge = ByteSums.roundDown(byteSize, PageSize.HUGE_BYTES);
@@ -92,24 +98,17 @@ public final class IncomingSegment implements AutoCloseable {
         if (start < 0 || end < start || end > byteSize) {
             throw new IllegalArgumentException("start=" + start + " end=" + end + " byteSize=" + byteSize);
         }
-        Window window =
-                isWrittenMapped(start) ? new MappedWindow(this, start, end) : new BufferedWindow(this, io, start, end);
+        boolean isMapped = strategy == WriteStrategy.MAPPED
+                || (strategy == WriteStrategy.COLLAPSED && version.mayAskForHugePages());
+        Window window = isMapped ? new MappedWindow(this, start, end) : new BufferedWindow(this, io, start, end);
         return new SegmentWriter(version, window, start, end);
-    }
-
-    private boolean isWrittenMapped(long start) {
-        try {
-            return strategy == WriteStrategy.MAPPED || (strategy == WriteStrategy.COLLAPSED && populateHuge(start));
-        } catch (LarderException e) {
-            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, start, e) : e;
-        }
     }
 
     /** Gives pages of the mapping their memory, and returns their address. */
     long populate(long offset, long length) {
         version.requireNotCancelled();
         try {
-            if (strategy != WriteStrategy.COLLAPSED || !populateHuge(offset)) {
+            if (strategy != WriteStrategy.COLLAPSED || !populateHuge(offset, length)) {
                 io.populate(address + offset, length);
             }
             return address + offset;
@@ -118,15 +117,18 @@ public final class IncomingSegment implements AutoCloseable {
         }
     }
 
-    /** Gives the whole 2 MiB piece around a place its memory as one huge page; false where there is no whole one, or it is refused. */
-    private boolean populateHuge(long offset) {
+    /**
+     * Gives the 2 MiB piece that ends where a stretch ends its memory, as one huge page. False where the stretch ends within a piece,
+     * whose rest is another thread's to fill, and where the kernel refuses.
+     */
+    private boolean populateHuge(long offset, long length) {
         long piece = ByteSums.roundDown(offset, PageSize.HUGE_BYTES);
-        if (piece > byteSize - PageSize.HUGE_BYTES || refusals.get() >= HugePages.MOST_REFUSALS) {
+        if (offset + length != piece + PageSize.HUGE_BYTES || !version.mayAskForHugePages()) {
             return false;
         }
         boolean isHuge = io.populateHuge(address + piece);
         if (!isHuge) {
-            refusals.incrementAndGet();
+            version.noteRefusedHugePage();
         }
         return isHuge;
     }

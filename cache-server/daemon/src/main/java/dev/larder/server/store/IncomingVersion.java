@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
@@ -42,6 +43,7 @@ import java.util.zip.CRC32C;
 public final class IncomingVersion implements AutoCloseable {
     private static final Duration LAST_WRITE = Duration.ofMillis(200);
     private static final long WRITERS_PAUSE_NS = 2_000_000;
+    private static final int MOST_REFUSALS = 16;
 
     private final Posix posix;
     private final String dataset;
@@ -50,6 +52,7 @@ public final class IncomingVersion implements AutoCloseable {
     private final int fileMode;
     private final WriteStrategy strategy;
     private final AtomicBoolean cancelled = new AtomicBoolean();
+    private final AtomicInteger refusedHugePages = new AtomicInteger();
     private final List<ArrayEntry> arrays = new ArrayList<>();
     private final Map<String, SegmentFile> outside = new HashMap<>();
     private boolean published;
@@ -249,6 +252,15 @@ public final class IncomingVersion implements AutoCloseable {
         } catch (IOException e) {
             throw Space.failed("cannot read an array", path, e);
         }
+    }
+
+    /** Tells whether the kernel may still be asked for huge pages: to ask in vain can take as long as to copy. */
+    boolean mayAskForHugePages() {
+        return refusedHugePages.get() < MOST_REFUSALS;
+    }
+
+    void noteRefusedHugePage() {
+        refusedHugePages.incrementAndGet();
     }
 
     int fileMode() {

@@ -56,7 +56,6 @@ public final class Store implements AutoCloseable {
     private final WriteStrategy strategy;
     private final Rings rings;
     private final RegionFiles regions;
-    private final StorePages pages;
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
@@ -77,7 +76,6 @@ public final class Store implements AutoCloseable {
         this.names = new VersionNames(layout, () -> newPlace("name"));
         this.rings = new Rings(posix, layout);
         this.regions = new RegionFiles(posix, layout, System::nanoTime);
-        this.pages = new StorePages(posix);
     }
 
     /**
@@ -178,9 +176,9 @@ public final class Store implements AutoCloseable {
         return Mount.of(layout.root()).map(Mount::hugePages).orElse("never");
     }
 
-    /** Returns the pages that its files lie on. */
-    public StorePages pages() {
-        return pages;
+    /** Returns the pages of a version; without any that could be huge where the store's file system has none to give. */
+    public VersionPages pages(PublishedVersion version) {
+        return strategy == WriteStrategy.BUFFERED ? NoPages.INSTANCE : new StoredPages(posix, version);
     }
 
     /** Returns how many bytes the store may hold. */
@@ -403,7 +401,7 @@ public final class Store implements AutoCloseable {
                     return false;
                 }
                 onOutOfSight.run();
-                pages.undisturbed(() -> new Removal().remove(gone));
+                new Removal().remove(gone);
                 return true;
             } catch (IOException e) {
                 throw Space.failed("cannot remove a version", version.folder(), e);

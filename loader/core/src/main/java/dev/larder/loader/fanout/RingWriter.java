@@ -18,7 +18,7 @@ import java.util.List;
 
 /** Writes batches into the slots of a ring; whether a slot is free is for others to know. For one thread. */
 final class RingWriter implements AutoCloseable {
-    /** From here on a slot is given huge pages: it takes up to four times the memory then. */
+    /** A batch of so many bytes is given huge pages: its slot takes up to four times the memory then. */
     private static final long LEAST_HUGE_BYTES = PageSize.HUGE_BYTES / 4;
 
     private final MappedMemory memory;
@@ -55,7 +55,7 @@ final class RingWriter implements AutoCloseable {
      */
     static long roomy(long needed, long limit) {
         long wanted = needed + needed / 4;
-        long unit = wanted < LEAST_HUGE_BYTES ? PageSize.BYTES : PageSize.HUGE_BYTES;
+        long unit = needed < LEAST_HUGE_BYTES ? PageSize.BYTES : PageSize.HUGE_BYTES;
         return Math.min(ByteSums.roundUp(wanted, unit), limit);
     }
 

@@ -1,0 +1,150 @@
+package dev.larder.server.store;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.layout.SegmentFile;
+import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.HugePages;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.RawMemory;
+import dev.larder.server.store.version.PublishedVersion;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+
+/** The pages of a version that lies on a tmpfs. Files with holes are left out: a huge page would give holes memory that nobody reserved. */
+final class StoredPages implements VersionPages {
+    /** How much is mapped at a time to be counted: more would fill page tables for nothing. */
+    private static final long MOST_PIECES_MAPPED = 128;
+
+    private static final int MOST_FILES_MAPPED = 64;
+
+    private final Posix posix;
+    private final BulkIo io = BulkIo.system();
+
+    /** The files, by their first pieces. */
+    private final TreeMap<Long, Path> files = new TreeMap<>();
+
+    private final long pieces;
+
+    StoredPages(Posix posix, PublishedVersion version) {
+        this.posix = posix;
+        long count = 0;
+        for (Map.Entry<String, Long> file : lengths(version).entrySet()) {
+            Path path = version.folder().resolve(file.getKey());
+            if (file.getValue() >= PIECE_BYTES && !hasHoles(path)) {
+                files.put(count, path);
+                count += file.getValue() / PIECE_BYTES;
+            }
+        }
+        this.pieces = count;
+    }
+
+    /** Returns where the last array of each file ends. */
+    private static Map<String, Long> lengths(PublishedVersion version) {
+        Map<String, Long> lengths = new HashMap<>();
+        for (ArrayEntry array : version.arrays()) {
+            if (!SegmentFile.isOutside(array.file())) {
+                lengths.merge(array.file(), ByteSums.add(array.offset(), array.byteSize()), Math::max);
+            }
+        }
+        return lengths;
+    }
+
+    private boolean hasHoles(Path file) {
+        return withFile(file, true, descriptor -> {
+            FileStatus status = posix.status(descriptor);
+            return status.storedBytes() < status.byteSize();
+        });
+    }
+
+    @Override
+    public long pieces() {
+        return pieces;
+    }
+
+    @Override
+    public boolean collapse(long piece) {
+        Map.Entry<Long, Path> file = files.floorEntry(piece);
+        return withFile(file.getValue(), false, descriptor -> {
+            long address = posix.mapReadOnly(descriptor, (piece - file.getKey()) * PIECE_BYTES, PIECE_BYTES);
+            try {
+                return io.collapse(address, PIECE_BYTES);
+            } finally {
+                posix.unmap(address, PIECE_BYTES);
+            }
+        });
+    }
+
+    /** A stretch of a file that is mapped. */
+    private record Mapped(long address, long byteSize) {}
+
+    @Override
+    public long hugePieces(BooleanSupplier mayGoOn) {
+        long huge = 0;
+        for (long next = 0; next < pieces && mayGoOn.getAsBoolean(); ) {
+            List<Mapped> mapped = new ArrayList<>();
+            try {
+                long end = Math.min(pieces, next + MOST_PIECES_MAPPED);
+                while (next < end && mapped.size() < MOST_FILES_MAPPED) {
+                    next = map(next, end, mapped);
+                }
+                huge += HugePages.mappedBytes(
+                                mapped.stream().map(Mapped::address).toList())
+                        / PIECE_BYTES;
+            } finally {
+                mapped.forEach(each -> posix.unmap(each.address(), each.byteSize()));
+            }
+        }
+        return huge;
+    }
+
+    /** Maps what one file has of some pieces, and touches each: the kernel maps a huge page whole then. Returns the first piece after. */
+    private long map(long first, long end, List<Mapped> mapped) {
+        Map.Entry<Long, Path> file = files.floorEntry(first);
+        Long nextFile = files.higherKey(first);
+        long after = nextFile == null ? end : Math.min(end, nextFile);
+        long offset = (first - file.getKey()) * PIECE_BYTES;
+        long byteSize = (after - first) * PIECE_BYTES;
+        withFile(file.getValue(), false, descriptor -> {
+            long address = posix.mapReadOnly(descriptor, offset, byteSize);
+            mapped.add(new Mapped(address, byteSize));
+            for (long at = 0; at < byteSize; at += PIECE_BYTES) {
+                RawMemory.getByte(address + at);
+            }
+            return true;
+        });
+        return after;
+    }
+
+    /** What is done with an open file. */
+    @FunctionalInterface
+    private interface Step {
+        boolean with(int descriptor);
+    }
+
+    /** Returns {@code ifGone} where the file is there no more. */
+    private boolean withFile(Path file, boolean ifGone, Step step) {
+        int descriptor;
+        try {
+            descriptor = posix.openForReading(file);
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NOT_FOUND) {
+                throw e;
+            }
+            return ifGone;
+        }
+        try {
+            return step.with(descriptor);
+        } finally {
+            posix.close(descriptor);
+        }
+    }
+}
