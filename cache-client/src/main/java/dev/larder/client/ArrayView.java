@@ -28,12 +28,6 @@ import org.jspecify.annotations.Nullable;
  * one that its caller closes: an {@link OwnedArrayView}.
  */
 public sealed class ArrayView permits OwnedArrayView {
-    /** How many rows ahead of the copy a gather touches memory, so that the cache miss overlaps with copying. */
-    private static final int PREFETCH_ROWS = 8;
-
-    /** Shorter rows are copied so fast that the processor itself overlaps them. */
-    private static final int PREFETCH_MIN_BYTES = 128;
-
     private static final VarHandle OPEN = openHandle();
 
     private final ArrayEntry entry;
@@ -62,6 +56,7 @@ public sealed class ArrayView permits OwnedArrayView {
     private final long stride2;
     private final long rowByteSize;
     private final StridedRows strided;
+    private final RowGather gather;
 
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
     private boolean open = true;
@@ -90,6 +85,7 @@ public sealed class ArrayView permits OwnedArrayView {
         this.stride2 = geometry.stride(2);
         this.rowByteSize = geometry.rowByteSize();
         this.strided = new StridedRows(geometry, dtype.itemSize());
+        this.gather = new RowGather(entry.name(), base, size0, rowByteSize);
         Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), memory.byteSize());
     }
 
@@ -334,7 +330,8 @@ public sealed class ArrayView permits OwnedArrayView {
             gather(rows, first, first + count, raw, targetOffset);
         } else {
             for (int i = 0; i < count; i++) {
-                Targets.copy(base + checkedRow(rows, first + i) * length, target, targetOffset + i * length, length);
+                Targets.copy(
+                        base + gather.checkedRow(rows, first + i) * length, target, targetOffset + i * length, length);
             }
         }
         requireOpen();
@@ -350,7 +347,7 @@ public sealed class ArrayView permits OwnedArrayView {
         byte[] row = target instanceof UnsafeBuffer ? null : new byte[(int) rowByteSize];
         try {
             for (int i = first; i < end; i++) {
-                long address = base + checkedRow(rows, i) * stride0;
+                long address = base + gather.checkedRow(rows, i) * stride0;
                 int to = targetOffset + (i - first) * (int) rowByteSize;
                 if (row == null) {
                     strided.copy(address, target.byteArray(), target.addressOffset() + to);
@@ -364,30 +361,12 @@ public sealed class ArrayView permits OwnedArrayView {
         }
     }
 
-    /**
-     * The hot path. What is read is vouched for afterwards; row indices are read and checked once more, since another thread may
-     * have changed them meanwhile.
-     */
     private void gather(long[] rows, int first, int end, UnsafeBuffer target, int targetOffset) {
-        byte[] array = target.byteArray();
-        long to = target.addressOffset() + targetOffset;
-        long length = rowByteSize;
-        boolean prefetches = length >= PREFETCH_MIN_BYTES;
-        long touched = 0;
         try {
-            for (int i = first; i < end; i++, to += length) {
-                if (prefetches && i + PREFETCH_ROWS < end) {
-                    long ahead = rows[i + PREFETCH_ROWS];
-                    if (ahead >= 0 && ahead < size0) {
-                        touched += RawMemory.getByte(base + ahead * length) & 0xff;
-                    }
-                }
-                RawMemory.copy(base + checkedRow(rows, i) * length, array, to, length);
-            }
+            gather.copy(rows, first, end, target.byteArray(), target.addressOffset() + targetOffset);
         } finally {
             Reference.reachabilityFence(target);
         }
-        requireTouched(touched);
     }
 
     /**
@@ -507,31 +486,11 @@ public sealed class ArrayView permits OwnedArrayView {
         return base + geometry.offset(index);
     }
 
-    private static void requireTouched(long touched) {
-        if (touched < 0) { // never; it keeps the compiler from dropping the reads
-            throw new IllegalStateException("negative sum of unsigned bytes");
-        }
-    }
-
     private void requireRowIndices(long[] rows, int first, int count) {
         Objects.checkFromIndexSize(first, count, rows.length);
         for (int i = first; i < first + count; i++) {
-            checkedRow(rows, i);
+            gather.checkedRow(rows, i);
         }
-    }
-
-    /** Returns a row index that was read once and is within range, whatever others write there. */
-    private long checkedRow(long[] rows, int position) {
-        long row = rows[position];
-        if (row < 0 || row >= size0) {
-            throw outOfRange(position, row);
-        }
-        return row;
-    }
-
-    private IndexOutOfBoundsException outOfRange(int position, long row) {
-        return new IndexOutOfBoundsException("row is out of range: array=" + entry.name() + " position=" + position
-                + " row=" + row + " rows=" + size0);
     }
 
     private void requireRowsThatFitBuffers() {
