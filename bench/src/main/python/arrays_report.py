@@ -7,6 +7,7 @@ numpy's figures from before JMH and from after are joined by their mean, so that
 """
 import json
 import os
+import statistics
 import sys
 
 
@@ -44,6 +45,39 @@ def read(folder):
     return jmh, figures(os.path.join(folder, "jmh-2-threads.json")), peers
 
 
+def median_ratio(ours, peer):
+    """Returns how many times as fast a contender was as another, in the round in the middle."""
+    return statistics.median(one / other for one, other in zip(ours, peer))
+
+
+def fastest(rates, names):
+    """Returns which of some contenders was the fastest, None where none of them ran."""
+    return max((name for name in rates if name.startswith(names)), key=lambda name: statistics.median(rates[name]), default=None)
+
+
+def gathering(rows):
+    """Yields why contenders are absent, and a table for each size and kind of pages: GB/s, and how many times as fast Larder was."""
+    for row in rows:
+        if "absent" in row:
+            yield f"Not there: {row['absent']}.\n"
+    rows = [row for row in rows if "rates" in row]
+    for size, pages in dict.fromkeys((row["bytes"], row["pages"]) for row in rows):
+        these = [row for row in rows if (row["bytes"], row["pages"]) == (size, pages)]
+        names = list(dict.fromkeys(name for row in these for name in row["rates"]))
+        ours = [name for name in names if name.startswith("larder")]
+        yield f"Random rows of {size >> 20} MiB on {pages} pages, one thread, GB/s; order of seed {these[0]['seed']}:\n"
+        yield f"| bytes of a row | {' | '.join(names)} | {' | '.join(f'{name} / memcpy | {name} / fastest of numpy and torch' for name in ours)} |"
+        yield "|--:" * (1 + len(names) + 2 * len(ours)) + "|"
+        for row in these:
+            rates = row["rates"]
+            cells = [f"{statistics.median(rates[name]) / 1e9:.2f}" if name in rates else "" for name in names]
+            for name in ours:
+                for peer in fastest(rates, "memcpy"), fastest(rates, ("numpy", "torch")):
+                    cells.append(f"{median_ratio(rates[name], rates[peer]):.2f}" if peer and name in rates else "")
+            yield f"| {row['rowBytes']} | {' | '.join(cells)} |"
+        yield ""
+
+
 def main():
     one, two, peers = read(sys.argv[1])
     print(f"numpy {peers[0]['numpy']}; batches of 256 random rows per second, one thread unless said otherwise\n")
@@ -71,6 +105,8 @@ def main():
     for name, label in (("unsafeBuffer", "UnsafeBuffer, index computed by hand"), ("view", "view.getFloat(i, j)"), ("window", "row window")):
         score = one["ElementBenchmark." + name][0]
         print(f"| {label} | {score:.2f} | {score - base:+.2f} |")
+    with open(os.path.join(sys.argv[1], "gather.jsonl")) as file:
+        print("\n" + "\n".join(gathering([json.loads(line) for line in file])))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import figures
 
 # What a part's section begins its tables with.
 TABLES = {
-    "arrays": ("| row bytes |", "| open and read one element |", "| read one float at a random index |"),
+    "arrays": ("| row bytes |", "| open and read one element |", "| read one float at a random index |", "| bytes of a row |"),
     "columns": ("| look-up of a random key |", "| larder load, s |", "| Python, 2 forked workers"),
     "ingest": ("| tmpfs huge= |",),
     "loader": ("| | batches/s, median |", "| shape |", "| | ms, median |", "| | µs a batch, median |"),
@@ -37,7 +37,8 @@ CHARTS = {
     "one-copy": ("trainers", "each loads for itself, Java", "Larder, Java"),
     "fork": ("processes", "a dict", "an index column"),
     "ingest": ("size of the file", "larder load, whole", "cp"),
-    "gather": ("bytes of a row", "numpy x[idx]", "copying a whole array (memory bandwidth)"),
+    "gather-huge": ("bytes of a row", "numpy take", "memcpy", "larder-25", "1 KiB"),
+    "gather-small": ("bytes of a row", "torch index_select", "larder"),
     "threads": ("threads of the loader", "larder", "DJL ArrayDataset"),
     "open": ("share of opens that are faster, %", "lease, map, read, close", "99.9"),
     "all-reduce": ("bytes", "larder", "Gloo on loopback", "100 MiB"),
@@ -180,6 +181,7 @@ class QuickReportTest(unittest.TestCase):
         self.addCleanup(folder.remove)
         for name in "jmh.json", "jmh-2-threads.json":
             folder.keep_runs(lambda _, params: params.get("rowBytes", "784") == "784", "arrays", name)
+        folder.keep_lines(1, "arrays", "gather.jsonl")
         folder.keep_runs(
             lambda name, params: name[0] != "RingBenchmark" and name[1] not in ("resume", "buildAndResume")
             and params.get("shape", "28x28") == "28x28" and params.get("channels", "first") == "first",
@@ -197,7 +199,7 @@ class QuickReportTest(unittest.TestCase):
         self.assertEqual((exit_code, said), (0, ""))
         self.assertNotRegex("".join(sections.values()), r"Failed|Not run|are missing|Not everything|Traceback")
         self.assertIn("**A quick run**", sections[""])
-        self.assertEqual(folder.charts().keys(), CHARTS.keys() - {"gather"})
+        self.assertEqual(folder.charts().keys(), CHARTS.keys() - {"gather-huge", "gather-small"})
         self.assertNotIn("The ring", sections["Batches"])
         self.assertRegex(sections["Reading arrays"], r"--:\|\n\| 784 \|[^\n]*\n\n")  # the only row
 
@@ -249,7 +251,8 @@ class FiguresTest(unittest.TestCase):
     def test_ratios_say_how_many_times_better(self):
         found, _ = self.folder.figures()
         expected = {
-            "gather.784": 2.0, "element": 0.5, "index.text": 0.5, "ingest.small": 2.0, "ingest.large": 2.5, "ingest.never.plain": 0.9, "loader.alone.djl": 2.5,
+            "gather.784": 2.0, "gather.huge.784": 1.25, "gather.memcpy.huge.784": 1.0, "gather.small.784": 2.0, "element": 0.5, "index.text": 0.5,
+            "ingest.small": 2.0, "ingest.large": 2.5, "ingest.never.plain": 0.9, "loader.alone.djl": 2.5,
             "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles.polled": 5.0, "handles.blocked": 50.0,
             "fan-out.read.784.1": 0.25, "fan-out.read.3072.4": 0.0625, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
             "day.memory.plain-java": 8.0,
@@ -310,6 +313,18 @@ class FiguresTest(unittest.TestCase):
         write(os.path.join(self.folder.path, "loader", "torch.json"), json.dumps({"absent": "python3 has no torch"}))
         self.assertIn("| torch.utils.data.DataLoader | absent: python3 has no torch |", tables("loader", os.path.join(self.folder.path, "loader")))
         self.assertFalse([key for key in self.folder.figures()[0] if "torch" in key])
+
+    def test_contenders_that_could_not_gather_are_named(self):
+        self.folder.keep_lines(0, "arrays", "gather.jsonl")
+        row = {"rowBytes": 784, "pages": "huge", "bytes": 1 << 30, "seed": 1, "rates": {"numpy take": [4e9, 2e9, 4e9], "larder": [4e9, 4e9, 8e9]}}
+        path = os.path.join(self.folder.path, "arrays", "gather.jsonl")
+        write(path, json.dumps({"absent": "memcpy: no cc"}) + "\n" + json.dumps(row) + "\n")
+        table = tables("arrays", os.path.dirname(path))
+        self.assertIn("Not there: memcpy: no cc.", table)
+        self.assertIn("| 784 | 4.00 | 4.00 |  | 2.00 |", table)
+        found, _ = self.folder.figures()
+        self.assertEqual([key for key in found if key.startswith("gather.memcpy")], [])
+        self.assertEqual(found["gather.huge.784"].ratio, 2.0)
 
     def test_figures_before_one_that_is_missing_are_kept(self):
         self.folder.keep_lines(1, "growth", "clients.jsonl")

@@ -69,29 +69,34 @@ def size(count):
 
 
 def arrays(run, folder):
-    jmh, _, peers = figures.arrays_report.read(run)
-    rows = figures.arrays_report.row_bytes(jmh)
-    if len(rows) > 1:
-        yield by_row_bytes(folder, jmh, peers, rows)
+    _, _, peers = figures.arrays_report.read(run)
+    yield from gathering(figures.lines(run, "gather.jsonl"), folder)
     yield opening(run, folder, peers)
 
 
-def by_row_bytes(folder, jmh, peers, rows):
-    axes, write = chart(
-        folder, "gather", "Gathering 256 random rows, one thread", "bytes of a row", "GB/s", log_x=10
-    )
-    widths = [int(row) for row in rows]
+# A contender's name begins with one of these; the last of the styles is of another JDK.
+GATHERERS = {
+    "larder-": (OURS, "o--"), "larder": (OURS, "o-"), "memcpy": (LIMIT, ":"), "numpy take": (PEER, "s-"), "numpy index": (PEER, "s--"),
+    "torch": (OTHER, "^-"),
+}
 
-    def speed(rate):
-        return [256 * int(row) * rate(row) / 1e9 for row in rows]
 
-    axes.plot(widths, speed(lambda row: jmh[f"GatherBenchmark.larder:{row}"][0]), "o-", color=OURS, label="larder")
-    axes.plot(widths, speed(lambda row: statistics.mean(p["gather"][row]["takeClip"] for p in peers)), "s-", color=PEER, label='numpy take(out=, mode="clip")')
-    axes.plot(widths, speed(lambda row: statistics.mean(p["gather"][row]["index"] for p in peers)), "^-", color=OTHER, label="numpy x[idx]")
-    axes.plot(widths, speed(lambda row: jmh[f"GatherBenchmark.fileChannel:{row}"][0]), "v-", color=LIMIT, label="Java FileChannel")
-    axes.axhline(statistics.mean(p["copyBytesPerSecond"] for p in peers) / 1e9, color="black", linestyle="--", linewidth=1, label="copying a whole array (memory bandwidth)")
-    ticks(axes, widths, [f"{width:,}" for width in widths])
-    return write()
+def gathering(rows, folder):
+    """Draws GB/s by the length of a row, for the largest array, on each kind of pages; the same scale on both."""
+    rows = [row for row in rows if "rates" in row and row["bytes"] == max(other.get("bytes", 0) for other in rows)]
+    most = max(statistics.median(values) for row in rows for values in row["rates"].values()) / 1e9
+    for pages in "huge", "small":
+        these = [row for row in rows if row["pages"] == pages]
+        if len(these) > 1:
+            title = f"Gathering random rows of {size(these[0]['bytes'])} on {pages} pages, one thread"
+            axes, write = chart(folder, f"gather-{pages}", title, "bytes of a row", "GB/s", log_x=10)
+            for name in dict.fromkeys(name for row in these for name in row["rates"]):
+                color, style = next(GATHERERS[start] for start in GATHERERS if name.startswith(start))
+                points = [(row["rowBytes"], statistics.median(row["rates"][name]) / 1e9) for row in these if name in row["rates"]]
+                axes.plot(*zip(*points), style, color=color, label=name)
+            axes.set_ylim(top=1.05 * most)
+            ticks(axes, [row["rowBytes"] for row in these], [size(row["rowBytes"]) for row in these])
+            yield write()
 
 
 def opening(run, folder, peers):

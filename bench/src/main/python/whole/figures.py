@@ -25,9 +25,10 @@ import torch_peer
 RESUMED_ROWS = 100_000_000
 STARTS = {"first": "first command after unpacking", "ls": "larder ls", "ready": "larder serve --detach"}
 PACKAGES = {"checkout": "checkout", "archive": "archive without Java", "with-java": "archive with Java"}
+GATHERED = (784, 3072)
 WIDE = 0.5
 # What the keys of figures begin with that need a peer or memory that not every machine has.
-OPTIONAL = ("loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python")
+OPTIONAL = ("gather.memcpy.", "loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python")
 
 
 @dataclasses.dataclass
@@ -105,6 +106,21 @@ def own_spread(*runs):
     return widest(*(spread(iterations(run)) for run in runs))
 
 
+def turns(rows):
+    """Yields how Larder gathers rows of usual lengths on both kinds of pages, beside others in turns."""
+    for row in rows:
+        if row.get("rowBytes") in GATHERED and row["bytes"] == max(other.get("bytes", 0) for other in rows):
+            for key, names in ("", ("numpy", "torch")), ("memcpy.", "memcpy"):
+                rates, peer = row["rates"], arrays_report.fastest(row["rates"], names)
+                if peer:
+                    yield Figure(
+                        f"gather.{key}{row['pages']}.{row['rowBytes']}",
+                        f"random rows of {row['rowBytes']} B out of {row['bytes'] >> 20} MiB on {row['pages']} pages, one thread",
+                        statistics.median(rates["larder"]) / 1e9, "GB/s", peer=peer, peer_value=statistics.median(rates[peer]) / 1e9,
+                        times=arrays_report.median_ratio(rates["larder"], rates[peer]), spread=widest(spread(rates["larder"]), spread(rates[peer])),
+                    )
+
+
 def arrays(folder):
     one, _, peers = arrays_report.read(folder)
     raw = jmh(os.path.join(folder, "jmh.json"))
@@ -115,6 +131,7 @@ def arrays(folder):
             peer="numpy's fastest call, take(out=, mode=\"clip\")", peer_value=statistics.mean(clip),
             spread=widest(own_spread(raw["GatherBenchmark.larder", row]), spread(clip)),
         )
+    yield from turns(lines(folder, "gather.jsonl"))
     ours = raw["GatherBenchmark.larder", "784"]
     for key, peer, name in (("heap", "rows in a Java heap array", "heapArray"), ("channel", "FileChannel", "fileChannel")):
         other = raw["GatherBenchmark." + name, "784"]
