@@ -50,7 +50,7 @@ final class RowGather {
     /** Reads bytes of rows and returns their sum. Each length has a loop of its own: what is not needed there would be in its way. */
     private long touch(long[] rows, int first, int end) {
         long sum = 0;
-        if (length > MAX_LINES * LINE_BYTES) {
+        if (length <= LINE_BYTES || length > MAX_LINES * LINE_BYTES) {
             for (int i = first; i < end; i++) {
                 sum += RawMemory.getByte(base + checkedRow(rows, i) * length) & 0xff;
             }
