@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Copies rows of an array whose rows lie in one piece: the hot path of random reading.
  *
- * <p>Touches a group of rows before it copies them. The misses of cache and TLB of such a group overlap, because nothing stands between
- * the reads; misses of copies wait for each other, since only few of them fit into what the processor looks ahead (decision 37).
+ * <p>Touches a group of rows before it copies them. The misses of cache and TLB of such a group overlap, because nothing
+ * stands between the reads. Misses of copies wait for each other: only few fit into what the processor looks ahead
+ * (decision 37).
  */
 final class RowGather {
     /** How much of an array a group covers. */
@@ -15,7 +16,7 @@ final class RowGather {
 
     private static final int LINE_BYTES = 64;
 
-    /** Up to this length every cache line of a row is touched; of a longer one the first: the processor reads on by itself. */
+    /** Up to so many cache lines of a row are all touched; of a longer row the first: the processor reads on by itself. */
     private static final int MAX_LINES = 4;
 
     private final String array;
@@ -30,7 +31,7 @@ final class RowGather {
         this.length = rowByteSize;
     }
 
-    /** Copies rows of at least a byte each to consecutive places; {@code target} and {@code to} as {@link RawMemory#copy} takes them. */
+    /** Copies rows of at least a byte each to consecutive places; {@code target} and {@code to} as in {@link RawMemory#copy}. */
     void copy(long[] rows, int first, int end, byte @Nullable [] target, long to) {
         int group = (int) Math.max(1, GROUP_BYTES / length);
         long touched = 0;
@@ -47,7 +48,7 @@ final class RowGather {
         }
     }
 
-    /** Reads bytes of rows and returns their sum. Each length has a loop of its own: what is not needed there would be in its way. */
+    /** Reads bytes of rows and returns their sum. Each length has a loop of its own, with nothing but its reads. */
     private long touch(long[] rows, int first, int end) {
         long sum = 0;
         if (length <= LINE_BYTES || length > MAX_LINES * LINE_BYTES) {
