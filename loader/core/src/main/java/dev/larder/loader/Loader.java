@@ -9,6 +9,7 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.PipelineStage;
 import dev.larder.loader.internal.plan.EpochPlanner;
+import dev.larder.loader.internal.plan.NextPlan;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.Pipeline;
@@ -44,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 public final class Loader implements AutoCloseable {
     private final Pipeline pipeline;
     private final EpochPlanner planner;
+    private final NextPlan nextPlan;
     private final StateContext states;
     private final List<OutputArray> outputs;
     private final int parts;
@@ -54,11 +56,16 @@ public final class Loader implements AutoCloseable {
     Loader(Pipeline pipeline, EpochPlanner planner, StateContext states, @Nullable PrintStream progress) {
         this.pipeline = pipeline;
         this.planner = planner;
+        NextPlan next = new NextPlan(planner); // the leak guard may not refer to this
+        this.nextPlan = next;
         this.states = states;
         this.outputs = pipeline.outputs();
         this.parts = Math.max(1, pipeline.devices().size());
         this.progress = progress;
-        this.leakGuard = new LeakGuard(this, "loader", toString(), pipeline::abandon);
+        this.leakGuard = new LeakGuard(this, "loader", toString(), () -> {
+            pipeline.abandon();
+            next.close();
+        });
     }
 
     /** Begins to describe a loader over a dataset, which must stay open for as long as the loader. */
@@ -106,13 +113,16 @@ public final class Loader implements AutoCloseable {
      * those kept. Epochs may be visited in any order, and again.
      *
      * <p>The sampler lays down the whole order before the first batch is gathered; the order of the epoch before is given up by
-     * then. {@link Sampler#permuted} lays down none.
+     * then. While an epoch runs, another thread lays down the order of the one after it, {@code number + 1}, which so
+     * begins at once; any other epoch gives it up. Then there are two orders. It is left to the beginning of the epoch, as is the first,
+     * where laying it down takes more than a quarter of the heap that is free, and with samplers of your own, which are called in
+     * the caller's thread only. {@link Sampler#permuted} lays down none: take it where rows are very many.
      */
     public Epoch epoch(long number) {
         if (number < 0) {
             throw new IllegalArgumentException("epochs count from 0: epoch=" + number);
         }
-        Epoch epoch = begin(number, () -> planner.whole(rows(), number));
+        Epoch epoch = begin(number, () -> whole(number));
         if (epoch.batches() == 0 && !warnedOfNone) {
             warnedOfNone = true;
             Logs.of(Loader.class)
@@ -133,7 +143,17 @@ public final class Loader implements AutoCloseable {
      */
     public Epoch resume(LoaderState state) {
         states.requireFits(state);
-        return begin(state.epoch(), () -> planner.rest(rows(), state.epoch(), state.consumed(), state.length()));
+        return begin(state.epoch(), () -> rest(state));
+    }
+
+    private Plan whole(long number) {
+        Plan made = nextPlan.take(number);
+        return made == null ? planner.whole(rows(), number) : made;
+    }
+
+    private Plan rest(LoaderState state) {
+        nextPlan.giveUp();
+        return planner.rest(rows(), state.epoch(), state.consumed(), state.length());
     }
 
     /** Returns the batch that stands for a delivery, whatever that is filled with. */
@@ -162,6 +182,7 @@ public final class Loader implements AutoCloseable {
                     .exception();
         }
         pipeline.start(plan);
+        nextPlan.begin(rows(), number + 1);
         return new Epoch(this, pipeline, plan, progress);
     }
 
@@ -198,11 +219,12 @@ public final class Loader implements AutoCloseable {
      * {@code DEADLINE}; it ends by itself later. With a device it first waits for that and for the consumer's work on its queue, for
      * at most 5 s, then gives everything back; what a device may still use after that is left as it is, and the call fails with
      * {@code DEADLINE}. Idempotent, from any thread, a shutdown hook included: a consumer that waits for a batch gets an
-     * {@link IllegalStateException}.
+     * {@link IllegalStateException}. The order of the next epoch is given up, after 0.4 s at most.
      */
     @Override
     public void close() {
         leakGuard.disarm();
+        nextPlan.close();
         pipeline.close();
     }
 

@@ -20,19 +20,39 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The order of an epoch takes 4 bytes a row, and there is one at a time, whoever still holds the epochs before. */
+/**
+ * The order of an epoch takes 4 bytes a row. There are two where the heap has room, that of the next epoch being made while one runs,
+ * else one, whoever still holds the epochs before.
+ */
 class OrderMemoryTest {
     private static final int ROWS = 8_000_000;
     private static final String HEAP = "-Xmx60m"; // 32 MB for one order, no room for two
+    private static final String LARGE_HEAP = "-Xmx300m"; // more than four times what is left of it is room for one
+    private static final long ORDER_BYTES = 4L * ROWS;
     private static final int EPOCHS = 3;
 
     @ParameterizedTest
     @ValueSource(strings = {"samples", "batches"})
     void everyEpochBeginsInAHeapThatHasRoomForOneOrder(String kind) {
+        assertThat(heldInEachEpoch(kind, HEAP))
+                .isNotEmpty()
+                .allSatisfy(held -> assertThat(held).isBetween(ORDER_BYTES, ORDER_BYTES * 3 / 2));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"samples", "batches"})
+    void whereThereIsRoomTwoOrdersAreHeldAndNeverMore(String kind) {
+        assertThat(heldInEachEpoch(kind, LARGE_HEAP))
+                .isNotEmpty()
+                .allSatisfy(held -> assertThat(held).isBetween(2 * ORDER_BYTES, ORDER_BYTES * 5 / 2));
+    }
+
+    /** Returns how many bytes of heap are in use while each epoch runs. */
+    private static List<Long> heldInEachEpoch(String kind, String heap) {
         try (StoreFixture store = StoreFixture.create()) {
             store.publish("many", Map.of("x", FixtureArray.bytes(new byte[ROWS], ROWS)));
             List<String> flags = new ArrayList<>(ChildJvm.libraryFlags());
-            flags.addAll(List.of(HEAP, "-XX:+UseG1GC"));
+            flags.addAll(List.of(heap, "-XX:+UseG1GC"));
             try (ChildJvm child = ChildJvm.start(
                     System.getProperty("java.class.path"),
                     flags,
@@ -40,6 +60,7 @@ class OrderMemoryTest {
                     store.store().toString(),
                     kind)) {
                 assertThat(child.awaitExit()).as(child::errors).isZero();
+                return child.remainingLines().stream().map(Long::valueOf).toList();
             }
         }
     }
@@ -114,8 +135,19 @@ class OrderMemoryTest {
                     batches.next();
                     held.add(epoch);
                     held.add(batches);
+                    awaitNoOrderBeingMade();
+                    System.gc();
+                    Runtime runtime = Runtime.getRuntime();
+                    System.out.println(runtime.totalMemory() - runtime.freeMemory());
                 }
-                System.out.println("read " + held.size());
+                System.err.println("held " + held.size()); // all that long
+            }
+        }
+
+        private static void awaitNoOrderBeingMade() {
+            while (Thread.getAllStackTraces().keySet().stream()
+                    .anyMatch(thread -> thread.getName().equals("larder-order"))) {
+                Thread.onSpinWait();
             }
         }
 

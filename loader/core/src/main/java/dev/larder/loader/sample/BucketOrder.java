@@ -7,6 +7,8 @@ final class BucketOrder implements BatchOrder {
     /** Positions that share an entry of the guide to batches: few batches are that short. */
     private static final int GUIDE_SHIFT = 4;
 
+    static final int SAMPLES_PER_GUIDE = 1 << GUIDE_SHIFT;
+
     private final Groups groups;
     private final int[] batchSizes;
     private final int[] firstBatches;
@@ -23,6 +25,7 @@ final class BucketOrder implements BatchOrder {
         this.numbers = new int[(int) order.length()];
         this.starts = new int[numbers.length + 1];
         for (int batch = 0; batch < numbers.length; batch++) {
+            OrderThread.requireWanted(batch);
             int number = (int) order.row(batch);
             int bucket = bucket(number);
             int before = (number - firstBatches[bucket]) * batchSizes[bucket];

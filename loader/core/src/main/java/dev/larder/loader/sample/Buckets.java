@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  * last batch has fewer samples where they do not suffice. How many batches there are depends on the lengths alone, so that it is
  * known before and is the same in every epoch. An order takes 8 bytes a batch and 4 for every 16 samples. Immutable.
  */
-public final class Buckets implements BatchSampler {
+public final class Buckets implements BatchSampler, LaidDown {
     private final Lengths lengths;
     private final int[] bounds;
     private final int[] batchSizes;
@@ -100,6 +100,11 @@ public final class Buckets implements BatchSampler {
             firstBatches[bucket + 1] = Math.addExact(firstBatches[bucket], batches(bucket));
         }
         return BucketOrder.of(groups, batchSizes, firstBatches, new Shuffles(seed, epoch));
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return Long.BYTES * batches() + rows / BucketOrder.SAMPLES_PER_GUIDE * Integer.BYTES;
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.larder.loader.sample;
 import java.util.Objects;
 
 /** Makes a batch of every so many samples of an order. */
-record FixedBatches(Sampler sampler, int batchSize, boolean dropLast) implements BatchSampler {
+record FixedBatches(Sampler sampler, int batchSize, boolean dropLast) implements BatchSampler, LaidDown {
     FixedBatches {
         if (batchSize < 1) {
             throw new IllegalArgumentException("batch size must be at least 1: batchSize=" + batchSize);
@@ -15,6 +15,11 @@ record FixedBatches(Sampler sampler, int batchSize, boolean dropLast) implements
         SampleOrder order = sampler.order(rows, epoch);
         long length = order.length();
         return new Order(order, batchSize, dropLast ? length - length % batchSize : length);
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return OrderThread.heapBytes(sampler, rows);
     }
 
     @Override

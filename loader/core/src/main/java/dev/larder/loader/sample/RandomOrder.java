@@ -40,6 +40,7 @@ final class RandomOrder implements SampleOrder {
             rows[i] = i;
         }
         for (int i = 0; i < rows.length - 1; i++) {
+            OrderThread.requireWanted(i);
             int other = i + (int) (random.next32() % (rows.length - i));
             int row = rows[i];
             rows[i] = rows[other];
@@ -50,6 +51,7 @@ final class RandomOrder implements SampleOrder {
     /** Inserts each row among those placed before it: PyTorch's way where 32 bits would be visibly uneven. */
     static void shuffleWide(int[] rows, Mt19937 random) {
         for (int i = 0; i < rows.length; i++) {
+            OrderThread.requireWanted(i);
             int other = (int) Long.remainderUnsigned(random.next64(), i + 1L);
             rows[i] = rows[other];
             rows[other] = i;

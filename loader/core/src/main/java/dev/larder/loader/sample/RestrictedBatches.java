@@ -1,11 +1,16 @@
 package dev.larder.loader.sample;
 
 /** Makes batches of a subset's rows as a sampler makes them of its places. */
-record RestrictedBatches(BatchSampler sampler, Subset subset) implements BatchSampler {
+record RestrictedBatches(BatchSampler sampler, Subset subset) implements BatchSampler, LaidDown {
     @Override
     public BatchOrder order(long rows, long epoch) {
         Requirements.rows(subset, rows);
         return new RestrictedOrder(sampler.order(subset.size(), epoch), subset);
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return OrderThread.heapBytes(sampler, subset.size());
     }
 
     @Override

@@ -1,11 +1,16 @@
 package dev.larder.loader.sample;
 
 /** Visits a subset's rows in the order in which a sampler visits its places. */
-record RestrictedSampler(Sampler sampler, Subset subset) implements Sampler {
+record RestrictedSampler(Sampler sampler, Subset subset) implements Sampler, LaidDown {
     @Override
     public SampleOrder order(long rows, long epoch) {
         Requirements.rows(subset, rows);
         return new RestrictedOrder(sampler.order(subset.size(), epoch), subset);
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return OrderThread.heapBytes(sampler, subset.size());
     }
 
     @Override

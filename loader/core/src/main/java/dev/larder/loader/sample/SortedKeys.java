@@ -14,6 +14,7 @@ final class SortedKeys {
         }
         int[] merged = new int[places.length];
         for (long run = SHORT_RUN; run < keys.length; run *= 2) {
+            OrderThread.requireWanted(0);
             for (long start = 0; start < keys.length; start += 2 * run) {
                 int middle = (int) Math.min(keys.length, start + run);
                 int end = (int) Math.min(keys.length, start + 2 * run);

@@ -4,7 +4,10 @@ package dev.larder.loader.sample;
  * Visits every row once with classes in proportion: an epoch lasts from time 0 to 1, and each of a class's {@code n} rows comes
  * at a random time within one {@code n}-th of it, one after the other.
  */
-final class StratifiedSampler implements Sampler {
+final class StratifiedSampler implements Sampler, LaidDown {
+    /** What a row takes while an order is laid down: its time, its number, and its place in two lists that are merged. */
+    private static final int LAYING_BYTES = Double.BYTES + 3 * Integer.BYTES;
+
     private final Labels labels;
     private final Groups groups;
     private final long seed;
@@ -25,6 +28,7 @@ final class StratifiedSampler implements Sampler {
             int size = groups.size(group);
             Permutation order = Permutation.of(size, seed, epoch, group, Draws.STRATIFIED_CLASS);
             for (int i = 0; i < size; i++, next++) {
+                OrderThread.requireWanted(next);
                 double within = Philox.unitDouble(Philox.bits(seed, epoch, next, Draws.STRATIFIED_TIME));
                 times[next] = (i + within) / size;
                 visited[next] = groups.row(group, order.at(i));
@@ -35,6 +39,11 @@ final class StratifiedSampler implements Sampler {
             inTime[i] = visited[inTime[i]];
         }
         return new ListedOrder(inTime);
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return LAYING_BYTES * rows;
     }
 
     @Override

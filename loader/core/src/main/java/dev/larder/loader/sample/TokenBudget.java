@@ -18,8 +18,11 @@ import java.util.OptionalLong;
  * down before its first row can be asked for; how many batches an epoch has differs a little between epochs. A sample of length 0
  * costs as much as one of length 1. Immutable.
  */
-public final class TokenBudget implements BatchSampler {
+public final class TokenBudget implements BatchSampler, LaidDown {
     private static final long BATCHES_PER_WINDOW = 100;
+
+    /** What a row takes at most while an order is laid down: two lists of rows, as many starts of batches, and a window's keys. */
+    private static final int LAYING_BYTES = 4 * Integer.BYTES + Long.BYTES;
 
     private final Lengths lengths;
     private final Limits limits;
@@ -113,6 +116,7 @@ public final class TokenBudget implements BatchSampler {
         int count = 0;
         for (long position = 0; position < order.length(); position++) {
             int row = (int) order.row(position);
+            OrderThread.requireWanted((int) position);
             if (lengths.length(row) <= limits.maxTokens) {
                 visited[count++] = row;
             } else if (!limits.leavesOutLonger) {
@@ -175,6 +179,11 @@ public final class TokenBudget implements BatchSampler {
         if (limits.maxTokens == 0) {
             throw new IllegalStateException("budget is not set; call maxTokens(…)");
         }
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return LAYING_BYTES * rows;
     }
 
     @Override

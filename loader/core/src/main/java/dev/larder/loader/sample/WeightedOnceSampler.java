@@ -6,7 +6,10 @@ import java.util.Arrays;
  * Draws rows by weight, without replacement: those whose exponential clocks ring first, as Efraimidis and Spirakis show, "Weighted
  * random sampling with a reservoir" (2006).
  */
-record WeightedOnceSampler(Weights weights, int samples, long seed) implements Sampler {
+record WeightedOnceSampler(Weights weights, int samples, long seed) implements Sampler, LaidDown {
+    /** What a row takes while an order is laid down: its time, and its place in two lists that are merged into each other. */
+    private static final int LAYING_BYTES = Double.BYTES + 2 * Integer.BYTES;
+
     static WeightedOnceSampler of(double[] weights, long samples, long seed) {
         if (samples < 0) {
             throw new IllegalArgumentException("samples must be at least 0: samples=" + samples);
@@ -19,11 +22,17 @@ record WeightedOnceSampler(Weights weights, int samples, long seed) implements S
         Requirements.sameRows("weights", weights.rows(), rows);
         double[] times = weights.scaled();
         for (int row = 0; row < times.length; row++) {
+            OrderThread.requireWanted(row);
             double unit = Philox.unitDouble(Philox.bits(seed, epoch, row, Draws.WEIGHTED_ONCE));
             // strict: the same on every machine; 0 / 0 must not make a row ring first
             times[row] = times[row] == 0 ? Double.NaN : -StrictMath.log(1 - unit) / times[row];
         }
         return new ListedOrder(Arrays.copyOf(SortedKeys.places(times), samples));
+    }
+
+    @Override
+    public long heapBytes(long rows) {
+        return LAYING_BYTES * rows + (long) Integer.BYTES * samples;
     }
 
     @Override

@@ -1,11 +1,12 @@
 package dev.larder.loader.internal.plan;
 
 import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.OrderThread;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 
 /** Plans epochs, from their beginning or from where an earlier run stopped. */
-public sealed interface EpochPlanner {
+public interface EpochPlanner {
     Plan whole(long rows, long epoch);
 
     /** Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with. */
@@ -13,6 +14,12 @@ public sealed interface EpochPlanner {
 
     /** Returns whether looking up rows runs code of the user, which may take any time. */
     boolean runsUserCode();
+
+    /**
+     * Returns how many bytes of heap it takes at most to lay down the order of an epoch: 0 where nothing is laid down, and where code
+     * of the user lays it down.
+     */
+    long heapBytes(long rows);
 
     private static boolean isOurs(Object sampler, String description) {
         boolean isPart = sampler.getClass().getPackage() == Sampler.class.getPackage();
@@ -24,6 +31,11 @@ public sealed interface EpochPlanner {
         @Override
         public boolean runsUserCode() {
             return !isOurs(sampler, sampler.description());
+        }
+
+        @Override
+        public long heapBytes(long rows) {
+            return OrderThread.heapBytes(sampler, rows);
         }
 
         @Override
@@ -42,6 +54,11 @@ public sealed interface EpochPlanner {
         @Override
         public boolean runsUserCode() {
             return !isOurs(sampler, sampler.description());
+        }
+
+        @Override
+        public long heapBytes(long rows) {
+            return OrderThread.heapBytes(sampler, rows);
         }
 
         @Override

@@ -1,0 +1,160 @@
+package dev.larder.loader.internal.plan;
+
+import dev.larder.internal.time.Deadline;
+import dev.larder.loader.sample.OrderThread;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the plan of the next epoch while one runs, in a thread that ends with it. Knows nothing of the loader, which can be collected
+ * meanwhile.
+ *
+ * <p>There is at most one such thread, and one plan: a new one begins only when the thread before has ended. A plan that cannot be
+ * made counts as not made, so that whoever wants it makes it himself, and fails as he would without this.
+ */
+public final class NextPlan {
+    /** Smaller orders are laid down in some hundred microseconds: not worth a thread. */
+    private static final long SMALLEST_BYTES = 256 << 10;
+
+    /** What part of the free heap laying down an order may take: the rest stays for the trainer. */
+    private static final int HEAP_SHARE = 4;
+
+    /** How long to wait for a thread that was told to give up, which takes it some milliseconds, or a second where it sorts. */
+    private static final Duration GIVE_UP_TIMEOUT = Duration.ofMillis(400);
+
+    private final EpochPlanner planner;
+    private final LongSupplier freeHeapBytes;
+    private @Nullable Making making;
+    private boolean closed;
+
+    public NextPlan(EpochPlanner planner) {
+        this(planner, NextPlan::freeHeapBytes);
+    }
+
+    NextPlan(EpochPlanner planner, LongSupplier freeHeapBytes) {
+        this.planner = planner;
+        this.freeHeapBytes = freeHeapBytes;
+    }
+
+    /** Returns what the heap may still grow by, and has free by now: garbage counts as used until it is collected. */
+    private static long freeHeapBytes() {
+        Runtime runtime = Runtime.getRuntime();
+        return runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
+    }
+
+    /** Begins to plan an epoch, if its order is laid down by samplers of ours, is worth a thread, and leaves the heap enough room. */
+    public synchronized void begin(long rows, long epoch) {
+        if (closed || epoch < 0 || (making != null && making.thread.isAlive())) {
+            return;
+        }
+        long bytes = planner.heapBytes(rows);
+        if (bytes < SMALLEST_BYTES || bytes > freeHeapBytes.getAsLong() / HEAP_SHARE) {
+            return;
+        }
+        Making next = new Making(planner, rows, epoch);
+        try {
+            next.thread.start();
+            making = next;
+        } catch (OutOfMemoryError e) { // no more threads to be had: the next epoch lays down its order itself
+            making = null;
+        }
+    }
+
+    /** Returns the plan of an epoch and waits for it if it is being made; nothing if it is not. Any other is given up. */
+    public @Nullable Plan take(long epoch) {
+        Making last = last();
+        if (last == null) {
+            return null;
+        }
+        if (last.epoch != epoch) {
+            giveUp();
+            return null;
+        }
+        last.join(Deadline.none());
+        return last.take();
+    }
+
+    private synchronized @Nullable Making last() {
+        return making;
+    }
+
+    /** Gives up the plan that was made or is being made, and waits for a moment until its thread has left. */
+    public void giveUp() {
+        Making last = last();
+        if (last != null) {
+            last.giveUp();
+        }
+    }
+
+    /** Gives up, for good. Idempotent, from any thread. */
+    public void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        giveUp();
+    }
+
+    /** One plan in the making. */
+    private static final class Making implements Runnable {
+        private final EpochPlanner planner;
+        private final long rows;
+        private final long epoch;
+        private final OrderThread thread = new OrderThread(this);
+        private boolean givenUp;
+
+        /** The plan; nothing before it is made, where it could not be made, and when it was given up or taken. */
+        private @Nullable Plan plan;
+
+        Making(EpochPlanner planner, long rows, long epoch) {
+            this.planner = planner;
+            this.rows = rows;
+            this.epoch = epoch;
+        }
+
+        @Override
+        public void run() {
+            try {
+                made(planner.whole(rows, epoch));
+            } catch (Throwable e) {
+                // Given up, or memory ran out, or the sampler fails: asked again, it fails in the same way, in the
+                // caller's thread.
+            }
+        }
+
+        private synchronized void made(Plan made) {
+            plan = givenUp ? null : made;
+        }
+
+        /** Hands the plan over: who has it gives it up when its epoch ends. */
+        synchronized @Nullable Plan take() {
+            Plan made = plan;
+            plan = null;
+            return made;
+        }
+
+        void giveUp() {
+            synchronized (this) {
+                givenUp = true;
+                plan = null;
+            }
+            thread.interrupt();
+            join(Deadline.after(GIVE_UP_TIMEOUT));
+        }
+
+        /** Waits for the thread to end, whether or not the caller is interrupted. */
+        void join(Deadline deadline) {
+            boolean interrupted = false;
+            while (thread.isAlive() && !deadline.isOver()) {
+                try {
+                    thread.join(deadline.remainingMillis());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package dev.larder.loader.internal.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Shard;
+import java.time.Duration;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(60)
+class NextPlanTest {
+    private static final long ROWS = 1_000_000;
+    private static final long ROOM = 1L << 30;
+
+    private final Planner planner = new Planner();
+    private final NextPlan next = new NextPlan(planner, () -> ROOM);
+
+    @AfterEach
+    void noThreadIsLeft() {
+        planner.mayGoOn.countDown();
+        next.close();
+
+        await().until(() -> orderThreads() == 0);
+    }
+
+    @Test
+    void thePlanIsMadeByAnotherThreadWhichEnds() {
+        next.begin(ROWS, 1);
+
+        Plan plan = next.take(1);
+
+        assertThat(plan).isNotNull().extracting(Plan::epoch).isEqualTo(1L);
+        assertThat(planner.threads).containsExactly("larder-order");
+        assertThat(orderThreads()).isZero();
+    }
+
+    @Test
+    void aPlanIsHandedOverOnce() {
+        next.begin(ROWS, 1);
+
+        assertThat(next.take(1)).isNotNull();
+        assertThat(next.take(1)).isNull();
+    }
+
+    @Test
+    void onePlanFollowsTheOther() {
+        for (long epoch = 1; epoch < 50; epoch++) {
+            next.begin(ROWS, epoch);
+
+            assertThat(next.take(epoch)).isNotNull().extracting(Plan::epoch).isEqualTo(epoch);
+        }
+    }
+
+    @Test
+    void whoeverWantsAPlanThatIsBeingMadeWaitsForItAlthoughInterrupted() {
+        planner.holdsUp = true;
+        next.begin(ROWS, 1);
+        CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread caller = new Thread(() -> {
+            Plan plan = next.take(1);
+            interrupted.complete(plan != null && Thread.currentThread().isInterrupted());
+        });
+        caller.start();
+        caller.interrupt();
+        await().until(() -> caller.getState() == Thread.State.TIMED_WAITING && !caller.isInterrupted());
+        assertThat(interrupted).isNotDone();
+
+        planner.mayGoOn.countDown();
+
+        assertThat(interrupted.join()).isTrue();
+    }
+
+    @Test
+    void anotherEpochGivesUpWhatWasMade() {
+        next.begin(ROWS, 1);
+        await().until(() -> orderThreads() == 0);
+
+        assertThat(next.take(5)).isNull();
+        assertThat(next.take(1)).isNull();
+    }
+
+    @Test
+    void whatIsGivenUpInTheMakingIsNotHadLaterAndNothingElseBeginsUntilItsThreadHasLeft() {
+        planner.holdsUp = true;
+        next.begin(ROWS, 1);
+        await().until(() -> planner.threads.size() == 1);
+
+        next.giveUp();
+        next.begin(ROWS, 2);
+        assertThat(next.take(2)).isNull();
+        planner.mayGoOn.countDown();
+        await().until(() -> orderThreads() == 0);
+
+        assertThat(next.take(1)).isNull();
+        assertThat(planner.threads).hasSize(1);
+    }
+
+    @Test
+    void ourSamplersLeaveAnOrderThatIsGivenUpHalfWay() {
+        Sampler sampler = Sampler.random(1);
+        NextPlan large = new NextPlan(ofSamples(sampler), () -> 8 * ROOM);
+        large.begin(100_000_000, 1); // takes seconds
+        await().until(() -> orderThreads() == 1);
+
+        large.close();
+
+        await().atMost(Duration.ofSeconds(1)).until(() -> orderThreads() == 0);
+    }
+
+    @Test
+    void nothingBeginsOnceItIsClosed() {
+        next.close();
+        next.begin(ROWS, 1);
+
+        assertThat(next.take(1)).isNull();
+        assertThat(planner.threads).isEmpty();
+    }
+
+    @Test
+    void aPlanThatCannotBeMadeCountsAsNotMade() {
+        for (Throwable failure : List.of(new IllegalStateException("broken"), new OutOfMemoryError("simulated"))) {
+            planner.failure = failure;
+            next.begin(ROWS, 1);
+
+            assertThat(next.take(1)).isNull();
+        }
+        assertThat(planner.threads).hasSize(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 1000000000, false",
+        "1, 1000000000, false",
+        "1000000, 4000000, true",
+        "1000000, 3999999, false",
+        "1000000, 0, false"
+    })
+    void itIsMadeAheadWhereThatPaysAndLeavesTheHeapThreeQuarters(long bytes, long freeHeap, boolean isMade) {
+        planner.bytes = bytes;
+        NextPlan bounded = new NextPlan(planner, () -> freeHeap);
+        bounded.begin(ROWS, 1);
+
+        assertThat(bounded.take(1) != null).isEqualTo(isMade);
+    }
+
+    @Test
+    void thereIsNoEpochAfterTheLastNumber() {
+        next.begin(ROWS, Long.MAX_VALUE + 1);
+
+        assertThat(planner.threads).isEmpty();
+    }
+
+    private static long orderThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("larder-order"))
+                .count();
+    }
+
+    private static EpochPlanner ofSamples(Sampler sampler) {
+        return new EpochPlanner.OfSamples(sampler, new SamplePlan.Batching(10, false, Shard.whole()));
+    }
+
+    /** Plans epochs over a handful of rows, and takes note of the threads that ask. */
+    private static final class Planner implements EpochPlanner {
+        final Deque<String> threads = new ConcurrentLinkedDeque<>();
+        final CountDownLatch mayGoOn = new CountDownLatch(1);
+        volatile boolean holdsUp;
+        volatile @Nullable Throwable failure;
+        volatile long bytes = 1 << 20;
+
+        @Override
+        public Plan whole(long rows, long epoch) {
+            threads.add(Thread.currentThread().getName());
+            while (holdsUp && mayGoOn.getCount() > 0) {
+                Thread.onSpinWait(); // as one who does not look whether it is wanted
+            }
+            if (failure instanceof Error error) {
+                throw error;
+            } else if (failure instanceof RuntimeException exception) {
+                throw exception;
+            }
+            return ofSamples(Sampler.sequential()).whole(10, epoch);
+        }
+
+        @Override
+        public Plan rest(long rows, long epoch, long consumed, long length) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean runsUserCode() {
+            return false;
+        }
+
+        @Override
+        public long heapBytes(long rows) {
+            return bytes;
+        }
+    }
+}
