@@ -93,7 +93,7 @@ public final class LoaderBuilder {
 
     /**
      * Visits every row once, in PyTorch's random order for {@code seed + epoch}: see {@link Sampler#random}. Random transforms
-     * draw from this seed too, unless {@link #seed} sets another.
+     * draw from this seed too, unless {@link #seed} sets another. For very many rows, {@link Sampler#permuted} needs no memory.
      */
     public LoaderBuilder shuffle(long newSeed) {
         samplerSeed = newSeed;
