@@ -82,6 +82,12 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("not compared: of another size", done.stdout)
 
+    def test_a_number_of_another_unit_is_another_size(self):
+        old = self.report("old", figure("a", 1, ratio=4.0, what="send 4 KiB"), figure("b", 1, what="send 4 KiB"))
+        done = self.compare(old, self.report("new", figure("a", 1, ratio=1.0, what="send 4 MiB"), figure("b", 1, what="4 KiB, sent")))
+        self.assertIn("| a | 4.00× | 1.00× |  | not compared: of another size |", done.stdout)
+        self.assertIn("| b | 1 ms | 1 ms | 1.00 | the same |", done.stdout)
+
     def test_figures_that_are_described_in_other_words_are_compared(self):
         old = self.report("old", figure("a", 1, ratio=2.0, what="load 1,000 files, huge=never"))
         done = self.compare(old, self.report("new", figure("a", 1, ratio=1.0, what="files loaded: 1,000, tmpfs huge=never")))

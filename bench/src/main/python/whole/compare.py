@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import figures
 
 SAME_MACHINE = ("processor", "cores", "java")
+UNITS = ("B", "KiB", "MiB", "GiB", "ms", "s")
 
 
 def load(folder):
@@ -46,8 +47,11 @@ def is_optional(key):
 
 
 def size(figure):
-    """Returns the numbers and settings that its description names; the words around them may change between two reports."""
-    return [word.strip(",") for word in figure["what"].split() if re.search(r"[\d=]", word)]
+    """Returns the numbers, with their units, and settings that its description names; the words around them may change between two reports."""
+    words = [word.strip(",") for word in figure["what"].split()]
+    return [
+        f"{word} {after}" if after in UNITS else word for word, after in zip(words, [*words[1:], ""]) if re.search(r"[\d=]", word)
+    ]
 
 
 def change(old, new):

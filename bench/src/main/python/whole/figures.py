@@ -316,7 +316,7 @@ def day(folder):
         yield Figure(f"day.grid.{peer}", f"a grid of {grids[ours]['runs']} runs at once, {language}", grids[ours]["seconds"], "s", True,
                      peer=label, peer_value=grids[peer]["seconds"])
         yield Figure(
-            f"day.memory.{peer}", f"peak memory of a grid of {grids[ours]['runs']} runs at once, {language}", grids[ours]["peakOwnBytes"] / (1 << 30), "GiB", True,
+            f"day.memory.{peer}", f"peak memory of a grid of runs at once, {language}", grids[ours]["peakOwnBytes"] / (1 << 30), "GiB", True,
             peer=f"{label} ({grids[peer]['atOnce']} at once)", peer_value=grids[peer]["peakOwnBytes"] / (1 << 30),
         )
 
