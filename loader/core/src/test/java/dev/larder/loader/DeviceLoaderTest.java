@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.loader.transform.Transforms;
@@ -15,7 +16,9 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -248,6 +251,73 @@ class DeviceLoaderTest {
                     taken++;
                 }
             }
+        }
+    }
+
+    @Test
+    void onTheHostABatchStaysUntilTheFenceOfItsLastUseIsPassed() throws InterruptedException {
+        try (Loader loader = loader().build()) {
+            Batch old = loader.epoch(0).iterator().next();
+            long number = old.number();
+            Gate gate = new Gate();
+            Thread releasing = new Thread(() -> old.release(gate));
+            releasing.start();
+            gate.waiting.await();
+            long taken = 0;
+            for (int epoch = 1; taken < Deliveries.REST + 50; epoch++) {
+                for (Batch batch : loader.epoch(epoch)) {
+                    assertThat(batch).isNotSameAs(old);
+                    old.close();
+                    assertThat(old.epoch()).isZero();
+                    assertThat(old.number()).isEqualTo(number);
+                    taken++;
+                }
+            }
+            Batch last = loader.epoch(0).iterator().next();
+            gate.isPassed = true;
+            releasing.join();
+
+            assertThat(old.isOpen()).isFalse();
+            assertThat(last.isOpen()).isTrue();
+            assertThat(gate.isClosed).isTrue();
+        }
+    }
+
+    @Test
+    void onTheHostABatchWhoseFenceFailsIsClosedAllTheSame() {
+        try (Loader loader =
+                loader().prefetch(1).timeout(Duration.ofMillis(300)).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            Batch batch = batches.next();
+            Gate gate = new Gate();
+
+            assertThatThrownBy(() -> batch.release(gate)).hasMessageContaining("did not reach the fence in time");
+            assertThat(batch.isOpen()).isFalse();
+            assertThat(gate.isClosed).isTrue();
+            assertThat(batches.next().size()).isEqualTo(32);
+        }
+    }
+
+    /** A fence that a test lets pass. */
+    private static final class Gate extends Fence {
+        final CountDownLatch waiting = new CountDownLatch(1);
+        volatile boolean isPassed;
+        volatile boolean isClosed;
+
+        @Override
+        public boolean isPassed() {
+            waiting.countDown();
+            return isPassed;
+        }
+
+        @Override
+        public @Nullable Object nativeObject() {
+            return null;
+        }
+
+        @Override
+        public void close() {
+            isClosed = true;
         }
     }
 

@@ -17,6 +17,9 @@ public final class Delivery {
     /** Whether somebody has kept it, and may call it at any time. */
     private volatile boolean held;
 
+    /** Whether somebody waits for the fence of its last use, to close it then. */
+    private boolean releasing;
+
     private volatile boolean open;
 
     /** What the consumer sees of it; made once, as deliveries are used again. For the thread that takes batches. */
@@ -31,6 +34,7 @@ public final class Delivery {
         slot = filled;
         kept = keep;
         held = false;
+        releasing = false;
         open = true;
     }
 
@@ -66,6 +70,20 @@ public final class Delivery {
 
     public boolean isKept() {
         return kept;
+    }
+
+    /** Keeps it open for the caller alone to close; false where it is closed, or somebody else has begun to. Under the lender's lock. */
+    boolean beginRelease() {
+        boolean begins = open && !releasing;
+        if (begins) {
+            releasing = true;
+            kept = true;
+        }
+        return begins;
+    }
+
+    boolean isReleasing() {
+        return releasing;
     }
 
     boolean isHeld() {

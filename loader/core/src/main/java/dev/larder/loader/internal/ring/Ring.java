@@ -327,11 +327,30 @@ public final class Ring implements Delivery.Lender {
 
     @Override
     public void release(Delivery delivery, Fence @Nullable [] lastUse) {
-        if (lastUse != null) {
-            lastUse[0].await(timeout);
-            lastUse[0].close();
+        if (lastUse == null) {
+            close(delivery);
+            return;
         }
-        release(delivery);
+        try (Fence fence = lastUse[0]) {
+            if (beginRelease(delivery)) {
+                try {
+                    fence.await(timeout);
+                } finally {
+                    release(delivery); // also where the wait failed: nobody else gives the slot back
+                }
+            }
+        }
+    }
+
+    /** From here on, nobody but the caller closes the batch, but for the end of the loader: so it is still the same after the wait. */
+    private synchronized boolean beginRelease(Delivery delivery) {
+        return delivery.beginRelease();
+    }
+
+    private synchronized void close(Delivery delivery) {
+        if (!delivery.isReleasing()) {
+            release(delivery);
+        }
     }
 
     /** Takes the slot of a batch back; nothing if the batch is closed. */
