@@ -3,10 +3,12 @@ package dev.larder.server.source.scan;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
@@ -20,19 +22,41 @@ final class FileWalk extends FolderWalk {
     /** From so many entries on it pays to ask with several threads. */
     private static final int MANY = 256;
 
+    /** What stands in a name for bytes that are no text. */
+    private static final char REPLACEMENT = '\uFFFD';
+
     private final ScanSettings settings;
     private final FileTable files;
 
     /** An entry of a folder, looked at: one of the two is there. */
     private record Entry(
+            Path path,
             String name,
             SourceIdentity.@Nullable Status status,
             @Nullable LarderException refusal) {
-        static Entry at(Path folder, String name) {
+        static Entry at(Path path) {
+            String name = String.valueOf(path.getFileName());
             try {
-                return new Entry(name, SourceIdentity.Status.of(folder.resolve(name)), null);
+                requireText(path, name);
+                return new Entry(path, name, SourceIdentity.Status.of(path), null);
             } catch (LarderException e) {
-                return new Entry(name, null, e);
+                return new Entry(path, name, null, e);
+            }
+        }
+
+        /** The table of files keeps names as text: another file, or none, is called what is left of these bytes. */
+        private static void requireText(Path path, String name) {
+            if (name.indexOf(REPLACEMENT) >= 0 && !isNamed(path, name)) {
+                throw Refusal.unfit(
+                        path, "its name is not text in this locale", "rename it, or leave it out with --exclude");
+            }
+        }
+
+        private static boolean isNamed(Path path, String name) {
+            try {
+                return path.equals(path.resolveSibling(name));
+            } catch (InvalidPathException e) {
+                return false;
             }
         }
 
@@ -71,14 +95,14 @@ final class FileWalk extends FolderWalk {
     }
 
     @Override
-    void visit(Path folder, String level, List<String> names) {
+    void visit(Path folder, String level, List<Path> entries) {
         int found = 0;
-        for (Entry entry : look(folder, names)) {
+        for (Entry entry : look(entries)) {
             SourceIdentity.Status status = entry.status;
             if (status == null) {
                 refusals().add(Objects.requireNonNull(entry.refusal));
             } else if (status.isFolder()) {
-                enter(folder.resolve(entry.name), level + entry.name + "/");
+                enter(entry.path, level + entry.name + "/");
             } else {
                 files.add(level + entry.name, status.byteSize(), status.modifiedNanos(), status.inode());
                 found++;
@@ -88,13 +112,13 @@ final class FileWalk extends FolderWalk {
     }
 
     /** Returns the entries of a folder in the order of their whole paths. */
-    private List<Entry> look(Path folder, List<String> names) {
-        Stream<String> some = names.size() > MANY ? names.parallelStream() : names.stream();
-        return some.map(name -> {
+    private List<Entry> look(List<Path> entries) {
+        Stream<Path> some = entries.size() > MANY ? entries.parallelStream() : entries.stream();
+        return some.map(entry -> {
                     if (settings.isCancelled().getAsBoolean()) {
                         throw new CancellationException("cancelled while scanning");
                     }
-                    return Entry.at(folder, name);
+                    return Entry.at(entry);
                 })
                 .sorted(Comparator.comparing(Entry::key))
                 .toList();

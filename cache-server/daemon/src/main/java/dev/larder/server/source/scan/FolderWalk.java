@@ -50,7 +50,7 @@ abstract class FolderWalk {
             return;
         }
         try {
-            visit(folder, level, names(folder, level));
+            visit(folder, level, entries(folder, level));
         } catch (IOException e) {
             refusals.add(Refusal.unreadable(folder, 0, e));
         } finally {
@@ -59,22 +59,23 @@ abstract class FolderWalk {
     }
 
     /** Takes the files among the entries of a folder that are not left out, and enters the folders. */
-    abstract void visit(Path folder, String level, List<String> names);
+    abstract void visit(Path folder, String level, List<Path> entries);
 
-    private List<String> names(Path folder, String level) throws IOException {
-        List<String> names = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-            for (Path entry : entries) {
+    /** Returns the paths as the file system has them: one made of a name's text has lost the bytes that are none in this locale. */
+    private List<Path> entries(Path folder, String level) throws IOException {
+        List<Path> entries = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {
+            for (Path entry : all) {
                 String name = String.valueOf(entry.getFileName());
                 if (!takesHidden && name.startsWith(".")) {
                     hidden++;
                 } else if (!exclusion.matches(level, name)) {
-                    names.add(name);
+                    entries.add(entry);
                 }
             }
         } catch (DirectoryIteratorException e) {
             throw Objects.requireNonNull(e.getCause());
         }
-        return names;
+        return entries;
     }
 }

@@ -92,9 +92,8 @@ final class SourceWalk extends FolderWalk {
     }
 
     @Override
-    void visit(Path folder, String level, List<String> names) {
-        names.stream()
-                .map(folder::resolve)
+    void visit(Path folder, String level, List<Path> entries) {
+        entries.stream()
                 .filter(entry -> isFolder(entry, level))
                 .sorted()
                 .forEach(inner -> enter(inner, level + inner.getFileName() + "/"));

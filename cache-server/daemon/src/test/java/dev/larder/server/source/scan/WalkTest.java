@@ -74,6 +74,24 @@ class WalkTest {
     @EnumSource(
             value = As.class,
             names = {"ARRAYS", "BYTES"})
+    void aFolderWhoseNameIsNotTextIsRefused(As as) throws IOException, InterruptedException {
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 1);
+        String command =
+                "d=$(printf 'caf\\351') && mkdir \"$d\" && cp a.npy \"$d\"/b.npy"; // which no path of Java can say
+        Process shell = new ProcessBuilder("sh", "-c", command)
+                .directory(folder.toFile())
+                .start();
+        assertThat(shell.waitFor()).isZero();
+        String reason =
+                as == As.ARRAYS ? "its array cannot be called caf\uFFFD/b" : "its name is not text in this locale";
+
+        assertThatThrownBy(() -> scan(as, folder)).hasMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = As.class,
+            names = {"ARRAYS", "BYTES"})
     void whatIsExcludedIsNotLookedAt(As as) throws IOException {
         Files.createDirectories(folder.resolve("raw/deep"));
         SourceFiles.npy(folder.resolve("a.npy"), "<f4", 1);
