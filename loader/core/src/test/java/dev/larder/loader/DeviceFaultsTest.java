@@ -276,6 +276,26 @@ class DeviceFaultsTest {
     }
 
     @Test
+    void aForgottenLoaderWhoseDeviceHangsHoldsUpNoOther() {
+        device.hold();
+        loader().threads(0).device(device).build().epoch(0);
+        Awaitility.await().until(() -> {
+            System.gc();
+            return Thread.getAllStackTraces().keySet().stream()
+                    .noneMatch(thread -> thread.getName().equals("larder-upload"));
+        });
+
+        loader().threads(2).build().epoch(0);
+
+        Awaitility.await().atMost(Duration.ofSeconds(3)).until(() -> {
+            System.gc();
+            return Shelf.gatherThreads() == 0;
+        });
+        device.go();
+        Awaitility.await().until(() -> device.liveObjects() == 0 && Shelf.deviceThreads() == 0);
+    }
+
+    @Test
     void aSlowConsumerIsNotALateDevice() throws InterruptedException {
         device.hold();
         try (Loader loader = loader().timeout(Duration.ofMillis(300))

@@ -198,9 +198,12 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
 
     // ---- for the end
 
+    /** Closes in a thread of its own: a driver that hangs holds up no other loader that was forgotten. */
     @Override
     public void abandon() {
-        close();
+        Thread closer = new Thread(this::close, "larder-close-forgotten");
+        closer.setDaemon(true);
+        closer.start();
     }
 
     /**
