@@ -171,7 +171,7 @@ public final class BatchArray {
         return copy.flip();
     }
 
-    private ArrayMemory memory() {
+    ArrayMemory memory() {
         return delivery.slot().part(part).array(place);
     }
 

@@ -22,6 +22,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -219,7 +220,7 @@ public final class LoaderBuilder {
     /**
      * Brings batches to a device, ahead of the consumer; they are the same bytes there. With several devices, each gets its part of
      * every batch. Without this, and where the device stands for the host ({@link Device#host}) or falls back to it, batches stay in
-     * memory of the host.
+     * memory of the host. This changes the builder for good: what it builds later has the device, too.
      */
     public LoaderBuilder device(Device... names) {
         if (names.length == 0) {
@@ -231,7 +232,7 @@ public final class LoaderBuilder {
 
     /** Sets how rows get to the device; {@link DeviceMode#AUTO} by default. Only with {@link #device}. */
     public LoaderBuilder deviceMode(DeviceMode mode) {
-        deviceMode = mode;
+        deviceMode = Objects.requireNonNull(mode);
         return this;
     }
 

@@ -8,6 +8,7 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.internal.ring.Deliveries;
+import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import java.nio.ByteBuffer;
@@ -132,6 +133,29 @@ class DeviceLoaderTest {
                     .hasMessageContaining("name it with device(…)");
         }
         assertThatThrownBy(() -> loader().device()).hasMessageContaining("Device.auto()");
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // as a caller whose compiler checks no nulls
+    void aModeThatIsNoneIsRefusedAtOnce() {
+        assertThatThrownBy(() -> loader().deviceMode(null)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void memoryThatIsGoneSaysThatTheBatchIsClosed() {
+        Loader loader = loader().device(device).build();
+        Batch batch = loader.epoch(0).iterator().next();
+        List<ArrayMemory> memories = batch.arrays().stream()
+                .map(BatchArray::memory)
+                .toList(); // as a thread has it that looks while another closes
+        loader.close();
+
+        assertThat(memories)
+                .hasSize(2)
+                .allSatisfy(memory -> assertThatThrownBy(memory::handle)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("batch is closed"));
+        assertThat(batch).hasToString("Batch{closed}");
     }
 
     @Test

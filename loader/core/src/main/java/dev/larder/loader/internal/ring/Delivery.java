@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
  * from; an open one may be read and closed by any thread.
  */
 public final class Delivery {
+    /** What whoever uses a closed batch is told. */
+    public static final String CLOSED =
+            "batch is closed: by close(), by the next iteration, or with its epoch or loader";
+
     private final Lender lender;
     private @Nullable BatchSlot slot;
     private volatile boolean kept;
@@ -45,11 +49,16 @@ public final class Delivery {
 
     /** Returns the slot; fails where it was given back. */
     public BatchSlot slot() {
-        if (!open) {
-            throw new IllegalStateException(
-                    "batch is closed: by close(), by the next iteration, or with its epoch or loader");
+        BatchSlot opened = openSlot();
+        if (opened == null) {
+            throw new IllegalStateException(CLOSED);
         }
-        return lastSlot();
+        return opened;
+    }
+
+    /** Returns the slot; nothing where it was given back. */
+    public @Nullable BatchSlot openSlot() {
+        return open ? slot : null;
     }
 
     /** Returns the slot that it is open on, or was last. */

@@ -9,6 +9,7 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.field.DeviceReader;
+import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
@@ -135,7 +136,12 @@ final class DevicePart implements SlotPart, AutoCloseable {
 
         private DeviceMemory memory() {
             DeviceMemory target = made[place];
-            return target == null ? upload(layout.outputs().get(place).uploaded()) : target;
+            int uploaded = layout.outputs().get(place).uploaded();
+            DeviceMemory memory = target == null && uploaded >= 0 ? uploads[uploaded] : target;
+            if (memory == null) { // the loader was closed after the batch was seen open
+                throw new IllegalStateException(Delivery.CLOSED);
+            }
+            return memory;
         }
 
         @Override
