@@ -20,7 +20,8 @@ import java.util.Objects;
  * <p><b>On a device</b> a batch is handed out before it is complete. Work on the loader's own {@link BatchPart#queue} comes after it
  * by itself; other queues wait for {@link #ready}, the host calls {@link #await}. In the same way its memory is used again after
  * everything that was given to the loader's queue by the time the batch is closed, unless {@link #release} says for what else to
- * wait. On the host a batch is complete, so there is nothing to wait for; {@link #release} waits for its fence, then closes.
+ * wait. On the host a batch is complete, so there is nothing to wait for; {@link #release} waits for its fence, then
+ * closes.
  *
  * <p>Every method of a batch that is not open throws {@link IllegalStateException}, but for {@link #isOpen} and {@link #close}. That
  * holds for ever where the batch was kept. Other batch objects are used again: it holds for at least 256 batches more, so let go of

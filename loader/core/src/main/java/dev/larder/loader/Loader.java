@@ -216,10 +216,10 @@ public final class Loader implements AutoCloseable {
     /**
      * Closes every batch and waits for the threads to end, which they do when they have copied what they have in hand. One that
      * is held up in a sampler or transform for longer than 0.4 s, or works for longer than 2 s, fails the call with
-     * {@code DEADLINE}; it ends by itself later. With a device it first waits for the device's work and for the consumer's on its queue, for
-     * at most 5 s, then gives everything back; what a device may still use after that is left as it is, and the call fails with
-     * {@code DEADLINE}. Idempotent, from any thread, a shutdown hook included: a consumer that waits for a batch gets an
-     * {@link IllegalStateException}. The order of the next epoch is given up, after 0.4 s at most.
+     * {@code DEADLINE}; it ends by itself later. With a device it first waits for the device's work and for the consumer's on
+     * its queue, for at most 5 s, then gives everything back; what a device may still use after that is left as it is, and the
+     * call fails with {@code DEADLINE}. Idempotent, from any thread, a shutdown hook included: a consumer that waits for a batch
+     * gets an {@link IllegalStateException}. The order of the next epoch is given up, after 0.4 s at most.
      */
     @Override
     public void close() {

@@ -61,7 +61,7 @@ abstract class FolderWalk {
     /** Takes the files among the entries of a folder that are not left out, and enters the folders. */
     abstract void visit(Path folder, String level, List<Path> entries);
 
-    /** Returns the paths as the file system has them: one made of a name's text has lost the bytes that are none in this locale. */
+    /** Returns the paths as the file system has them: one made of a name's text has lost the bytes that are no text. */
     private List<Path> entries(Path folder, String level) throws IOException {
         List<Path> entries = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {

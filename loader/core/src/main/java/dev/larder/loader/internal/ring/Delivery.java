@@ -81,7 +81,10 @@ public final class Delivery {
         return kept;
     }
 
-    /** Keeps it open for the caller alone to close; false where it is closed, or somebody else has begun to. Under the lender's lock. */
+    /**
+     * Keeps it open for the caller alone to close; false where it is closed, or somebody else has begun to. Under the lender's
+     * lock.
+     */
     boolean beginRelease() {
         boolean begins = open && !releasing;
         if (begins) {

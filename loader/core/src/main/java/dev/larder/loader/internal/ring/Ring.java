@@ -342,7 +342,7 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    /** From here on, nobody but the caller closes the batch, but for the end of the loader: so it is still the same after the wait. */
+    /** Leaves it to the caller and the end of the loader to close the batch: so it is still the same after the wait. */
     private synchronized boolean beginRelease(Delivery delivery) {
         return delivery.beginRelease();
     }
