@@ -11,6 +11,7 @@ import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.Posix;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
+import dev.larder.loader.BatchPart;
 import dev.larder.loader.Epoch;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -76,13 +77,14 @@ public final class BatchPublisher implements AutoCloseable {
             fail(e);
             throw e;
         } catch (RuntimeException | Error e) {
-            fail(Failure.of(ErrorCode.UNEXPECTED, "epoch ended early")
-                    .with("epoch", epoch.number())
-                    .with("reason", e)
-                    .cause(e)
-                    .exception());
+            fail(unexpected(
+                    Failure.of(ErrorCode.UNEXPECTED, "epoch ended early").with("epoch", epoch.number()), e));
             throw e;
         }
+    }
+
+    private static LarderException unexpected(Failure failure, Throwable e) {
+        return failure.with("reason", e).cause(e).exception();
     }
 
     private synchronized void fail(LarderException e) {
@@ -93,12 +95,13 @@ public final class BatchPublisher implements AutoCloseable {
      * Publishes one batch, which the caller can close then. The first one makes the ring, and waits for as many consumers as were
      * asked for; later ones wait for a slot that no consumer needs. May be called again with a batch that failed.
      *
-     * @throws LarderException NO_SPACE where the store has no room for the ring; BAD_INPUT where the batch does not fit in; DEADLINE
-     *     with the consumers that were waited for
+     * @throws LarderException NO_SPACE where the store has no room for the ring; BAD_INPUT where the batch does not fit in or is on
+     *     a device; DEADLINE with the consumers that were waited for
      */
     public synchronized void publish(Batch batch) {
         requireOpen();
         try {
+            requireOnHost(batch);
             RingWriter writer = ring == null ? makeRing(batch) : ring;
             writer.requireFits(batch);
             if (!isComplete) {
@@ -112,6 +115,23 @@ public final class BatchPublisher implements AutoCloseable {
         } catch (LarderException e) {
             failure = e;
             throw e;
+        } catch (RuntimeException e) {
+            if (!closing) { // else it was closed meanwhile, which ends the ring well
+                failure = unexpected(Failure.of(ErrorCode.UNEXPECTED, "batch was not published"), e);
+            }
+            throw e;
+        }
+    }
+
+    private static void requireOnHost(Batch batch) {
+        for (BatchPart part : batch.parts()) {
+            if (part.device().isPresent()) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "batch is in memory of a device")
+                        .with("epoch", batch.epoch())
+                        .with("batch", batch.number())
+                        .with("device", part.device().get())
+                        .remedy("publish batches of a loader without device(…)");
+            }
         }
     }
 

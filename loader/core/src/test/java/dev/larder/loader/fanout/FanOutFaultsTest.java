@@ -8,6 +8,10 @@ import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RingDescriptor;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
@@ -15,6 +19,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -126,6 +131,44 @@ class FanOutFaultsTest {
             try (Stream<Path> left = Files.list(tiny.folder().resolve("rings"))) {
                 assertThat(left).isEmpty();
             }
+        }
+    }
+
+    @Test
+    void batchesOfADeviceAreRefused() {
+        LoaderBuilder onDevice =
+                Loader.over(gallery.dataset).arrays("images").batch(4).device(new FakeDevice());
+        BatchPublisher publisher = gallery.publisher().open();
+        publisher.publish(gallery.loader.epoch(0).iterator().next());
+        try (SharedBatches batches = gallery.consumer().attach();
+                Loader loader = onDevice.build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThatThrownBy(() -> publisher.publish(batch))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                    .hasMessageContaining("publish batches of a loader without device(…)");
+            publisher.close();
+            Iterator<SharedBatch> read = batches.iterator();
+            read.next();
+            assertThatThrownBy(read::hasNext).hasMessageContaining("without device(…)");
+        }
+    }
+
+    @Test
+    void aBatchThatCannotBeReadIsTheRingsFailureToo() {
+        BatchPublisher publisher = gallery.publisher().open();
+        Iterator<Batch> epoch = gallery.loader.epoch(0).iterator();
+        publisher.publish(epoch.next());
+        try (SharedBatches batches = gallery.consumer().attach()) {
+            Batch closed = epoch.next();
+            closed.close();
+
+            assertThatThrownBy(() -> publisher.publish(closed)).isInstanceOf(IllegalStateException.class);
+            publisher.close();
+            Iterator<SharedBatch> read = batches.iterator();
+            read.next();
+            assertThatThrownBy(read::hasNext).hasMessageContaining("batch is closed");
         }
     }
 
