@@ -36,7 +36,7 @@ public final class LarderDataset implements Dataset {
     private long nextEpoch;
     private @Nullable LoaderState resumed;
 
-    /** Takes one array of the loader's batches as data and another one as labels. */
+    /** Takes one array of the loader's batches, which must stay on the host, as data and another one as labels. */
     public LarderDataset(Loader loader, String data, String labels) {
         this(loader, List.of(data), List.of(labels));
     }
@@ -45,6 +45,10 @@ public final class LarderDataset implements Dataset {
     public LarderDataset(Loader loader, List<String> data, List<String> labels) {
         if (data.isEmpty()) {
             throw new IllegalArgumentException("name at least one array of data");
+        }
+        if (!loader.devices().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "batches of this loader are on a device, use DeviceDataset: loader=" + loader);
         }
         this.loader = loader;
         this.data = List.copyOf(data);

@@ -77,6 +77,15 @@ class DeviceDatasetTest {
     }
 
     @Test
+    void batchesOfADeviceAreNotForTheDatasetOfTheHost() {
+        try (Loader loader = halved().device(device).build()) {
+            assertThatThrownBy(() -> new LarderDataset(loader, "images", "labels"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("use DeviceDataset");
+        }
+    }
+
+    @Test
     void aBatchThatStaysOpenKeepsItsValuesWhileOthersAreRead() {
         try (Loader loader = shelf.loader().device(device).deviceSlots(1).build()) {
             DeviceDataset dataset = new DeviceDataset(loader, "images", "labels");
