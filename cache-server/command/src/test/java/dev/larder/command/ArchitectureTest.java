@@ -237,6 +237,17 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
+    /** Packages of loader/core; other modules, backends too, do with its API. */
+    @Test
+    void whatMakesBatchesIsForTheLoaderAlone() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("dev.larder.loader", "dev.larder.loader.internal..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal.."))
+                .check(CLASSES);
+    }
+
     @Test
     void chronicleIsUsedInOnePackage() {
         requireOnlyIn("dev.larder.server.catalog..", "net.openhft..");
