@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Calls the C library through JNA. */
 final class JnaPosix implements Posix {
-    private static final int LOWEST_PRIORITY = 19;
     private static final int EPERM = 1;
     private static final int ENOENT = 2;
     private static final int ESRCH = 3;
@@ -372,14 +371,6 @@ final class JnaPosix implements Posix {
     public void acceptInterrupts() {
         if (LibC.signal(LibC.SIGINT, LibC.SIG_DFL) == LibC.SIG_ERR) {
             throw failed("signal").with("signal", LibC.SIGINT).exception();
-        }
-    }
-
-    /** To Linux a thread is a process here: 0 means the calling one. */
-    @Override
-    public void yieldToOthers() {
-        if (LibC.setpriority(LibC.PRIO_PROCESS, 0, LOWEST_PRIORITY) < 0) {
-            throw failed("setpriority").with("priority", LOWEST_PRIORITY).exception();
         }
     }
 

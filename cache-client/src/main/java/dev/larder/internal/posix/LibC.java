@@ -21,8 +21,6 @@ final class LibC {
     static final int LOCK_NB = 4;
     static final int LOCK_UN = 8;
 
-    static final int PRIO_PROCESS = 0;
-
     static final int PROT_NONE = 0;
     static final int PROT_READ = 1;
     static final int PROT_WRITE = 2;
@@ -103,8 +101,6 @@ final class LibC {
     static native long mmap(long address, long length, int protection, int flags, int descriptor, long offset);
 
     static native int munmap(long address, long length);
-
-    static native int setpriority(int which, int who, int priority);
 
     static native int madvise(long address, long length, int advice);
 

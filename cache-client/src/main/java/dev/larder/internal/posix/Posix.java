@@ -116,9 +116,6 @@ public interface Posix {
     /** Waits until the process of a descriptor has ended; false where it has not within this time. */
     boolean awaitEnd(int process, Duration timeout);
 
-    /** Lets the calling thread run only when no other needs its processor, as far as {@code nice 19} does. */
-    void yieldToOthers();
-
     /** Connects standard input, output and error to {@code /dev/null}. */
     void silenceStandardStreams();
 

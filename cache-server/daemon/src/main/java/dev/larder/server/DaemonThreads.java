@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * @param timer ends what has taken too long
  * @param sampling looks at the store
  * @param uploads looks after what members write
- * @param pages moves what is resident to huge pages, at the lowest priority
+ * @param pages moves what is resident to huge pages
  * @param work answers what takes a moment
  * @param room for what may wait until others have left the store: what makes them leave must not queue behind it
  * @param verification computes checksums

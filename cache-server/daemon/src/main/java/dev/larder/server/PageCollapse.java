@@ -1,7 +1,6 @@
 package dev.larder.server;
 
 import dev.larder.error.LarderException;
-import dev.larder.internal.posix.Posix;
 import dev.larder.internal.time.Backoff;
 import dev.larder.server.store.VersionPages;
 import dev.larder.server.store.version.PublishedVersion;
@@ -18,6 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * thread, which it is given.
  */
 final class PageCollapse {
+    private static final int PAUSE_FACTOR = 3;
+
     private final Supplier<List<PublishedVersion>> versions;
     private final Function<PublishedVersion, VersionPages> pagesOf;
     private final BooleanSupplier mayMove;
@@ -48,7 +50,6 @@ final class PageCollapse {
     private Backoff retries;
     private long retryAtNs = System.nanoTime();
     private @Nullable ScheduledFuture<?> later;
-    private boolean hasYielded;
 
     /**
      * When it tries again.
@@ -107,16 +108,8 @@ final class PageCollapse {
 
     private void look() {
         if (!isStopping.getAsBoolean()) {
-            Guarded.run(this::yieldToOthers, onFailure);
             Guarded.run(this::addNew, onFailure);
             moveWhatIsDue();
-        }
-    }
-
-    private void yieldToOthers() {
-        if (!hasYielded) {
-            hasYielded = true; // it is tried once
-            Posix.system().yieldToOthers();
         }
     }
 
@@ -215,11 +208,19 @@ final class PageCollapse {
                 if (!mayGoOn()) {
                     return false;
                 }
-                if (pages.collapse(again.next())) {
+                if (collapse(again.next())) {
                     again.remove();
                 }
             }
             return true;
+        }
+
+        /** Leaves most of a processor to others: it pauses for several times as long as it has worked. */
+        private boolean collapse(long piece) {
+            long start = System.nanoTime();
+            boolean isHuge = pages.collapse(piece);
+            LockSupport.parkNanos(PAUSE_FACTOR * (System.nanoTime() - start));
+            return isHuge;
         }
 
         private boolean askOn() {
@@ -229,7 +230,7 @@ final class PageCollapse {
                 if (!mayGoOn()) {
                     return false;
                 }
-                if (!pages.collapse(next)) {
+                if (!collapse(next)) {
                     refused.add(next);
                 }
             }

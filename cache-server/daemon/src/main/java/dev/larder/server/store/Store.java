@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -56,6 +57,9 @@ public final class Store implements AutoCloseable {
     private final WriteStrategy strategy;
     private final Rings rings;
     private final RegionFiles regions;
+
+    /** Removals exclude whoever looks at pages, and not each other. */
+    private final ReentrantReadWriteLock pagesOrRemoval = new ReentrantReadWriteLock();
 
     /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
@@ -178,7 +182,9 @@ public final class Store implements AutoCloseable {
 
     /** Returns the pages of a version; without any that could be huge where the store's file system has none to give. */
     public VersionPages pages(PublishedVersion version) {
-        return strategy == WriteStrategy.BUFFERED ? NoPages.INSTANCE : new StoredPages(posix, version);
+        return strategy == WriteStrategy.BUFFERED
+                ? NoPages.INSTANCE
+                : new StoredPages(posix, pagesOrRemoval.writeLock(), version);
     }
 
     /** Returns how many bytes the store may hold. */
@@ -401,7 +407,12 @@ public final class Store implements AutoCloseable {
                     return false;
                 }
                 onOutOfSight.run();
-                new Removal().remove(gone);
+                pagesOrRemoval.readLock().lock();
+                try {
+                    new Removal().remove(gone);
+                } finally {
+                    pagesOrRemoval.readLock().unlock();
+                }
                 return true;
             } catch (IOException e) {
                 throw Space.failed("cannot remove a version", version.folder(), e);

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 
 /** The pages of a version that lies on a tmpfs. Files with holes are left out: a huge page would give holes memory that nobody reserved. */
@@ -27,6 +28,10 @@ final class StoredPages implements VersionPages {
     private static final int MOST_FILES_MAPPED = 64;
 
     private final Posix posix;
+
+    /** Held while a file is open: what is removed meanwhile would keep its memory, which a load may count on. */
+    private final Lock open;
+
     private final BulkIo io = BulkIo.system();
 
     /** The files, by their first pieces. */
@@ -34,8 +39,9 @@ final class StoredPages implements VersionPages {
 
     private final long pieces;
 
-    StoredPages(Posix posix, PublishedVersion version) {
+    StoredPages(Posix posix, Lock open, PublishedVersion version) {
         this.posix = posix;
+        this.open = open;
         long count = 0;
         for (Map.Entry<String, Long> file : lengths(version).entrySet()) {
             Path path = version.folder().resolve(file.getKey());
@@ -91,6 +97,7 @@ final class StoredPages implements VersionPages {
         long huge = 0;
         for (long next = 0; next < pieces && mayGoOn.getAsBoolean(); ) {
             List<Mapped> mapped = new ArrayList<>();
+            open.lock();
             try {
                 long end = Math.min(pieces, next + MOST_PIECES_MAPPED);
                 while (next < end && mapped.size() < MOST_FILES_MAPPED) {
@@ -101,6 +108,7 @@ final class StoredPages implements VersionPages {
                         / PIECE_BYTES;
             } finally {
                 mapped.forEach(each -> posix.unmap(each.address(), each.byteSize()));
+                open.unlock();
             }
         }
         return huge;
@@ -132,19 +140,21 @@ final class StoredPages implements VersionPages {
 
     /** Returns {@code ifGone} where the file is there no more. */
     private boolean withFile(Path file, boolean ifGone, Step step) {
-        int descriptor;
+        open.lock();
         try {
-            descriptor = posix.openForReading(file);
+            int descriptor = posix.openForReading(file);
+            try {
+                return step.with(descriptor);
+            } finally {
+                posix.close(descriptor);
+            }
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NOT_FOUND) {
                 throw e;
             }
             return ifGone;
-        }
-        try {
-            return step.with(descriptor);
         } finally {
-            posix.close(descriptor);
+            open.unlock();
         }
     }
 }

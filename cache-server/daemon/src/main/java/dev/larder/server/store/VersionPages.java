@@ -17,8 +17,8 @@ public interface VersionPages {
     long hugePieces(BooleanSupplier mayGoOn);
 
     /**
-     * Moves a piece to a huge page. One that is there already takes a tenth of a millisecond. Its file is open only meanwhile: what is
-     * removed meanwhile keeps its memory until this returns.
+     * Moves a piece to a huge page. One that is there already takes a tenth of a millisecond. A removal waits meanwhile, or what it
+     * removes would keep its memory.
      *
      * @return false where the kernel refuses
      */
