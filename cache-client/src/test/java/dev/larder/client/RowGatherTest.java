@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -21,6 +23,9 @@ class RowGatherTest {
     private static final byte UNTOUCHED = 77;
 
     private final Random random = new Random(SEED);
+
+    /** Keeps the memory of sources, which are read by address alone. */
+    private final List<UnsafeBuffer> sources = new ArrayList<>();
 
     static IntStream lengths() {
         return IntStream.concat(IntStream.rangeClosed(1, 300), IntStream.of(784, 3072, 4095, 30_720, 32_769, 153_600));
@@ -86,6 +91,7 @@ class RowGatherTest {
         random.nextBytes(bytes);
         UnsafeBuffer source = new UnsafeBuffer(ByteBuffer.allocateDirect(bytes.length));
         source.putBytes(0, bytes);
+        sources.add(source);
         return source;
     }
 
