@@ -1,6 +1,5 @@
 package dev.larder.server;
 
-import dev.larder.error.LarderException;
 import dev.larder.internal.time.Backoff;
 import dev.larder.server.store.VersionPages;
 import dev.larder.server.store.version.PublishedVersion;
@@ -182,8 +181,12 @@ final class PageCollapse {
             this.pages = pages;
         }
 
+        /** Finds out how much is huge; where all is, nothing is left to ask for. */
         void count() {
             hugePieces = pages.hugePieces(() -> !isStopping.getAsBoolean());
+            if (hugePieces == pages.pieces()) {
+                next = hugePieces;
+            }
         }
 
         boolean isWhole() {
@@ -195,7 +198,7 @@ final class PageCollapse {
             isTried = false;
             try {
                 isTried = askAgain() && askOn();
-            } catch (LarderException e) {
+            } catch (RuntimeException e) {
                 isTried = true; // until the next retry
                 throw e;
             } finally {

@@ -47,9 +47,15 @@ class PageCollapseTest {
         final List<Long> asked = new CopyOnWriteArrayList<>();
         final Set<Long> refused = ConcurrentHashMap.newKeySet();
         private final long count;
+        private final long huge;
 
         FakePages(long count) {
+            this(count, 0);
+        }
+
+        FakePages(long count, long huge) {
             this.count = count;
+            this.huge = huge;
         }
 
         @Override
@@ -59,7 +65,7 @@ class PageCollapseTest {
 
         @Override
         public long hugePieces(BooleanSupplier mayGoOn) {
-            return 0;
+            return huge;
         }
 
         @Override
@@ -103,6 +109,20 @@ class PageCollapseTest {
         collapse.soon();
         awaitIdle();
         assertThat(pages.asked).containsExactly(0L, 1L, 2L, 3L, 4L);
+        assertThat(thread.getQueue()).isEmpty();
+    }
+
+    @Test
+    void whatLiesOnHugePagesAlreadyIsNotAskedFor() {
+        FakePages pages = new FakePages(5, 5);
+        versions.add(version("a"));
+        PageCollapse collapse = collapse(pages, true, SOON);
+
+        collapse.soon();
+
+        awaitIdle();
+        assertThat(collapse.hugeBytes()).isEqualTo(bytes(5));
+        assertThat(pages.asked).isEmpty();
         assertThat(thread.getQueue()).isEmpty();
     }
 
