@@ -1,9 +1,9 @@
 package dev.larder.bench;
 
-import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.internal.transform.SampleTransform;
+import dev.larder.loader.internal.transform.TransformScratch;
+import dev.larder.loader.internal.transform.TransformTarget;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.TransformScratch;
-import dev.larder.loader.transform.TransformTarget;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;

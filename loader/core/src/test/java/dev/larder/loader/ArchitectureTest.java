@@ -34,8 +34,9 @@ class ArchitectureTest {
 
     /** The rooms, and which others each of them may use. */
     private static final Map<String, List<String>> USES = Map.of(
-            "slot", List.of(),
-            "field", List.of("slot"),
+            "transform", List.of(),
+            "slot", List.of("transform"),
+            "field", List.of("slot", "transform"),
             "plan", List.of("slot"),
             "ring", List.of("slot", "field", "plan"),
             "upload", List.of("slot", "field", "plan", "ring"));

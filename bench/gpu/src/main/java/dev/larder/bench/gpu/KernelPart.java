@@ -5,9 +5,10 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.SampleKernel;
-import dev.larder.loader.transform.SampleTransform;
-import dev.larder.loader.transform.TransformScratch;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
+import dev.larder.loader.internal.transform.SampleTransform;
+import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.npy.Dtype;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -27,7 +28,7 @@ final class KernelPart {
         for (int rowBytes : ROW_BYTES) {
             long rows = arrayBytes / rowBytes;
             int samples = (int) Math.max(1, bench.scale().residentBatchBytes() / rowBytes);
-            SampleKernel kernel = kernel(rowBytes, SampleKernel.Rows.resident(rows, 1));
+            SampleKernel kernel = kernel(rowBytes, KernelSource.Rows.resident(rows, 1));
             try (DeviceMemory source = filled(bench, rows * rowBytes);
                     DeviceMemory target = bench.device().allocateDevice((long) samples * rowBytes * 2);
                     DeviceMemory control = control(bench, kernel, samples, rows);
@@ -52,7 +53,7 @@ final class KernelPart {
         bench.report().add(rowBytes >= 3_072 ? measurement.atLeast(0.75, bench.isNvidia()) : measurement);
     }
 
-    static SampleKernel kernel(int rowBytes, SampleKernel.Rows rows) {
+    static SampleKernel kernel(int rowBytes, KernelSource.Rows rows) {
         SampleTransform transform = SampleTransform.compile(Bench.TO_HALF, Dtype.parse("|u1"), new long[] {rowBytes});
         return SampleKernel.of(transform, rows).orElseThrow();
     }
@@ -125,7 +126,7 @@ final class KernelPart {
             this.bench = bench;
             this.samples = samples;
             this.byteSize = (long) samples * rowBytes;
-            SampleKernel kernel = kernel(rowBytes, SampleKernel.Rows.staged());
+            SampleKernel kernel = kernel(rowBytes, KernelSource.Rows.staged());
             for (int i = 0; i < SLOTS; i++) {
                 host[i] = bench.device().allocate(byteSize);
                 stored[i] = bench.device().allocateDevice(byteSize);

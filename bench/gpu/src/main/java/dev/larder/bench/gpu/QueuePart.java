@@ -8,7 +8,8 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
 import java.util.Iterator;
 import java.util.List;
 
@@ -23,7 +24,7 @@ final class QueuePart {
     private QueuePart() {}
 
     static void calls(Bench bench) throws Exception {
-        SampleKernel kernel = KernelPart.kernel(64, SampleKernel.Rows.staged());
+        SampleKernel kernel = KernelPart.kernel(64, KernelSource.Rows.staged());
         try (HostMemory host = bench.device().allocate(4096);
                 DeviceMemory stored = bench.device().allocateDevice(4096);
                 DeviceMemory made = bench.device().allocateDevice(8192);

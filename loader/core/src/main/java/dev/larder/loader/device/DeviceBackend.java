@@ -1,6 +1,5 @@
 package dev.larder.loader.device;
 
-import dev.larder.loader.transform.SampleKernel;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
@@ -30,7 +29,7 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
     Optional<DeviceMemory> share(ByteBuffer pages);
 
     /** Compiles a kernel; one of the same source is compiled once. Fails with {@code UNEXPECTED} and the compiler's log. */
-    DeviceKernel compile(SampleKernel kernel);
+    DeviceKernel compile(KernelSource kernel);
 
     /** Returns the queue for copies to the device. */
     DeviceQueue uploads();

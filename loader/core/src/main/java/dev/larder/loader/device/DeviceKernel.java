@@ -3,12 +3,12 @@ package dev.larder.loader.device;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A compiled {@link dev.larder.loader.transform.SampleKernel}. Belongs to its backend. */
+/** A compiled {@link KernelSource}. Belongs to its backend. */
 public interface DeviceKernel {
     /**
      * Sets what the kernel works on, once for many launches.
      *
-     * @param control what {@link dev.larder.loader.transform.SampleKernel#writeControl} wrote; nothing where it takes none
+     * @param control what the loader wrote of each sample; nothing where the kernel takes none
      * @param sources the shards of a resident array, or the stored rows of a batch
      */
     Call bind(@Nullable DeviceMemory control, DeviceMemory target, List<DeviceMemory> sources);

@@ -8,7 +8,7 @@ import java.util.List;
  * One declaration of a {@link Transform}: what to do, without how.
  *
  * <p>All but the two maps are plain values, equal if they ask for the same. A step says nothing about the samples it meets; that
- * they fit is checked by {@link SampleTransform#compile}.
+ * they fit is checked when a loader is built with it.
  */
 public sealed interface Step {
     /** Makes float32 numbers: unsigned 8-bit ones are divided by 255, truth values become 0 and 1, floats stay what they are. */

@@ -10,7 +10,7 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,7 +96,7 @@ final class OpenClBackend implements DeviceBackend {
     }
 
     @Override
-    public DeviceKernel compile(SampleKernel kernel) {
+    public DeviceKernel compile(KernelSource kernel) {
         return programs.compile(kernel);
     }
 

@@ -2,7 +2,7 @@ package dev.larder.loader.opencl;
 
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
 import java.util.List;
 import org.jocl.CL;
 import org.jocl.cl_kernel;
@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class OpenClKernel implements DeviceKernel {
     private final Session session;
     private final cl_program program;
-    private final SampleKernel kernel;
+    private final KernelSource kernel;
 
-    OpenClKernel(Session session, cl_program program, SampleKernel kernel) {
+    OpenClKernel(Session session, cl_program program, KernelSource kernel) {
         this.session = session;
         this.program = program;
         this.kernel = kernel;
@@ -26,7 +26,7 @@ final class OpenClKernel implements DeviceKernel {
         session.require();
         Arguments arguments = Arguments.of(session, kernel, control, target, sources);
         cl_kernel function = Jocl.create(
-                session.health(), "clCreateKernel", code -> CL.clCreateKernel(program, SampleKernel.FUNCTION, code));
+                session.health(), "clCreateKernel", code -> CL.clCreateKernel(program, KernelSource.FUNCTION, code));
         KernelCall call = new KernelCall(session, function, arguments, kernel.itemsPerSample());
         try {
             call.set();
@@ -41,24 +41,23 @@ final class OpenClKernel implements DeviceKernel {
     record Arguments(@Nullable OpenClMemory control, OpenClMemory target, List<OpenClMemory> sources, long maxSamples) {
         static Arguments of(
                 Session session,
-                SampleKernel kernel,
+                KernelSource kernel,
                 @Nullable DeviceMemory control,
                 DeviceMemory target,
                 List<DeviceMemory> sources) {
-            SampleKernel.Rows rows = kernel.rows();
+            KernelSource.Rows rows = kernel.rows();
             if (sources.size() != rows.shards()) {
                 throw new IllegalArgumentException("shards=" + rows.shards() + " sources=" + sources.size());
             }
             if ((control == null) != (kernel.controlInts() == 0)) {
                 throw new IllegalArgumentException("controlInts=" + kernel.controlInts() + " control=" + control);
             }
-            long samples = target.byteSize() / kernel.transform().rowByteSize();
+            long samples = target.byteSize() / kernel.rowByteSize();
             if (control != null) {
                 samples = Math.min(samples, control.byteSize() / ((long) kernel.controlInts() * Integer.BYTES));
             }
             if (!rows.located()) {
-                samples = Math.min(
-                        samples, sources.get(0).byteSize() / kernel.transform().storedByteSize());
+                samples = Math.min(samples, sources.get(0).byteSize() / kernel.storedByteSize());
             }
             return new Arguments(
                     control == null ? null : OpenClMemory.of(control, session),

@@ -1,7 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
 import java.util.HashMap;
 import java.util.Map;
 import org.jocl.CL;
@@ -20,9 +20,9 @@ final class Programs implements AutoCloseable {
         this.session = session;
     }
 
-    synchronized OpenClKernel compile(SampleKernel kernel) {
+    synchronized OpenClKernel compile(KernelSource kernel) {
         session.require();
-        String source = kernel.source();
+        String source = kernel.text();
         cl_program program = built.get(source);
         if (program == null) {
             program = build(source);

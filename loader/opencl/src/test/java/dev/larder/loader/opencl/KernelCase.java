@@ -1,11 +1,12 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.transform.SampleKernel;
-import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
+import dev.larder.loader.internal.transform.SampleTransform;
+import dev.larder.loader.internal.transform.TransformScratch;
+import dev.larder.loader.internal.transform.TransformTarget;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.TransformScratch;
-import dev.larder.loader.transform.TransformTarget;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.nio.ByteBuffer;
@@ -24,11 +25,11 @@ final class KernelCase {
     private final Dtype stored;
     private final long[] shape;
     private final SampleTransform transform;
-    private final SampleKernel.Rows rows;
+    private final KernelSource.Rows rows;
     private final byte[] array;
     private final int[] batch;
 
-    KernelCase(Transform transform, Dtype stored, long[] shape, SampleKernel.Rows rows, byte[] array, int[] batch) {
+    KernelCase(Transform transform, Dtype stored, long[] shape, KernelSource.Rows rows, byte[] array, int[] batch) {
         this.declared = transform;
         this.stored = stored;
         this.shape = shape;

@@ -1,6 +1,6 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
@@ -49,7 +49,7 @@ class KernelGridTest {
         List<KernelCase> cases = new ArrayList<>();
         for (Transform transform : transforms(stored)) {
             long[] shape = {ELEMENTS};
-            cases.add(new KernelCase(transform, stored, shape, SampleKernel.Rows.staged(), array, batch));
+            cases.add(new KernelCase(transform, stored, shape, KernelSource.Rows.staged(), array, batch));
         }
 
         new KernelGroup(cases).check(device);

@@ -2,7 +2,7 @@ package dev.larder.loader.opencl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.internal.transform.SampleKernel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -56,7 +56,7 @@ final class KernelGroup {
         choice.append(") {\n  switch (which) {\n");
         for (int i = 0; i < cases.size(); i++) {
             SampleKernel kernel = cases.get(i).kernel();
-            all.append(kernel.source().replace("larder_", "larder" + i + "_").replace("__kernel ", ""));
+            all.append(kernel.text().replace("larder_", "larder" + i + "_").replace("__kernel ", ""));
             choice.append("  case ").append(i).append(": larder").append(i);
             choice.append("_samples(samples, control, target");
             for (int j = 0; j < kernel.rows().shards(); j++) {

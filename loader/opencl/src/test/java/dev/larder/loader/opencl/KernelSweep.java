@@ -1,8 +1,9 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.transform.SampleKernel;
-import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
+import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
@@ -31,7 +32,7 @@ final class KernelSweep {
             Transform transform = labels ? labels() : steps(shape);
             try {
                 SampleTransform compiled = SampleTransform.compile(transform, stored, shape);
-                if (SampleKernel.of(compiled, SampleKernel.Rows.staged()).isPresent()) {
+                if (SampleKernel.of(compiled, KernelSource.Rows.staged()).isPresent()) {
                     cases.add(make(transform, compiled, stored, shape, labels));
                 }
             } catch (LarderException unfit) {
@@ -49,12 +50,12 @@ final class KernelSweep {
         return new KernelCase(transform, stored, shape, rows(rows), array, batch);
     }
 
-    private SampleKernel.Rows rows(int rows) {
+    private KernelSource.Rows rows(int rows) {
         if (random.nextInt(3) == 0) {
-            return SampleKernel.Rows.staged();
+            return KernelSource.Rows.staged();
         }
         int rowsPerShard = 1 + Math.max(rows / 6, random.nextInt(rows));
-        return SampleKernel.Rows.resident(rowsPerShard, (rows + rowsPerShard - 1) / rowsPerShard);
+        return KernelSource.Rows.resident(rowsPerShard, (rows + rowsPerShard - 1) / rowsPerShard);
     }
 
     private byte[] classes(Dtype stored, int count) {

@@ -2,7 +2,8 @@ package dev.larder.loader.opencl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
@@ -37,22 +38,22 @@ class KernelTest {
         device.close();
     }
 
-    record Usual(Transform transform, String stored, List<Integer> shape, SampleKernel.Rows rows) {}
+    record Usual(Transform transform, String stored, List<Integer> shape, KernelSource.Rows rows) {}
 
     static List<Usual> usual() {
-        SampleKernel.Rows staged = SampleKernel.Rows.staged();
-        SampleKernel.Rows whole = SampleKernel.Rows.resident(ROWS, 1);
+        KernelSource.Rows staged = KernelSource.Rows.staged();
+        KernelSource.Rows whole = KernelSource.Rows.resident(ROWS, 1);
         List<Integer> grey = List.of(28, 28);
         List<Integer> colour = List.of(32, 32, 3);
         return List.of(
                 new Usual(Transforms.none(), "|u1", grey, staged),
-                new Usual(Transforms.none(), "|u1", List.of(3, 5), SampleKernel.Rows.resident(7, 8)),
+                new Usual(Transforms.none(), "|u1", List.of(3, 5), KernelSource.Rows.resident(7, 8)),
                 new Usual(Transforms.none(), "|S10", List.of(), whole),
                 new Usual(Transforms.toFloat(), "|u1", grey, staged),
                 new Usual(Transforms.toFloat().cast("<f2"), "|u1", grey, whole),
                 new Usual(Transforms.toFloat().normalize(0.286f, 0.353f).toBfloat16(), "|u1", grey, staged),
                 new Usual(AUGMENT.channelsFirst(), "|u1", colour, staged),
-                new Usual(AUGMENT.channelsFirst().cast("<f2"), "|u1", colour, SampleKernel.Rows.resident(13, 4)),
+                new Usual(AUGMENT.channelsFirst().cast("<f2"), "|u1", colour, KernelSource.Rows.resident(13, 4)),
                 new Usual(AUGMENT.toBfloat16(), "|u1", colour, whole),
                 new Usual(
                         Transforms.toFloat().normalize(MEANS, DEVIATIONS).randomCrop(30, 29, 3), "|u1", colour, staged),
@@ -78,7 +79,7 @@ class KernelTest {
 
     private static byte[] run(KernelCase each) {
         SampleKernel kernel = each.kernel();
-        try (KernelDevice.Built built = device.build(kernel.source(), SampleKernel.FUNCTION)) {
+        try (KernelDevice.Built built = device.build(kernel.text(), KernelSource.FUNCTION)) {
             int[] numbers = {each.samples()};
             ByteBuffer control = each.control();
             return built.run(
@@ -90,7 +91,7 @@ class KernelTest {
     void everyByteIsDividedExactly() {
         byte[] array = new byte[256];
         IntStream.range(0, 256).forEach(i -> array[i] = (byte) i);
-        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        KernelSource.Rows staged = KernelSource.Rows.staged();
         KernelCase each =
                 new KernelCase(Transforms.toFloat(), Dtype.parse("|u1"), new long[] {256}, staged, array, new int[1]);
 
@@ -109,7 +110,7 @@ class KernelTest {
         IntStream.range(0, 784).forEach(i -> deviations[i] = 1 + i / 500f);
         byte[] array = KernelCase.values(Dtype.parse("|u1"), 784 * 3, new Random(1));
         Transform transform = Transforms.toFloat().normalize(means, deviations);
-        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        KernelSource.Rows staged = KernelSource.Rows.staged();
         KernelCase each = new KernelCase(transform, Dtype.parse("|u1"), shape, staged, array, new int[] {2, 0, 1});
 
         assertThat(run(each)).isEqualTo(each.expected());
@@ -118,7 +119,7 @@ class KernelTest {
     @Test
     void aLabelThatIsNoClassMakesZeros() {
         byte[] array = {2, -1, 10, 9, 0, 127};
-        SampleKernel.Rows staged = SampleKernel.Rows.staged();
+        KernelSource.Rows staged = KernelSource.Rows.staged();
         int[] batch = IntStream.range(0, 6).toArray();
         KernelCase each = new KernelCase(Transforms.oneHot(10), Dtype.parse("|i1"), new long[0], staged, array, batch);
 

@@ -12,7 +12,7 @@ import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.SampleKernel.Rows;
+import dev.larder.loader.device.KernelSource.Rows;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.transform.SampleKernel.Rows;
+import dev.larder.loader.device.KernelSource.Rows;
 import org.jocl.CL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -7,8 +7,9 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.SampleKernel;
-import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
+import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
@@ -36,7 +37,7 @@ final class Rig implements AutoCloseable {
         this.staging = backend.allocate(byteSize);
         this.stored = backend.allocateDevice(byteSize);
         this.target = backend.allocateDevice(byteSize);
-        this.call = backend.compile(copy(rowBytes, SampleKernel.Rows.staged())).bind(null, target, List.of(stored));
+        this.call = backend.compile(copy(rowBytes, KernelSource.Rows.staged())).bind(null, target, List.of(stored));
     }
 
     static Rig open() {
@@ -52,7 +53,7 @@ final class Rig implements AutoCloseable {
     }
 
     /** Returns a kernel that leaves rows as they are. */
-    static SampleKernel copy(int rowBytes, SampleKernel.Rows rows) {
+    static SampleKernel copy(int rowBytes, KernelSource.Rows rows) {
         SampleTransform transform =
                 SampleTransform.compile(Transforms.none(), Dtype.parse("|u1"), new long[] {rowBytes});
         return SampleKernel.of(transform, rows).orElseThrow();

@@ -9,7 +9,7 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -64,7 +64,7 @@ final class FakeBackend implements DeviceBackend {
     }
 
     @Override
-    public DeviceKernel compile(SampleKernel kernel) {
+    public DeviceKernel compile(KernelSource kernel) {
         return new FakeKernel(device, kernel);
     }
 

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
  * loaderBuilder.device(device)
  * }</pre>
  *
- * <p>It does what kernels declare by {@link dev.larder.loader.transform.SampleKernel#run}. Set up before it is opened; may be opened
+ * <p>It does what kernels declare by {@link dev.larder.loader.device.KernelSource#run}. Set up before it is opened; may be opened
  * several times, the counters are those of all together.
  */
 public final class FakeDevice implements Device {

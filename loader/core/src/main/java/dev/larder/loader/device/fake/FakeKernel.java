@@ -2,14 +2,14 @@ package dev.larder.loader.device.fake;
 
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.transform.SampleKernel;
+import dev.larder.loader.device.KernelSource;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A kernel that Java does. */
-record FakeKernel(FakeDevice device, SampleKernel kernel) implements DeviceKernel {
+record FakeKernel(FakeDevice device, KernelSource kernel) implements DeviceKernel {
     private static final ByteBuffer NO_CONTROL = ByteBuffer.allocateDirect(0);
 
     @Override
@@ -20,7 +20,7 @@ record FakeKernel(FakeDevice device, SampleKernel kernel) implements DeviceKerne
 
     record Bound(
             FakeDevice device,
-            SampleKernel kernel,
+            KernelSource kernel,
             @Nullable DeviceMemory control,
             DeviceMemory target,
             List<DeviceMemory> sources,

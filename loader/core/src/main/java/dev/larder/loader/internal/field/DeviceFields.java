@@ -1,8 +1,9 @@
 package dev.larder.loader.internal.field;
 
 import dev.larder.client.ArrayView;
-import dev.larder.loader.transform.SampleKernel;
-import dev.larder.loader.transform.SampleTransform;
+import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.transform.SampleKernel;
+import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Order;
@@ -20,7 +21,7 @@ public final class DeviceFields implements FieldOpener.RowsForm {
     private final long seed;
     private final boolean doubles;
     private final boolean exactFloats;
-    private final Function<ArrayView, Optional<SampleKernel.Rows>> residence;
+    private final Function<ArrayView, Optional<KernelSource.Rows>> residence;
 
     /**
      * @param doubles whether the devices compute with 64-bit floats
@@ -31,7 +32,7 @@ public final class DeviceFields implements FieldOpener.RowsForm {
             long seed,
             boolean doubles,
             boolean exactFloats,
-            Function<ArrayView, Optional<SampleKernel.Rows>> residence) {
+            Function<ArrayView, Optional<KernelSource.Rows>> residence) {
         this.onHost = FieldOpener.RowsForm.finished(seed);
         this.seed = seed;
         this.doubles = doubles;
@@ -64,11 +65,11 @@ public final class DeviceFields implements FieldOpener.RowsForm {
         long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
         SampleKernel kernel =
-                SampleKernel.of(transform, SampleKernel.Rows.staged()).orElse(null);
+                SampleKernel.of(transform, KernelSource.Rows.staged()).orElse(null);
         if (kernel == null || (kernel.needsDoubles() && !doubles) || (kernel.computes() && !exactFloats)) {
             return null;
         }
-        Optional<SampleKernel.Rows> resident = mayBeResident(array) ? residence.apply(array) : Optional.empty();
+        Optional<KernelSource.Rows> resident = mayBeResident(array) ? residence.apply(array) : Optional.empty();
         if (resident.isPresent()) {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }

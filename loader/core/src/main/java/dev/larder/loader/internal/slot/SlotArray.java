@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.transform.TransformTarget;
+import dev.larder.loader.internal.transform.TransformTarget;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;

@@ -9,6 +9,7 @@ import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.DeviceReader;
 import dev.larder.loader.internal.field.FieldReader;
@@ -19,7 +20,6 @@ import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.PipelineSettings;
-import dev.larder.loader.transform.SampleKernel;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -203,7 +203,7 @@ public final class DeviceSetup {
         }
     }
 
-    private SampleKernel.Rows shards(List<DeviceBackend> backends, ArrayView array) {
+    private KernelSource.Rows shards(List<DeviceBackend> backends, ArrayView array) {
         long limit = backends.stream()
                 .mapToLong(device -> device.info().unifiedMemory()
                         ? Math.min(MAX_SHARED_BYTES, device.info().maxAllocationBytes())
@@ -217,7 +217,7 @@ public final class DeviceSetup {
                         .with("bytes", array.byteSize())
                         .with("rowBytes", array.rowByteSize())
                         .with("maxAllocation", limit)
-                        .with("maxShards", SampleKernel.Rows.MAX_SHARDS)
+                        .with("maxShards", KernelSource.Rows.MAX_SHARDS)
                         .remedy("stream it: deviceMode(DeviceMode.STREAM)"));
     }
 

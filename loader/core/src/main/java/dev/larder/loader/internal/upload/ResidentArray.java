@@ -8,8 +8,8 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.plan.Plan;
-import dev.larder.loader.transform.SampleKernel;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,21 +38,21 @@ final class ResidentArray implements AutoCloseable {
      * Divides rows so that no shard is longer than a device allows, and shards begin on pages where they can; nothing if a row is
      * too long or there would be too many shards.
      */
-    static Optional<SampleKernel.Rows> divide(long rows, long rowByteSize, long maxShardBytes) {
+    static Optional<KernelSource.Rows> divide(long rows, long rowByteSize, long maxShardBytes) {
         long perShard = maxShardBytes / Math.max(1, rowByteSize);
         if (perShard >= rows) {
-            return Optional.of(SampleKernel.Rows.resident(Math.max(1, rows), 1));
+            return Optional.of(KernelSource.Rows.resident(Math.max(1, rows), 1));
         }
         long onPages = HostMemory.ALIGNMENT / Math.min(HostMemory.ALIGNMENT, Long.lowestOneBit(rowByteSize));
         perShard = perShard >= onPages ? perShard / onPages * onPages : perShard;
         long shards = perShard == 0 ? Long.MAX_VALUE : Plan.ceilDiv(rows, perShard);
-        return shards > SampleKernel.Rows.MAX_SHARDS
+        return shards > KernelSource.Rows.MAX_SHARDS
                 ? Optional.empty()
-                : Optional.of(SampleKernel.Rows.resident(perShard, (int) shards));
+                : Optional.of(KernelSource.Rows.resident(perShard, (int) shards));
     }
 
     /** Shares or copies the rows; takes as long as that takes. Fails with {@code NO_SPACE} if the device has too little memory. */
-    static ResidentArray load(DeviceBackend device, ArrayView array, SampleKernel.Rows rows, Duration timeout) {
+    static ResidentArray load(DeviceBackend device, ArrayView array, KernelSource.Rows rows, Duration timeout) {
         List<DeviceMemory> shards = new ArrayList<>();
         long copied = 0;
         try {

@@ -1,0 +1,60 @@
+package dev.larder.loader.internal.transform;
+
+/** The functions that kernels have in common: what {@link Half}, {@link Bfloat16} and {@link NumberBlock} do, in OpenCL C. */
+final class KernelFunctions {
+    /** How a byte is divided by 255 with two products: 255 times the upper part is exact, the lower part makes up for the rest. */
+    static final float UPPER_255TH = 0x1.01p-8f;
+
+    static final float LOWER_255TH = 0x1.010102p-24f;
+
+    private static final String COMMON =
+            """
+            ushort larder_swap2(ushort x) {
+              return (ushort) ((x << 8) | (x >> 8));
+            }
+            uint larder_swap4(uint x) {
+              return as_uint(as_uchar4(x).wzyx);
+            }
+            ulong larder_swap8(ulong x) {
+              return as_ulong(as_uchar8(x).s76543210);
+            }
+            float larder_divide_by_255(float x) {
+              return x * %s + x * %s;
+            }
+            float larder_from_half(uint bits) {
+              const uint exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff, sign = (bits & 0x8000) << 16;
+              const uint tiny = as_uint(fraction * 0x1.0p-24f), wide = exponent == 0x1f ? 0x7f800000 : (exponent + 112) << 23;
+              return as_float(sign | (exponent == 0 ? tiny : wide | (fraction << 13)));
+            }
+            uint larder_to_half(float value) {
+              const uint bits = as_uint(value), sign = (bits >> 16) & 0x8000, size = bits & 0x7fffffff;
+              const uint fraction = (size >> 13) & 0x3ff;
+              const uint tiny = as_uint(as_float(size) + 0.5f) - 0x3f000000; // adding 0.5 rounds to multiples of 2^-24
+              const uint normal = (size - 0x38000000 + 0xfff + ((size >> 13) & 1)) >> 13;
+              const uint large = size > 0x7f800000 ? 0x7c00 | (fraction == 0 ? 1 : fraction) : 0x7c00;
+              return sign | (size >= 0x477ff000 ? large : size < 0x38800000 ? tiny : normal);
+            }
+            uint larder_to_bfloat16(float value) {
+              const uint bits = as_uint(value), upper = bits >> 16;
+              return (bits & 0x7fffffff) > 0x7f800000 ? upper | 0x40 : (bits + 0x7fff + (upper & 1)) >> 16;
+            }
+            """.formatted(ElementText.number(UPPER_255TH), ElementText.number(LOWER_255TH));
+
+    private static final String DOUBLES = """
+            #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+            uint larder_half_of_double(double value) {
+              const ulong bits = as_ulong(value), size = bits & 0x7fffffffffffffffUL;
+              const uint sign = (uint) (bits >> 48) & 0x8000;
+              const uint tiny = (uint) (as_ulong(as_double(size) + 0x1.0p28) - as_ulong(0x1.0p28));
+              const uint normal = (uint) ((size - (1008UL << 52) + 0x1ffffffffffUL + ((size >> 42) & 1)) >> 42);
+              const uint large = size > 0x7ff0000000000000UL ? 0x7e00 : 0x7c00;
+              return sign | (size >= as_ulong(65520.0) ? large : size < as_ulong(0x1.0p-14) ? tiny : normal);
+            }
+            """;
+
+    private KernelFunctions() {}
+
+    static String text(boolean doubles) {
+        return doubles ? COMMON + DOUBLES : COMMON;
+    }
+}

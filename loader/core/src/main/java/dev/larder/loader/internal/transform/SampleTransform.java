@@ -1,0 +1,199 @@
+package dev.larder.loader.internal.transform;
+
+import dev.larder.loader.transform.Transform;
+import dev.larder.npy.Dtype;
+import java.lang.ref.Reference;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link Transform} compiled for the samples of one array.
+ *
+ * <p>The bytes that come out depend on the stored bytes, the seed, the epoch and the sample's position alone. Immutable, for any
+ * number of threads, each with a {@link TransformScratch} of its own.
+ */
+public final class SampleTransform {
+    /** How long a sample may be, in bytes: arrays of Java have int indices. */
+    public static final long MAX_SAMPLE_BYTES = 1 << 30;
+
+    private final CompiledTransform program;
+    private final Pass[] passes;
+    private final Move.Drawn[] draws;
+
+    private SampleTransform(CompiledTransform program) {
+        this.program = program;
+        this.passes = program.passes().toArray(Pass[]::new);
+        this.draws = program.draws().toArray(Move.Drawn[]::new);
+    }
+
+    /**
+     * Checks that a transform fits the rows of an array. Fails with {@code BAD_INPUT}, naming the first step that does not, and the
+     * type and shape that it meets.
+     *
+     * @param rowShape the dimensions of one sample, without that of the samples; empty where a sample is one number
+     */
+    public static SampleTransform compile(Transform transform, Dtype stored, long[] rowShape) {
+        return new SampleTransform(new Compilation(stored, rowShape).compile(transform));
+    }
+
+    /**
+     * Checks that a transform fits any number of elements, as rows of different lengths have them: steps must change elements one
+     * by one, all in the same way, and keep their number. What comes back takes single elements as samples.
+     */
+    public static SampleTransform compileElements(Transform transform, Dtype stored) {
+        return new SampleTransform(new Compilation(stored, new long[0]).compileElements(transform));
+    }
+
+    CompiledTransform program() {
+        return program;
+    }
+
+    /** Returns the type of the elements that come out. */
+    public Dtype dtype() {
+        return program.dtype();
+    }
+
+    /** Returns the dimensions of a sample that comes out, as a new array. */
+    public long[] rowShape() {
+        return program.rowShape().clone();
+    }
+
+    /** Returns how many bytes a sample has in the store. */
+    public int storedByteSize() {
+        return program.storedByteSize();
+    }
+
+    /** Returns how many bytes a sample has that comes out. */
+    public int rowByteSize() {
+        return program.passes().get(program.passes().size() - 1).byteSize();
+    }
+
+    /** Returns whether samples may differ by seed, epoch and position: some step is random or the user's. */
+    public boolean isRandom() {
+        return program.isRandom();
+    }
+
+    /** Returns whether samples come out as they are stored. */
+    public boolean isIdentity() {
+        return passes.length == 1
+                && passes[0] instanceof Pass.Picked picked
+                && picked.mover() == null
+                && picked.elements() instanceof ElementOperation.Same;
+    }
+
+    /** Returns whether {@link #applyElements} can be used. */
+    public boolean isElementwise() {
+        return program.elements() != null;
+    }
+
+    /** Returns how many random parameters crops and flips take for a sample. */
+    public int parameterCount() {
+        return program.parameterCount();
+    }
+
+    /** Returns the parameters of a sample's crops and flips in the order of the steps, as {@link #apply} would draw them. */
+    public int[] parameters(long seed, long epoch, long position) {
+        int[] parameters = new int[parameterCount()];
+        drawParameters(seed, epoch, position, parameters);
+        return parameters;
+    }
+
+    /** Draws the parameters of a sample into an array: row and column for a crop, 0 or 1 for a flip, in the order of the steps. */
+    public void drawParameters(long seed, long epoch, long position, int[] parameters) {
+        for (Move.Drawn draw : draws) {
+            draw.draw(seed, epoch, position, parameters);
+        }
+    }
+
+    /** Allocates memory for one thread. */
+    public TransformScratch newScratch() {
+        return new TransformScratch(this, parameterCount(), List.of(passes));
+    }
+
+    /**
+     * Writes one transformed sample. Nothing is allocated; what the user's code throws comes through as it is.
+     *
+     * @param stored has the sample's bytes as they are in the array, from {@code offset} on
+     * @param targetRow which row of {@code target} to write, counted in rows of {@link #rowByteSize}
+     * @param position what tells the sample from others of the epoch
+     */
+    @SuppressWarnings("checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
+    public void apply(
+            byte[] stored,
+            int offset,
+            TransformTarget target,
+            int targetRow,
+            long seed,
+            long epoch,
+            long position,
+            TransformScratch scratch) {
+        Objects.checkFromIndexSize(offset, storedByteSize(), stored.length);
+        scratch.begin(this, seed, epoch, position);
+        drawParameters(seed, epoch, position, scratch.parameters);
+        long to = target.offset(targetRow, rowByteSize(), rowByteSize());
+        try {
+            run(stored, offset, target.array(), to, scratch);
+        } finally {
+            Reference.reachabilityFence(target);
+        }
+    }
+
+    /** Does the same as {@link #apply}, as a device does: never fails, and perhaps moves pixels as the scratch memory says. */
+    void applyLeniently(
+            byte[] stored, TransformTarget target, int targetRow, boolean placed, TransformScratch scratch) {
+        scratch.begin(this, 0, 0, 0);
+        scratch.placed = placed;
+        scratch.lenient = true;
+        long to = target.offset(targetRow, rowByteSize(), rowByteSize());
+        try {
+            run(stored, 0, target.array(), to, scratch);
+        } finally {
+            Reference.reachabilityFence(target);
+        }
+    }
+
+    private void run(byte[] stored, int offset, byte @Nullable [] target, long targetOffset, TransformScratch scratch) {
+        byte[] from = stored;
+        int at = offset;
+        int last = passes.length - 1;
+        for (int i = 0; i < last; i++) {
+            byte[] next = scratch.between[i];
+            passes[i].run(from, at, next, TransformTarget.BYTES_OFFSET, scratch, scratch.rooms[i]);
+            from = next;
+            at = 0;
+        }
+        passes[last].run(from, at, target, targetOffset, scratch, scratch.rooms[last]);
+    }
+
+    /**
+     * Writes some transformed elements, if this {@link #isElementwise}.
+     *
+     * @param targetElement the place of the first one, counted in elements of {@link #dtype}
+     */
+    public void applyElements(
+            byte[] stored,
+            int offset,
+            int elements,
+            TransformTarget target,
+            int targetElement,
+            TransformScratch scratch) {
+        ElementOperation each = program.elements();
+        if (each == null) {
+            throw new IllegalStateException("not compiled for elements: use compileElements");
+        }
+        Objects.checkFromIndexSize(offset, Math.multiplyExact(elements, storedByteSize()), stored.length);
+        scratch.begin(this, 0, 0, 0);
+        long to = target.offset(targetElement, rowByteSize(), (long) elements * rowByteSize());
+        try {
+            each.run(stored, offset, elements, target.array(), to, scratch.block);
+        } finally {
+            Reference.reachabilityFence(target);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "SampleTransform{" + program.stored() + " → " + program.dtype() + "}";
+    }
+}

@@ -1,0 +1,56 @@
+package dev.larder.loader.internal.transform;
+
+import dev.larder.loader.transform.SampleRandom;
+import java.util.List;
+
+/** One thread's memory for a {@link SampleTransform}, used for one sample after the other. */
+public final class TransformScratch {
+    final int[] parameters;
+    final Placement placement = new Placement();
+    final NumberBlock block = new NumberBlock();
+
+    /** What each pass needs. */
+    final Pass.Room[] rooms;
+
+    /** What each pass but the last leaves for the next. */
+    final byte[][] between;
+
+    private final SampleTransform owner;
+    private final StepRandom random = new StepRandom();
+    private long seed;
+    private long epoch;
+    private long position;
+
+    /** Whether the placement is given. */
+    boolean placed;
+
+    /** Whether class numbers that are none make zeros, as on a device. */
+    boolean lenient;
+
+    TransformScratch(SampleTransform owner, int parameterCount, List<Pass> passes) {
+        this.owner = owner;
+        this.parameters = new int[parameterCount];
+        this.rooms = passes.stream().map(Pass::newRoom).toArray(Pass.Room[]::new);
+        this.between = passes.stream()
+                .limit(passes.size() - 1L)
+                .map(pass -> new byte[pass.byteSize()])
+                .toArray(byte[][]::new);
+    }
+
+    void begin(SampleTransform transform, long seed, long epoch, long position) {
+        if (transform != owner) {
+            throw new IllegalArgumentException("the scratch memory is another transform's");
+        }
+        this.seed = seed;
+        this.epoch = epoch;
+        this.position = position;
+        this.placed = false;
+        this.lenient = false;
+    }
+
+    /** Returns the random numbers of a step for the sample at hand. */
+    SampleRandom random(int step) {
+        random.begin(seed, epoch, position, step);
+        return random;
+    }
+}
