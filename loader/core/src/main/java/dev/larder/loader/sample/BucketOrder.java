@@ -1,5 +1,8 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.Groups;
+import dev.larder.loader.internal.sample.OrderThread;
 import java.util.Objects;
 
 /** Batches of samples of one bucket each. Batches are numbered bucket by bucket, and come in an order of their own. */

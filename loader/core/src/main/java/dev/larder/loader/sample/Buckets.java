@@ -1,5 +1,7 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.Groups;
+import dev.larder.loader.internal.sample.Requirements;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
@@ -14,7 +16,7 @@ import java.util.OptionalLong;
  * last batch has fewer samples where they do not suffice. How many batches there are depends on the lengths alone, so that it is
  * known before and is the same in every epoch. An order takes 8 bytes a batch and 4 for every 16 samples. Immutable.
  */
-public final class Buckets implements BatchSampler, LaidDown {
+public final class Buckets implements LaidDownBatches {
     private final Lengths lengths;
     private final int[] bounds;
     private final int[] batchSizes;

@@ -1,5 +1,7 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.LaidDown;
+import dev.larder.loader.internal.sample.OrderThread;
 import java.util.Objects;
 
 /** Makes a batch of every so many samples of an order. */

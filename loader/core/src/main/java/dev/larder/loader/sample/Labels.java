@@ -1,6 +1,10 @@
 package dev.larder.loader.sample;
 
 import dev.larder.client.ArrayView;
+import dev.larder.loader.internal.sample.Fingerprint;
+import dev.larder.loader.internal.sample.Groups;
+import dev.larder.loader.internal.sample.IntegerArrays;
+import dev.larder.loader.internal.sample.Requirements;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
@@ -99,7 +103,7 @@ public final class Labels {
 
     /** Returns the labels of a subset's rows, place by place. Classes without a row there are none any more. */
     public Labels over(Subset subset) {
-        Requirements.rows(subset, rows());
+        Requirements.rows(subset.list(), rows());
         return read(subset.size(), place -> labels[classOf(subset.row(place))]);
     }
 

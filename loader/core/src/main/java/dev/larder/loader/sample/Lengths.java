@@ -6,6 +6,9 @@ import dev.larder.client.RaggedColumn;
 import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.sample.Fingerprint;
+import dev.larder.loader.internal.sample.IntegerArrays;
+import dev.larder.loader.internal.sample.Requirements;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
@@ -80,7 +83,7 @@ public final class Lengths {
 
     /** Returns the lengths of a subset's rows, place by place. */
     public Lengths over(Subset subset) {
-        Requirements.rows(subset, rows());
+        Requirements.rows(subset.list(), rows());
         return read(subset.size(), place -> length(subset.row(place)));
     }
 

@@ -2,12 +2,12 @@ package dev.larder.loader.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.sample.Mt19937;
+import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.internal.sample.Requirements;
 
 /** Visits every row once, in the order of PyTorch's {@code randperm} on the CPU. */
 final class RandomOrder implements SampleOrder {
-    /** The longest array that every JVM allocates. */
-    static final long MAX_ROWS = Integer.MAX_VALUE - 8;
-
     /** From here on PyTorch draws 64 bits for each row: {@code UINT32_MAX / 20}. */
     private static final long WIDE_DRAWS_FROM = 0xffff_ffffL / 20;
 
@@ -18,10 +18,10 @@ final class RandomOrder implements SampleOrder {
     }
 
     static RandomOrder of(long rows, long seed) {
-        if (rows > MAX_ROWS) {
+        if (rows > Requirements.MAX_ROWS) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
                     .with("rows", rows)
-                    .with("max", MAX_ROWS)
+                    .with("max", Requirements.MAX_ROWS)
                     .remedy("shuffle with Sampler.permuted(seed), whose orders take no memory");
         }
         int[] permutation = new int[Math.toIntExact(rows)];

@@ -1,5 +1,7 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.LaidDown;
+
 /** Visits every row once, in the order of PyTorch's {@code randperm}. */
 record RandomSampler(long seed) implements Sampler, LaidDown {
     @Override

@@ -1,10 +1,14 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.LaidDown;
+import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.internal.sample.Requirements;
+
 /** Makes batches of a subset's rows as a sampler makes them of its places. */
 record RestrictedBatches(BatchSampler sampler, Subset subset) implements BatchSampler, LaidDown {
     @Override
     public BatchOrder order(long rows, long epoch) {
-        Requirements.rows(subset, rows);
+        Requirements.rows(subset.list(), rows);
         return new RestrictedOrder(sampler.order(subset.size(), epoch), subset);
     }
 

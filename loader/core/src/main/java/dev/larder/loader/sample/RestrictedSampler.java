@@ -1,10 +1,14 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.LaidDown;
+import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.internal.sample.Requirements;
+
 /** Visits a subset's rows in the order in which a sampler visits its places. */
 record RestrictedSampler(Sampler sampler, Subset subset) implements Sampler, LaidDown {
     @Override
     public SampleOrder order(long rows, long epoch) {
-        Requirements.rows(subset, rows);
+        Requirements.rows(subset.list(), rows);
         return new RestrictedOrder(sampler.order(subset.size(), epoch), subset);
     }
 

@@ -1,5 +1,8 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.Permutation;
+
 /**
  * Decides which rows an epoch visits, and in which order.
  *

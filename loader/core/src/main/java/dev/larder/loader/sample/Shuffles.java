@@ -1,5 +1,6 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.Permutation;
 import java.util.OptionalLong;
 
 /** The permutations of one epoch, or none where nothing is shuffled. */

@@ -1,5 +1,14 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.Groups;
+import dev.larder.loader.internal.sample.LaidDown;
+import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.internal.sample.Permutation;
+import dev.larder.loader.internal.sample.Philox;
+import dev.larder.loader.internal.sample.Requirements;
+import dev.larder.loader.internal.sample.SortedKeys;
+
 /**
  * Visits every row once with classes in proportion: an epoch lasts from time 0 to 1, and each of a class's {@code n} rows comes
  * at a random time within one {@code n}-th of it, one after the other.

@@ -2,6 +2,9 @@ package dev.larder.loader.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.internal.sample.Requirements;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
@@ -18,7 +21,7 @@ import java.util.OptionalLong;
  * down before its first row can be asked for; how many batches an epoch has differs a little between epochs. A sample of length 0
  * costs as much as one of length 1. Immutable.
  */
-public final class TokenBudget implements BatchSampler, LaidDown {
+public final class TokenBudget implements LaidDownBatches {
     private static final long BATCHES_PER_WINDOW = 100;
 
     /** What a row takes at most while an order is laid down: two lists of rows, as many starts of batches, and a window's keys. */

@@ -1,5 +1,12 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.LaidDown;
+import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.internal.sample.Philox;
+import dev.larder.loader.internal.sample.Requirements;
+import dev.larder.loader.internal.sample.SortedKeys;
+import dev.larder.loader.internal.sample.Weights;
 import java.util.Arrays;
 
 /**
@@ -37,7 +44,7 @@ record WeightedOnceSampler(Weights weights, int samples, long seed) implements S
 
     @Override
     public Sampler over(Subset subset) {
-        return new RestrictedSampler(of(weights.over(subset), samples, seed), subset);
+        return new RestrictedSampler(of(weights.over(subset.list()), samples, seed), subset);
     }
 
     @Override

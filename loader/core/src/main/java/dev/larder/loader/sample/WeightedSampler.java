@@ -1,5 +1,10 @@
 package dev.larder.loader.sample;
 
+import dev.larder.loader.internal.sample.AliasTable;
+import dev.larder.loader.internal.sample.Draws;
+import dev.larder.loader.internal.sample.Philox;
+import dev.larder.loader.internal.sample.Requirements;
+import dev.larder.loader.internal.sample.Weights;
 import java.util.Objects;
 
 /** Draws rows by weight, with replacement. */
@@ -20,7 +25,7 @@ record WeightedSampler(Weights weights, AliasTable table, long samples, long see
 
     @Override
     public Sampler over(Subset subset) {
-        return new RestrictedSampler(of(weights.over(subset), samples, seed), subset);
+        return new RestrictedSampler(of(weights.over(subset.list()), samples, seed), subset);
     }
 
     @Override

@@ -4,23 +4,23 @@ import java.util.Arrays;
 import java.util.stream.LongStream;
 
 /** Reads whole orders. */
-final class Visits {
+public final class Visits {
     private Visits() {}
 
-    static long[] of(Sampler sampler, long rows, long epoch) {
+    public static long[] of(Sampler sampler, long rows, long epoch) {
         return of(sampler.order(rows, epoch));
     }
 
-    static long[] of(SampleOrder order) {
+    public static long[] of(SampleOrder order) {
         return LongStream.range(0, order.length()).map(order::row).toArray();
     }
 
-    static long[] of(Subset subset) {
+    public static long[] of(Subset subset) {
         return LongStream.range(0, subset.size()).map(subset::row).toArray();
     }
 
     /** Reads the rows of all batches. */
-    static long[][] of(BatchOrder order) {
+    public static long[][] of(BatchOrder order) {
         long[][] batches = new long[(int) order.batches()][];
         for (int batch = 0; batch < batches.length; batch++) {
             long first = order.first(batch);
@@ -31,17 +31,17 @@ final class Visits {
         return batches;
     }
 
-    static long[] flat(long[][] batches) {
+    public static long[] flat(long[][] batches) {
         return Arrays.stream(batches).flatMapToLong(Arrays::stream).toArray();
     }
 
-    static long[] sorted(long[] rows) {
+    public static long[] sorted(long[] rows) {
         long[] copy = rows.clone();
         Arrays.sort(copy);
         return copy;
     }
 
-    static long[] range(long rows) {
+    public static long[] range(long rows) {
         return LongStream.range(0, rows).toArray();
     }
 }

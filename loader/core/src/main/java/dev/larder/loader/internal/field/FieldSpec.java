@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.field;
 
-import dev.larder.loader.sample.Philox;
+import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.plan;
 
+import dev.larder.loader.internal.sample.OrderThread;
 import dev.larder.loader.sample.BatchSampler;
-import dev.larder.loader.sample.OrderThread;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 

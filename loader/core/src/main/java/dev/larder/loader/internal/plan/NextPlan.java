@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.plan;
 
 import dev.larder.internal.time.Deadline;
-import dev.larder.loader.sample.OrderThread;
+import dev.larder.loader.internal.sample.OrderThread;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;

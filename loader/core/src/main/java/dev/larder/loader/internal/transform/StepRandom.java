@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.transform;
 
-import dev.larder.loader.sample.Philox;
+import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.SampleRandom;
 
 /** The random numbers of one step, begun anew for each sample. */

@@ -1,10 +1,14 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.loader.sample.SampleOrder;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Uniformity;
+import dev.larder.loader.sample.Visits;
 import java.util.Arrays;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;

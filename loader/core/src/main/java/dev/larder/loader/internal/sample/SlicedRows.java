@@ -1,9 +1,9 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.util.Objects;
 
 /** Consecutive places of another subset. */
-record SlicedRows(Subset whole, long first, long size) implements Subset {
+record SlicedRows(RowList whole, long first, long size) implements RowList {
     SlicedRows {
         Objects.checkFromIndexSize(first, size, whole.size());
     }

@@ -1,7 +1,7 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 /** All rows, in a random order that takes no memory. */
-record PermutedRows(Permutation permutation, long seed) implements Subset {
+record PermutedRows(Permutation permutation, long seed) implements RowList {
     static PermutedRows of(long rows, long seed) {
         return new PermutedRows(Permutation.of(rows, seed, 0, Draws.SPLIT), seed);
     }

@@ -1,17 +1,17 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.nio.ByteBuffer;
 import java.util.function.IntToLongFunction;
 import java.util.zip.CRC32C;
 
 /** Sums up numbers that are too many for a description. */
-final class Fingerprint {
+public final class Fingerprint {
     private static final int CHUNK_BYTES = 1 << 13;
 
     private Fingerprint() {}
 
     /** Returns the CRC32C of numbers, each taken as 8 bytes, as 8 hex digits. */
-    static String of(int count, IntToLongFunction number) {
+    public static String of(int count, IntToLongFunction number) {
         CRC32C crc = new CRC32C();
         ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
         for (int i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -13,7 +13,7 @@ import java.util.Objects;
  * of the last place, and is changed by exclusive or; the upper half counts up to a bound of its own, and is changed by addition.
  * This is for shuffling, not for keeping secrets.
  */
-final class Permutation {
+public final class Permutation {
     static final long MAX_LENGTH = 1L << 62;
 
     private static final int MIN_ROUNDS = 8;
@@ -38,12 +38,12 @@ final class Permutation {
     }
 
     /** Keys a permutation; {@code draw} keeps apart those that are made for different ends from one seed. */
-    static Permutation of(long length, long seed, long epoch, int draw) {
+    public static Permutation of(long length, long seed, long epoch, int draw) {
         return of(length, seed, epoch, 0, draw);
     }
 
     /** Keys one of several permutations for the same end. */
-    static Permutation of(long length, long seed, long epoch, long which, int draw) {
+    public static Permutation of(long length, long seed, long epoch, long which, int draw) {
         if (length < 0 || length > MAX_LENGTH) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
                     .with("rows", length)
@@ -68,12 +68,12 @@ final class Permutation {
         return Math.max(MIN_ROUNDS, MAX_ROUNDS - FEWER_ROUNDS_A_BIT * bits(length));
     }
 
-    long length() {
+    public long length() {
         return length;
     }
 
     /** Returns what stands at a place. */
-    long at(long place) {
+    public long at(long place) {
         long walked = Objects.checkIndex(place, length);
         do {
             walked = permute(walked);

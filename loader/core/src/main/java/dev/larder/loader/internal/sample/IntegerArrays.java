@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
@@ -7,11 +7,11 @@ import dev.larder.npy.Kind;
 import java.util.function.LongUnaryOperator;
 
 /** Reads arrays that hold one whole number for each row. */
-final class IntegerArrays {
+public final class IntegerArrays {
     private IntegerArrays() {}
 
     /** Checks that an array is one of whole numbers or booleans, and returns how to read it. */
-    static LongUnaryOperator of(ArrayView array) {
+    public static LongUnaryOperator of(ArrayView array) {
         Kind kind = array.dtype().kind();
         if (array.dimensions() != 1 || (kind != Kind.INT && kind != Kind.UINT && kind != Kind.BOOL)) {
             throw Failure.of(ErrorCode.BAD_INPUT, "array does not have one integer for each row")

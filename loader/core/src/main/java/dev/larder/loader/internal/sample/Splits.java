@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -8,24 +8,30 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** Divides rows into parts: each is a stretch of one arrangement of all rows. */
-final class Splits {
+public final class Splits {
     private Splits() {}
 
-    static List<Subset> split(long rows, long seed, double... fractions) {
+    /** What a round of a cross-validation trains on, and what it validates on. */
+    public record Fold(RowList training, RowList validation) {}
+
+    /** Divides so many rows at random. */
+    public static List<RowList> split(long rows, long seed, double... fractions) {
         return slices(PermutedRows.of(rows, seed), Apportionment.of(fractions).sizes(rows));
     }
 
-    static List<Subset.Fold> kFold(long rows, int k, long seed) {
+    /** Divides so many rows at random into equal parts. */
+    public static List<Fold> kFold(long rows, int k, long seed) {
         requireFolds(rows, k);
         return folds(PermutedRows.of(rows, seed), foldSizes(rows, k));
     }
 
-    static List<Subset> split(Labels labels, long seed, double... fractions) {
+    /** Divides the rows of each class at random. */
+    public static List<RowList> split(Groups classes, long seed, double... fractions) {
         Apportionment shares = Apportionment.of(fractions);
-        long[] wanted = shares.sizes(labels.rows());
-        long[][] sizes = new long[labels.classes()][];
+        long[] wanted = shares.sizes(classes.rows());
+        long[][] sizes = new long[classes.groups()][];
         for (int c = 0; c < sizes.length; c++) {
-            long count = labels.count(c);
+            long count = classes.size(c);
             sizes[c] = new long[shares.parts()];
             for (int part = 0; part < shares.parts(); part++) {
                 sizes[c][part] = shares.floor(count, part);
@@ -33,28 +39,30 @@ final class Splits {
             }
         }
         for (int c = 0; c < sizes.length; c++) {
-            roundUp(sizes[c], shares, labels.count(c), wanted);
+            roundUp(sizes[c], shares, classes.size(c), wanted);
         }
         long[] totals = new long[shares.parts()];
         for (long[] ofClass : sizes) {
             Arrays.setAll(totals, part -> totals[part] + ofClass[part]);
         }
-        return slices(arranged(labels, seed, sizes, totals), totals);
+        return slices(arranged(classes, seed, sizes, totals), totals);
     }
 
-    static List<Subset.Fold> kFold(Labels labels, int k, long seed) {
-        requireFolds(labels.rows(), k);
-        long[][] sizes = new long[labels.classes()][k];
+    /** Divides the rows of each class at random into equal parts. */
+    public static List<Fold> kFold(Groups classes, int k, long seed) {
+        requireFolds(classes.rows(), k);
+        long[][] sizes = new long[classes.groups()][k];
         long dealt = 0;
         for (int c = 0; c < sizes.length; c++) {
+            long count = classes.size(c);
             for (int i = 0; i < k; i++) { // who was served last in one class, is served last in the next
                 long turn = Math.floorMod(i - dealt, (long) k);
-                sizes[c][i] = labels.count(c) / k + (turn < labels.count(c) % k ? 1 : 0);
+                sizes[c][i] = count / k + (turn < count % k ? 1 : 0);
             }
-            dealt += labels.count(c);
+            dealt += count;
         }
-        long[] totals = foldSizes(labels.rows(), k);
-        return folds(arranged(labels, seed, sizes, totals), totals);
+        long[] totals = foldSizes(classes.rows(), k);
+        return folds(arranged(classes, seed, sizes, totals), totals);
     }
 
     /** Gives what rounding down left of a class to parts that lack most rows, of those with a claim to it. */
@@ -74,20 +82,19 @@ final class Splits {
     }
 
     /** Lays out rows part by part, each with so many of every class, in ascending order. */
-    private static Subset arranged(Labels labels, long seed, long[][] sizes, long[] totals) {
-        int[] rows = new int[(int) labels.rows()];
+    private static RowList arranged(Groups classes, long seed, long[][] sizes, long[] totals) {
+        int[] rows = new int[classes.rows()];
         int[] next = new int[totals.length];
         for (int part = 1; part < next.length; part++) {
             next[part] = next[part - 1] + (int) totals[part - 1];
         }
         int[] starts = next.clone();
-        Groups groups = labels.groups();
         for (int c = 0; c < sizes.length; c++) {
-            Permutation order = Permutation.of(groups.size(c), seed, 0, c, Draws.SPLIT_CLASS);
+            Permutation order = Permutation.of(classes.size(c), seed, 0, c, Draws.SPLIT_CLASS);
             long place = 0;
             for (int part = 0; part < next.length; part++) {
                 for (long end = place + sizes[c][part]; place < end; place++) {
-                    rows[next[part]++] = groups.row(c, order.at(place));
+                    rows[next[part]++] = classes.row(c, order.at(place));
                 }
             }
         }
@@ -110,8 +117,8 @@ final class Splits {
         return sizes;
     }
 
-    private static List<Subset> slices(Subset whole, long[] sizes) {
-        List<Subset> parts = new ArrayList<>();
+    private static List<RowList> slices(RowList whole, long[] sizes) {
+        List<RowList> parts = new ArrayList<>();
         long first = 0;
         for (long size : sizes) {
             parts.add(new SlicedRows(whole, first, size));
@@ -120,11 +127,11 @@ final class Splits {
         return List.copyOf(parts);
     }
 
-    private static List<Subset.Fold> folds(Subset whole, long[] sizes) {
-        List<Subset.Fold> folds = new ArrayList<>();
+    private static List<Fold> folds(RowList whole, long[] sizes) {
+        List<Fold> folds = new ArrayList<>();
         long first = 0;
         for (long size : sizes) {
-            folds.add(new Subset.Fold(new SplicedRows(whole, first, size), new SlicedRows(whole, first, size)));
+            folds.add(new Fold(new SplicedRows(whole, first, size), new SlicedRows(whole, first, size)));
             first += size;
         }
         return List.copyOf(folds);

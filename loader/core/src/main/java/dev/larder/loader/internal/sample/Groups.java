@@ -1,7 +1,7 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 /** Rows laid out group by group, in ascending order within each. */
-final class Groups {
+public final class Groups {
     private final int[] rows;
     private final int[] starts;
 
@@ -11,7 +11,7 @@ final class Groups {
     }
 
     /** Sorts rows by the group that each is in. */
-    static Groups of(int[] groupOfRow, int groups) {
+    public static Groups of(int[] groupOfRow, int groups) {
         int[] starts = new int[groups + 1];
         for (int group : groupOfRow) {
             starts[group + 1]++;
@@ -27,20 +27,20 @@ final class Groups {
         return new Groups(rows, starts);
     }
 
-    int groups() {
+    public int groups() {
         return starts.length - 1;
     }
 
-    int rows() {
+    public int rows() {
         return rows.length;
     }
 
-    int size(int group) {
+    public int size(int group) {
         return starts[group + 1] - starts[group];
     }
 
     /** Returns a row of a group. */
-    int row(int group, long place) {
+    public int row(int group, long place) {
         return rows[starts[group] + (int) place];
     }
 }

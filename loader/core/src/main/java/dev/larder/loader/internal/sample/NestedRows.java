@@ -1,8 +1,9 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 /** Some places of another subset. */
-record NestedRows(Subset inner, Subset outer) implements Subset {
-    NestedRows {
+public record NestedRows(RowList inner, RowList outer) implements RowList {
+    /** Checks that all places are there. */
+    public NestedRows {
         Requirements.rows(inner, outer.size());
     }
 

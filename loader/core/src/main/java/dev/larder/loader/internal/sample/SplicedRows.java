@@ -1,9 +1,9 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.util.Objects;
 
 /** Another subset without some of its places, which are consecutive. */
-record SplicedRows(Subset whole, long first, long without) implements Subset {
+record SplicedRows(RowList whole, long first, long without) implements RowList {
     SplicedRows {
         Objects.checkFromIndexSize(first, without, whole.size());
     }

@@ -1,14 +1,17 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
 /** Refuses what does not belong together. */
-final class Requirements {
+public final class Requirements {
+    /** The longest array that every JVM allocates. */
+    public static final long MAX_ROWS = Integer.MAX_VALUE - 8;
+
     private Requirements() {}
 
     /** Checks that all rows of a subset are among those that there are. */
-    static void rows(Subset subset, long rows) {
+    public static void rows(RowList subset, long rows) {
         if (subset.end() > rows) {
             throw Failure.of(ErrorCode.BAD_INPUT, "subset has rows beyond the last")
                     .with("subset", subset.description())
@@ -18,7 +21,7 @@ final class Requirements {
     }
 
     /** Checks that there is one number for each row. */
-    static void sameRows(String what, long count, long rows) {
+    public static void sameRows(String what, long count, long rows) {
         if (count != rows) {
             throw Failure.of(ErrorCode.BAD_INPUT, "the dataset's rows differ in number from the " + what)
                     .with(what, count)
@@ -28,11 +31,11 @@ final class Requirements {
     }
 
     /** Checks that as many rows fit an array, which what knows something of each row needs. */
-    static int arrayLength(String what, long count) {
-        if (count > RandomOrder.MAX_ROWS) {
+    public static int arrayLength(String what, long count) {
+        if (count > MAX_ROWS) {
             throw Failure.of(ErrorCode.BAD_INPUT, "too many " + what)
                     .with("count", count)
-                    .with("max", RandomOrder.MAX_ROWS)
+                    .with("max", MAX_ROWS)
                     .exception();
         }
         return (int) count;

@@ -1,8 +1,9 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.loader.sample.Uniformity;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,11 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.IntToLongFunction;
 
 /** Rows that are listed one by one. */
-final class ListedRows implements Subset {
+public final class ListedRows implements RowList {
     private final int size;
     private final IntToLongFunction rows;
     private final long end;
@@ -16,7 +16,8 @@ final class ListedRows implements Subset {
         this.end = end;
     }
 
-    static ListedRows of(long... rows) {
+    /** Lists rows; the array is copied. */
+    public static ListedRows of(long... rows) {
         long[] copy = rows.clone();
         for (int i = 0; i < copy.length; i++) {
             if (copy[i] < 0) {

@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.math.BigDecimal;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.nio.charset.StandardCharsets;
 
@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
  * Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011).
  *
  * <p>There is no state: whichever thread asks, in whatever order, (seed, epoch, position, draw) gives the same 64 bits. Nothing is
- * allocated. Draws below 0 are those of the samplers of this package; whoever else draws counts from 0.
+ * allocated. Draws below 0 are those of samplers; whoever else draws counts from 0.
  */
 public final class Philox {
     private static final int ROUNDS = 10;

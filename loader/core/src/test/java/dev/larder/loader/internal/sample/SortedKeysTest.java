@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,10 +1,11 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.util.Objects;
 
 /** Consecutive rows. */
-record RangeRows(long first, long size) implements Subset {
-    RangeRows {
+public record RangeRows(long first, long size) implements RowList {
+    /** Checks that it is one. */
+    public RangeRows {
         if (first < 0 || size < 0 || first + size < 0) {
             throw new IllegalArgumentException("range must lie at or above 0: first=" + first + " count=" + size);
         }

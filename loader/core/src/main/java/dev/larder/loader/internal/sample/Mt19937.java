@@ -1,7 +1,7 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 /** Draws the numbers of the 32-bit Mersenne Twister, seeded as PyTorch seeds its CPU generator. */
-final class Mt19937 {
+public final class Mt19937 {
     private static final int WORDS = 624;
     private static final int MIDDLE = 397;
     private static final int UPPER_BIT = 0x8000_0000;
@@ -11,7 +11,8 @@ final class Mt19937 {
     private final int[] state = new int[WORDS];
     private int next = WORDS;
 
-    Mt19937(int seed) {
+    /** Begins the sequence of a seed. */
+    public Mt19937(int seed) {
         state[0] = seed;
         for (int i = 1; i < WORDS; i++) {
             int before = state[i - 1];
@@ -20,7 +21,7 @@ final class Mt19937 {
     }
 
     /** Returns the next 32 bits as a number of 0 to 2³² - 1. */
-    long next32() {
+    public long next32() {
         if (next == WORDS) {
             refill();
         }
@@ -33,7 +34,7 @@ final class Mt19937 {
     }
 
     /** Returns the next 64 bits: the earlier draw is the upper half. */
-    long next64() {
+    public long next64() {
         long upper = next32();
         return upper << 32 | next32();
     }

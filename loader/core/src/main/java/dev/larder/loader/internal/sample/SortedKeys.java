@@ -1,13 +1,13 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 /** Sorts places by keys that stay where they are. */
-final class SortedKeys {
+public final class SortedKeys {
     private static final int SHORT_RUN = 12;
 
     private SortedKeys() {}
 
     /** Returns the places of keys in the order of the keys, equal ones as they lie; not-a-number comes last. */
-    static int[] places(double[] keys) {
+    public static int[] places(double[] keys) {
         int[] places = new int[keys.length];
         for (int start = 0; start < places.length; start += SHORT_RUN) {
             insert(places, start, Math.min(places.length, start + SHORT_RUN), keys);

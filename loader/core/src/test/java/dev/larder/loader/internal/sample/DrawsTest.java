@@ -1,7 +1,15 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.Buckets;
+import dev.larder.loader.sample.Labels;
+import dev.larder.loader.sample.Lengths;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Subset;
+import dev.larder.loader.sample.TokenBudget;
+import dev.larder.loader.sample.Visits;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 

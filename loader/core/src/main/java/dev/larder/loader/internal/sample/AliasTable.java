@@ -1,4 +1,4 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import java.util.Arrays;
 
@@ -6,7 +6,7 @@ import java.util.Arrays;
  * Draws a row by weight in constant time: the alias method of Walker (1977), its table made as Vose showed, "A Linear Algorithm for
  * Generating Random Numbers with a Given Distribution" (1991).
  */
-final class AliasTable {
+public final class AliasTable {
     private final double[] kept;
     private final int[] aliases;
 
@@ -15,7 +15,8 @@ final class AliasTable {
         this.aliases = aliases;
     }
 
-    static AliasTable of(Weights weights) {
+    /** Makes the table of some weights. */
+    public static AliasTable of(Weights weights) {
         double[] kept = weights.scaled();
         double mean = Arrays.stream(kept).sum() / kept.length;
         int[] aliases = new int[kept.length];
@@ -48,7 +49,7 @@ final class AliasTable {
     }
 
     /** Returns a row from random bits: the upper ones choose the place in the table, those left choose between its two rows. */
-    int draw(long bits) {
+    public int draw(long bits) {
         int place = Philox.below(bits, kept.length);
         return Philox.unitDouble(bits * kept.length) < kept[place] ? place : aliases[place];
     }

@@ -1,10 +1,10 @@
-package dev.larder.loader.sample;
+package dev.larder.loader.internal.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
 /** How likely each row is to be drawn, in proportion to all of them. The array is nobody else's. */
-final class Weights {
+public final class Weights {
     private final double[] values;
 
     private Weights(double[] values) {
@@ -12,7 +12,7 @@ final class Weights {
     }
 
     /** Checks that every weight can be one, and that at least so many rows can be drawn. */
-    static Weights of(double[] values, long positiveNeeded) {
+    public static Weights of(double[] values, long positiveNeeded) {
         long positive = 0;
         for (int row = 0; row < values.length; row++) {
             double weight = values[row];
@@ -34,12 +34,12 @@ final class Weights {
         return new Weights(values);
     }
 
-    int rows() {
+    public int rows() {
         return values.length;
     }
 
     /** Returns a row's weight, relative to the largest. */
-    double[] scaled() {
+    public double[] scaled() {
         double max = 0;
         for (double weight : values) {
             max = Math.max(max, weight);
@@ -52,7 +52,7 @@ final class Weights {
     }
 
     /** Returns the weights of a subset's rows. */
-    double[] over(Subset subset) {
+    public double[] over(RowList subset) {
         Requirements.rows(subset, rows());
         double[] ofPlaces = new double[Requirements.arrayLength("rows", subset.size())];
         for (int place = 0; place < ofPlaces.length; place++) {
@@ -61,7 +61,7 @@ final class Weights {
         return ofPlaces;
     }
 
-    String description() {
+    public String description() {
         return "weights(rows=" + rows() + " crc32c="
                 + Fingerprint.of(rows(), row -> Double.doubleToLongBits(values[row])) + ")";
     }

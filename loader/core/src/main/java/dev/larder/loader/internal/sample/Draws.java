@@ -1,0 +1,18 @@
+package dev.larder.loader.internal.sample;
+
+/** Which draw of {@link Philox} is whose. None changes, ever: orders that were saved half way would go on differently. */
+public final class Draws {
+    public static final int PERMUTED = -2;
+    public static final int WEIGHTED = -4;
+    public static final int WEIGHTED_ONCE = -6;
+    public static final int STRATIFIED_TIME = -8;
+    public static final int STRATIFIED_CLASS = -10;
+    public static final int SPLIT = -12;
+    public static final int SPLIT_CLASS = -14;
+    public static final int BUCKET = -16;
+    public static final int BATCHES = -18;
+    public static final int WINDOWS = -20;
+    public static final int USER = -22;
+
+    private Draws() {}
+}
