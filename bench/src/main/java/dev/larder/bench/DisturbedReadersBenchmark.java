@@ -2,10 +2,10 @@ package dev.larder.bench;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.ProgressListener;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.larder.bench;
 
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.store.Store;
 import java.io.IOException;

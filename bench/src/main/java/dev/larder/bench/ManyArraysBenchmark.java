@@ -2,7 +2,7 @@ package dev.larder.bench;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
 import java.nio.file.Files;

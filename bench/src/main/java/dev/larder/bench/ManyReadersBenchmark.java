@@ -1,7 +1,7 @@
 package dev.larder.bench;
 
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.protocol.ArrayRow;
-import dev.larder.internal.protocol.ControlClient;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

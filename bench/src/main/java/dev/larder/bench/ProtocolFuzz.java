@@ -1,10 +1,10 @@
 package dev.larder.bench;
 
+import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.layout.CountersDescriptor;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

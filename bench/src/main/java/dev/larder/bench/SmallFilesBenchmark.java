@@ -1,6 +1,6 @@
 package dev.larder.bench;
 
-import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;

@@ -1,11 +1,11 @@
 package dev.larder.bench;
 
 import dev.larder.error.LarderException;
-import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

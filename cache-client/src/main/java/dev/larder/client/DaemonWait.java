@@ -2,10 +2,10 @@ package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package dev.larder.client;
 
 import dev.larder.column.ColumnBuilder;
 import dev.larder.internal.DatasetUpload;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.layout.ColumnPart;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;

@@ -105,6 +105,26 @@ public final class ProtocolSamples {
                 new Problem(6, "bad input", "where"));
     }
 
+    /** Returns what is known of an array of this shape. */
+    public static ArrayRow row(List<Long> shape, ArrayRow.State state) {
+        return new ArrayRow(
+                "mnist/train-images",
+                "<f4",
+                shape,
+                'F',
+                1L << 33,
+                3,
+                "ab".repeat(32),
+                state,
+                true,
+                2,
+                "/s/data/mnist/3/train-images.npy",
+                4096,
+                "0badcafe",
+                "/data/train-images.npy",
+                ColumnPart.STRINGS_OFFSETS);
+    }
+
     /** Encodes requests, each a frame with its length. */
     public static List<byte[]> encode(List<Request> requests) {
         RequestCodec codec = new RequestCodec();

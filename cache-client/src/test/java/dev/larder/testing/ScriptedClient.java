@@ -4,7 +4,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.LarderException;
-import dev.larder.internal.protocol.ControlClient;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.ErrorRow;

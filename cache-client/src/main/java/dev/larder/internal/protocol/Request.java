@@ -53,7 +53,7 @@ public sealed interface Request
         }
 
         /** Returns the same with another time to wait. */
-        Create within(Duration timeLeft) {
+        public Create within(Duration timeLeft) {
             return new Create(name, timeLeft, bytes, evenIfResident, retention);
         }
     }

@@ -1,8 +1,7 @@
 /**
- * The control plane: what clients ask of the daemon and what it answers, as messages over a Unix-domain socket. Clients
- * start at {@link dev.larder.internal.protocol.ControlClient}; the daemon reads requests with
- * {@link dev.larder.internal.protocol.RequestCodec} and writes answers with {@link dev.larder.internal.protocol.ResponseCodec}. The schema
- * {@code larder-protocol.xml} beside this package specifies every byte.
+ * What clients ask of the daemon and what it answers, as messages in frames: {@link dev.larder.internal.protocol.RequestCodec} and
+ * {@link dev.larder.internal.protocol.ResponseCodec} write and read them. The schema {@code larder-protocol.xml} beside this package
+ * specifies every byte.
  */
 @NullMarked
 package dev.larder.internal.protocol;

@@ -2,6 +2,7 @@ package dev.larder.internal.protocol;
 
 import static dev.larder.internal.protocol.RequestCodecTest.body;
 import static dev.larder.internal.protocol.RequestCodecTest.bytes;
+import static dev.larder.testing.ProtocolSamples.row;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -43,25 +44,6 @@ class ResponseCodecTest {
                 new RegionRow("w", "k", 4096, 5, Optional.of(Path.of("/x/w")), 7, Instant.ofEpochMilli(8)),
                 new RegionRow("w", "k", 4096, 5, Optional.empty(), 7, Instant.ofEpochMilli(8)),
                 new DaemonStatus("/dev/shm/x", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", 10, Duration.ofSeconds(9)));
-    }
-
-    static ArrayRow row(List<Long> shape, ArrayRow.State state) {
-        return new ArrayRow(
-                "mnist/train-images",
-                "<f4",
-                shape,
-                'F',
-                1L << 33,
-                3,
-                "ab".repeat(32),
-                state,
-                true,
-                2,
-                "/s/data/mnist/3/train-images.npy",
-                4096,
-                "0badcafe",
-                "/data/train-images.npy",
-                ColumnPart.STRINGS_OFFSETS);
     }
 
     @ParameterizedTest

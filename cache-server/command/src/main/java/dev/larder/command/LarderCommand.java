@@ -1,8 +1,8 @@
 package dev.larder.command;
 
 import dev.larder.command.serve.Preparation;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLocation;
-import dev.larder.internal.protocol.ControlClient;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStream;

@@ -2,12 +2,12 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreOwner;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;

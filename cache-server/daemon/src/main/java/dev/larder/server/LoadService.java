@@ -2,11 +2,11 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.LoadJob;

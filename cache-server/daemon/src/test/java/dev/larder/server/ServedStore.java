@@ -1,7 +1,7 @@
 package dev.larder.server;
 
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.Dtype;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.Progress;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.server.store.CleanUp;
 import dev.larder.testing.BusyMachine;
 import dev.larder.testing.ChildJvm;

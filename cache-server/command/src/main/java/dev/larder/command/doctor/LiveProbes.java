@@ -2,10 +2,10 @@ package dev.larder.command.doctor;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
 import dev.larder.server.store.StoreReport.State;

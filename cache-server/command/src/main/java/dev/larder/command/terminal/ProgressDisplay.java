@@ -1,10 +1,10 @@
 package dev.larder.command.terminal;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress;
-import dev.larder.internal.protocol.ProgressListener;
 import java.io.PrintWriter;
 import java.util.Locale;
 

@@ -1,7 +1,7 @@
 package dev.larder.server.ingest;
 
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.server.source.SourceArray;
 import java.util.List;
 import java.util.Set;

@@ -1,8 +1,8 @@
 package dev.larder.server.ingest;
 
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.internal.protocol.ProgressListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;

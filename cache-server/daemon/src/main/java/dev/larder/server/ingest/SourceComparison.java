@@ -2,12 +2,12 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress.Phase;
-import dev.larder.internal.protocol.ProgressListener;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;

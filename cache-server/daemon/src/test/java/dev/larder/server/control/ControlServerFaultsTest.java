@@ -6,15 +6,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.control.ShortFolder;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.ShortFolder;
 import dev.larder.internal.protocol.Welcome;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;

@@ -2,13 +2,13 @@ package dev.larder.distributed.region;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.Posix;
-import dev.larder.internal.protocol.ControlClient;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Files;

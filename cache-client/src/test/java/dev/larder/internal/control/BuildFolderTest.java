@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,6 +8,9 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.Welcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

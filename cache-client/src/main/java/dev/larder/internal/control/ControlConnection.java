@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -6,6 +6,18 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.Problem;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.ReleaseVersion;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.RequestCodec;
+import dev.larder.internal.protocol.Response;
+import dev.larder.internal.protocol.ResponseCodec;
+import dev.larder.internal.protocol.Welcome;
 import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.net.ConnectException;

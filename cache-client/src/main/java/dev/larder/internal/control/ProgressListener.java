@@ -1,4 +1,6 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
+
+import dev.larder.internal.protocol.Progress;
 
 /** Hears how far a request is, on the thread that made it, at least once a second. */
 @FunctionalInterface

@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

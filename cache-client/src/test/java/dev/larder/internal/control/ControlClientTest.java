@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,6 +6,16 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Problem;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Welcome;
+import dev.larder.testing.ProtocolSamples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,7 +81,7 @@ class ControlClientTest {
 
     @Test
     void rowsAreCollected() throws IOException {
-        ArrayRow row = ResponseCodecTest.row(List.of(1L), ArrayRow.State.RESIDENT);
+        ArrayRow row = ProtocolSamples.row(List.of(1L), ArrayRow.State.RESIDENT);
 
         try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(WELCOME).answer(row, row, Done.NOTHING)) {
             assertThat(ControlClient.at(store).list("m", true)).containsExactly(row, row);

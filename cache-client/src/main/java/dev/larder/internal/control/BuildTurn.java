@@ -1,11 +1,16 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.NewFilesRequest;
 import dev.larder.internal.protocol.NewFilesRequest.NewFile;
+import dev.larder.internal.protocol.PublishRequest;
+import dev.larder.internal.protocol.Request;
 import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,12 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.RequestCodec;
+import dev.larder.internal.protocol.Response;
+import dev.larder.internal.protocol.ResponseCodec;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;

@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import dev.larder.internal.layout.StoreLayout;
 import java.io.IOException;

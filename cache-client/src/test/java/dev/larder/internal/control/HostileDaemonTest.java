@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.ResponseCodec;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.FrameMutator;
 import dev.larder.testing.ProtocolSamples;

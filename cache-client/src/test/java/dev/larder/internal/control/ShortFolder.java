@@ -1,4 +1,4 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,21 @@
-package dev.larder.internal.protocol;
+package dev.larder.internal.control;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.Build;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.ErrorRow;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.NewFilesRequest;
+import dev.larder.internal.protocol.PublishRequest;
+import dev.larder.internal.protocol.RegionRequest;
+import dev.larder.internal.protocol.RegionRow;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Response;
+import dev.larder.internal.protocol.Welcome;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Path;
