@@ -1,5 +1,8 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Chunks;
+import dev.larder.distributed.internal.Slots;
+
 /**
  * Reduces long spans: each rank puts what is not its own part of the chunk, reduces its part to its slot, and takes the parts of the
  * others. With a root only that one takes.

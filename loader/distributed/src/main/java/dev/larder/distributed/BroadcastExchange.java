@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Slots;
+
 /** Hands out what the root has. */
 final class BroadcastExchange implements Exchange {
     private final Slots slots;

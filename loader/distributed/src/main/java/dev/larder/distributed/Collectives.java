@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Chunks;
+import dev.larder.distributed.internal.Slots;
 import java.lang.ref.Reference;
 
 /** Carries out calls in memory that all ranks share. Of one thread at a time. */

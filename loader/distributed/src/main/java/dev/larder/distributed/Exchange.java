@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.GroupDescriptor;
+
 /**
  * What a rank does with the chunks of a call. In each step it puts one chunk, reduces the one before, where there is something to
  * reduce, and takes the one before that: so copying in, calculating and copying out of several ranks overlap with one meeting a step.

@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Slots;
+
 /** Writes what all ranks have one after the other, at every rank or at the root. */
 final class GatherExchange implements Exchange {
     private final Slots slots;

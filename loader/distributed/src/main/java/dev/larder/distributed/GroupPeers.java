@@ -1,5 +1,9 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.GroupDescriptor;
+import dev.larder.distributed.internal.GroupFault;
+import dev.larder.distributed.internal.GroupSpec;
+import dev.larder.distributed.internal.UsableCores;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;

@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.distributed.rendezvous.Rendezvous;

@@ -1,5 +1,8 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Chunks;
+import dev.larder.distributed.internal.Slots;
+
 /** Gives each rank the sum of one part: a slot holds a piece for each rank, and each rank reduces the pieces for itself. */
 final class ReduceScatterExchange implements Exchange {
     private final Slots slots;

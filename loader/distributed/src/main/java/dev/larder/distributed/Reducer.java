@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Slots;
 import java.util.EnumMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Slots;
+
 /** Hands each rank its part of what the root has: the root fills the slots of all. */
 final class ScatterExchange implements Exchange {
     private final Slots slots;

@@ -1,5 +1,10 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.GroupFault;
+import dev.larder.distributed.internal.GroupRegion;
+import dev.larder.distributed.internal.GroupSpec;
+import dev.larder.distributed.internal.GroupWorker;
+import dev.larder.distributed.internal.Slots;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
 import dev.larder.internal.time.Deadline;

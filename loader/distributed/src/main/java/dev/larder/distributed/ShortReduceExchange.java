@@ -1,5 +1,7 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.Slots;
+
 /** Reduces short spans with one meeting: every rank puts all it has, and reduces all by itself. */
 final class ShortReduceExchange implements Exchange {
     private final Slots slots;

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.larder.distributed.internal.GroupDescriptor;
+import dev.larder.distributed.internal.GroupFault;
+import dev.larder.distributed.internal.GroupRegion;
+import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;

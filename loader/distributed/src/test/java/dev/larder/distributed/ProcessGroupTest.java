@@ -3,6 +3,7 @@ package dev.larder.distributed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.distributed.internal.GroupDescriptor;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;

@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Why a group is broken: told once, by the rank that found out first, and read by all. Thread-safe. */
-final class GroupFault {
+public final class GroupFault {
     private static final Duration PATIENCE = Duration.ofMillis(500);
     private static final long PAUSE_NS = 100_000;
 
@@ -19,23 +19,24 @@ final class GroupFault {
     private final int rank;
     private volatile @Nullable LarderException told;
 
-    GroupFault(SharedMemory memory, int rank) {
+    public GroupFault(SharedMemory memory, int rank) {
         this.memory = memory;
         this.rank = rank;
     }
 
-    boolean isBroken() {
+    public boolean isBroken() {
         return memory.getIntVolatile(GroupDescriptor.BROKEN_BY_OFFSET) != 0;
     }
 
-    void throwIfBroken() {
+    /** Fails with what was told first, if the group is broken. */
+    public void throwIfBroken() {
         if (isBroken() || told != null) {
             throw reason();
         }
     }
 
     /** Breaks the group, unless another rank has done so, and returns the failure that is told to all. */
-    LarderException breakBecause(ErrorCode code, String message) {
+    public LarderException breakBecause(ErrorCode code, String message) {
         if (memory.compareAndSetInt(GroupDescriptor.BROKEN_BY_OFFSET, 0, rank + 1)) {
             byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
             int length = Math.min(bytes.length, GroupDescriptor.MESSAGE_LENGTH);

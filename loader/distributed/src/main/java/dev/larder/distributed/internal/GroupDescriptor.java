@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import dev.larder.internal.layout.RegionDescriptor;
 
@@ -33,64 +33,64 @@ import dev.larder.internal.layout.RegionDescriptor;
  * A kind has the number of the collective in its lowest byte, that of the type in the next, that of the operation in the third, and
  * the root plus one above. Words that ranks wait for lie 128 bytes apart: processors fetch cache lines in pairs.
  */
-final class GroupDescriptor {
+public final class GroupDescriptor {
     /** The kind of the region. */
-    static final String KIND = "process-group-1";
+    public static final String KIND = "process-group-1";
 
     /** How many chunks of a rank can be on their way at once. */
-    static final int DEPTH = 4;
+    public static final int DEPTH = 4;
 
     private static final int PADDED_LINE = 128;
     private static final int PAGE = 4096;
 
-    static final int WORLD_SIZE_OFFSET = 0;
-    static final int CHUNK_BYTE_SIZE_OFFSET = WORLD_SIZE_OFFSET + Integer.BYTES;
+    public static final int WORLD_SIZE_OFFSET = 0;
+    public static final int CHUNK_BYTE_SIZE_OFFSET = WORLD_SIZE_OFFSET + Integer.BYTES;
 
-    static final int BELL_OFFSET = PADDED_LINE;
-    static final int SLEEPERS_OFFSET = BELL_OFFSET + Integer.BYTES;
+    public static final int BELL_OFFSET = PADDED_LINE;
+    public static final int SLEEPERS_OFFSET = BELL_OFFSET + Integer.BYTES;
 
-    static final int BROKEN_BY_OFFSET = BELL_OFFSET + PADDED_LINE;
-    static final int BROKEN_TOLD_OFFSET = BROKEN_BY_OFFSET + Integer.BYTES;
-    static final int BROKEN_CODE_OFFSET = BROKEN_TOLD_OFFSET + Integer.BYTES;
-    static final int MESSAGE_LENGTH_OFFSET = BROKEN_CODE_OFFSET + Integer.BYTES;
-    static final int MESSAGE_OFFSET = MESSAGE_LENGTH_OFFSET + Integer.BYTES;
-    static final int MESSAGE_LENGTH = PAGE - MESSAGE_OFFSET;
+    public static final int BROKEN_BY_OFFSET = BELL_OFFSET + PADDED_LINE;
+    public static final int BROKEN_TOLD_OFFSET = BROKEN_BY_OFFSET + Integer.BYTES;
+    public static final int BROKEN_CODE_OFFSET = BROKEN_TOLD_OFFSET + Integer.BYTES;
+    public static final int MESSAGE_LENGTH_OFFSET = BROKEN_CODE_OFFSET + Integer.BYTES;
+    public static final int MESSAGE_OFFSET = MESSAGE_LENGTH_OFFSET + Integer.BYTES;
+    public static final int MESSAGE_LENGTH = PAGE - MESSAGE_OFFSET;
 
-    static final int LINES_OFFSET = PAGE;
-    static final int LINE_LENGTH = 2 * PADDED_LINE;
-    static final int PROGRESS_OFFSET = 0;
-    static final int CALLS_OFFSET = PROGRESS_OFFSET + Long.BYTES;
-    static final int CALL_NUMBER_OFFSET = 0;
-    static final int CALL_KIND_OFFSET = CALL_NUMBER_OFFSET + Long.BYTES;
-    static final int CALL_BYTES_OFFSET = CALL_KIND_OFFSET + Long.BYTES;
-    static final int CALL_LENGTH = CALL_BYTES_OFFSET + Long.BYTES;
-    static final int STATE_OFFSET = PADDED_LINE;
-    static final int PID_OFFSET = STATE_OFFSET + Long.BYTES;
-    static final int CORES_OFFSET = PID_OFFSET + Long.BYTES;
-    static final int CORES_WORDS = (LINE_LENGTH - CORES_OFFSET) / Long.BYTES;
+    public static final int LINES_OFFSET = PAGE;
+    public static final int LINE_LENGTH = 2 * PADDED_LINE;
+    public static final int PROGRESS_OFFSET = 0;
+    public static final int CALLS_OFFSET = PROGRESS_OFFSET + Long.BYTES;
+    public static final int CALL_NUMBER_OFFSET = 0;
+    public static final int CALL_KIND_OFFSET = CALL_NUMBER_OFFSET + Long.BYTES;
+    public static final int CALL_BYTES_OFFSET = CALL_KIND_OFFSET + Long.BYTES;
+    public static final int CALL_LENGTH = CALL_BYTES_OFFSET + Long.BYTES;
+    public static final int STATE_OFFSET = PADDED_LINE;
+    public static final int PID_OFFSET = STATE_OFFSET + Long.BYTES;
+    public static final int CORES_OFFSET = PID_OFFSET + Long.BYTES;
+    public static final int CORES_WORDS = (LINE_LENGTH - CORES_OFFSET) / Long.BYTES;
 
-    static final int STATE_ABSENT = 0;
-    static final int STATE_JOINED = 1;
-    static final int STATE_CLOSED = 2;
+    public static final int STATE_ABSENT = 0;
+    public static final int STATE_JOINED = 1;
+    public static final int STATE_CLOSED = 2;
 
     /** Each rank has a seat. */
-    static final int WORLD_SIZE_LIMIT = RegionDescriptor.SEAT_LIMIT;
+    public static final int WORLD_SIZE_LIMIT = RegionDescriptor.SEAT_LIMIT;
 
     private GroupDescriptor() {}
 
-    static int line(int rank) {
+    public static int line(int rank) {
         return LINES_OFFSET + rank * LINE_LENGTH;
     }
 
-    static int call(int rank, long number) {
+    public static int call(int rank, long number) {
         return line(rank) + CALLS_OFFSET + (int) (number & 1) * CALL_LENGTH;
     }
 
-    static long slots(int worldSize) {
+    public static long slots(int worldSize) {
         return (line(worldSize) + PAGE - 1L) / PAGE * PAGE;
     }
 
-    static long byteSize(int worldSize, int chunkByteSize) {
+    public static long byteSize(int worldSize, int chunkByteSize) {
         return slots(worldSize) + (long) worldSize * DEPTH * chunkByteSize;
     }
 }

@@ -1,16 +1,17 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import dev.larder.distributed.region.SharedMemory;
 
 /** Where ranks put chunks for each other: each has a few slots, and uses the next one in each step. */
-final class Slots {
+public final class Slots {
     private final SharedMemory memory;
     private final long start;
     private final int rank;
     private final int worldSize;
     private final int chunkByteSize;
 
-    Slots(SharedMemory memory, GroupSpec spec) {
+    /** Finds the slots of a group in its memory. */
+    public Slots(SharedMemory memory, GroupSpec spec) {
         this.memory = memory;
         this.rank = spec.rank();
         this.worldSize = spec.worldSize();
@@ -20,27 +21,27 @@ final class Slots {
     }
 
     /** Returns the address of the slot that a rank fills in a step; valid while this object can be reached. */
-    long at(int ofRank, int step) {
+    public long at(int ofRank, int step) {
         int depth = step & (GroupDescriptor.DEPTH - 1);
         return start + ((long) ofRank * GroupDescriptor.DEPTH + depth) * chunkByteSize;
     }
 
     /** Ends a call that has used addresses of slots: they were valid until here, unless the memory was closed. */
-    void requireOpen() {
+    public void requireOpen() {
         if (memory.isClosed()) {
             throw new IllegalStateException("process group was closed in a call");
         }
     }
 
-    int rank() {
+    public int rank() {
         return rank;
     }
 
-    int worldSize() {
+    public int worldSize() {
         return worldSize;
     }
 
-    int chunkByteSize() {
+    public int chunkByteSize() {
         return chunkByteSize;
     }
 }

@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
@@ -11,14 +11,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the region of a group, and finds out where ranks want different groups of one name. */
-final class GroupRegion {
+public final class GroupRegion {
     /** How long to look for a region that was there a moment ago. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private GroupRegion() {}
 
     /** Opens it, and lays it out where this rank comes first. */
-    static Region open(Regions regions, GroupSpec spec) {
+    public static Region open(Regions regions, GroupSpec spec) {
         RegionSpec wanted = spec.region();
         try {
             return regions.openOrCreate(
@@ -59,7 +59,7 @@ final class GroupRegion {
     }
 
     /** Breaks a group that gathers, where this rank wants another one than whoever laid it out. One that runs is left alone. */
-    static void requireSame(Region region, GroupSpec spec, GroupFault fault) {
+    public static void requireSame(Region region, GroupSpec spec, GroupFault fault) {
         fault.throwIfBroken();
         SharedMemory memory = region.memory();
         int worldSize = memory.getInt(GroupDescriptor.WORLD_SIZE_OFFSET);

@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.SharingStrategy;
@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  *
  * @param key that no other group of the store has, nor had
  */
-record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
+public record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
 
     private static final Pattern SUBGROUP_KEY = Pattern.compile(".*\\.sub[0-9]+", Pattern.DOTALL);
 
@@ -21,9 +21,10 @@ record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, Sharing
      * @param timeout of each wait
      * @param toJoin of the wait for all to be there
      */
-    record Waits(int mostSpinTurns, Duration timeout, Duration toJoin) {}
+    public record Waits(int mostSpinTurns, Duration timeout, Duration toJoin) {}
 
-    GroupSpec {
+    /** Checks the numbers. */
+    public GroupSpec {
         if (worldSize < 1 || worldSize > GroupDescriptor.WORLD_SIZE_LIMIT) {
             throw new IllegalArgumentException("worldSize: " + worldSize);
         }
@@ -35,17 +36,17 @@ record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, Sharing
         }
     }
 
-    RegionSpec region() {
+    public RegionSpec region() {
         return new RegionSpec(
                 "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize), strategy);
     }
 
     /** Tells whether a key is one that {@link #subgroup} makes. */
-    static boolean isOfSubgroup(String key) {
+    public static boolean isOfSubgroup(String key) {
         return SUBGROUP_KEY.matcher(key).matches();
     }
 
-    GroupSpec subgroup(int number, int subRank, int ranks) {
+    public GroupSpec subgroup(int number, int subRank, int ranks) {
         return new GroupSpec(key + ".sub" + number, subRank, ranks, chunkByteSize, strategy, waits);
     }
 }

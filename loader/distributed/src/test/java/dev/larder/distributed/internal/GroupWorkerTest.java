@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,13 +10,13 @@ import java.util.List;
  * Finds the processors that a rank may use. What the JVM says is the share of one rank where a launcher has divided them; where one
  * has tied each rank to some, those of all ranks count.
  */
-final class UsableCores {
+public final class UsableCores {
     private static final String ALLOWED = "Cpus_allowed_list:";
 
     private UsableCores() {}
 
     /** Returns those that the scheduler lets this process use; as many as the JVM says where that cannot be read. */
-    static BitSet allowed() {
+    public static BitSet allowed() {
         try {
             return allowed(Files.readAllLines(Path.of("/proc/self/status")));
         } catch (IOException | IllegalArgumentException unknown) {
@@ -45,7 +45,7 @@ final class UsableCores {
     }
 
     /** Returns how many processors' time a container may use; as good as endless where nothing bounds it. */
-    static int quota() {
+    public static int quota() {
         try {
             Path file = Path.of("/sys/fs/cgroup/cpu.max");
             return Files.exists(file) ? quota(Files.readString(file)) : Integer.MAX_VALUE;

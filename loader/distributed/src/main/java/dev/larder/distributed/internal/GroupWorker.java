@@ -1,4 +1,4 @@
-package dev.larder.distributed;
+package dev.larder.distributed.internal;
 
 import dev.larder.internal.time.Deadline;
 import java.time.Duration;
@@ -9,14 +9,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** The thread that runs what a group was asked for while its caller goes on. There is none before the first such call. */
-final class GroupWorker {
+public final class GroupWorker {
     private final String name;
     private final ThreadFactory threads;
     private final Queue<Runnable> calls = new ArrayDeque<>();
     private @Nullable Thread thread;
     private boolean open = true;
 
-    GroupWorker(String name) {
+    public GroupWorker(String name) {
         this(name, Thread::new);
     }
 
@@ -26,7 +26,7 @@ final class GroupWorker {
     }
 
     /** Takes a call, or fails and has not taken it. */
-    synchronized void submit(Runnable call) {
+    public synchronized void submit(Runnable call) {
         if (!open) {
             throw new IllegalStateException("process group is closed: worker=" + name);
         }
@@ -63,7 +63,7 @@ final class GroupWorker {
      * Lets what was submitted run to its end, which fails soon where the group has stopped; waits no longer than this, and as long also
      * where the caller is interrupted, which it then still is.
      */
-    void close(Duration patience) {
+    public void close(Duration patience) {
         @Nullable Thread running;
         synchronized (this) {
             open = false;
