@@ -12,7 +12,7 @@ FLOOR_BYTES = 3 << 30
 class Measurement:
     """Writes one JSON object a line to a file, as it is measured.
 
-    data is what make_training_data.py wrote, place an empty folder of /dev/shm, java the words that start dev.larder.bench.Trainer.
+    data is what make_training_data.py wrote, place an empty folder of /dev/shm, java the words that start dev.larder.bench.loader.Trainer.
     """
 
     def __init__(self, pace, data, place, rows, *java):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A training run as other programs see it; what dev.larder.bench.Trainer is, in Python.
+"""A training run as other programs see it; what dev.larder.bench.loader.Trainer is, in Python.
 
 usage: trainer.py WAY PLACE SEED COMMAND...
   WAY      plain FOLDER: np.load into memory     map FOLDER: np.load(mmap_mode="r")

@@ -11,17 +11,17 @@ import java.util.zip.CRC32C;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** The store and data that {@code ops/bench} prepared. */
-final class BenchStore {
-    static final String DATASET = "bench";
-    static final int BATCH = 256;
-    static final long SEED = 42;
+public final class BenchStore {
+    public static final String DATASET = "bench";
+    public static final int BATCH = 256;
+    public static final long SEED = 42;
 
     private static final String STORE_PROPERTY = "larder.bench.store";
 
     private BenchStore() {}
 
     /** Returns the store's folder, as the system property names it. */
-    static Path path() {
+    public static Path path() {
         String store = System.getProperty(STORE_PROPERTY);
         if (store == null) {
             throw new IllegalStateException("no store is named: property=" + STORE_PROPERTY + "; run ops/bench");
@@ -30,7 +30,7 @@ final class BenchStore {
     }
 
     /** Draws batches of random rows, the same ones for every contender. */
-    static long[][] batches(int count, long rows) {
+    public static long[][] batches(int count, long rows) {
         SplittableRandom random = new SplittableRandom(SEED);
         long[][] batches = new long[count][BATCH];
         for (long[] batch : batches) {
@@ -42,7 +42,7 @@ final class BenchStore {
     }
 
     /** Cuts an order into batches; the last one may be shorter. */
-    static long[][] cut(SampleOrder order) {
+    public static long[][] cut(SampleOrder order) {
         long[][] batches = new long[(int) ((order.length() + BATCH - 1) / BATCH)][];
         for (int batch = 0; batch < batches.length; batch++) {
             long first = (long) batch * BATCH;
@@ -54,7 +54,7 @@ final class BenchStore {
     }
 
     /** Reads all of an array, so that its pages are mapped. */
-    static void touch(ArrayView view) {
+    public static void touch(ArrayView view) {
         CRC32C crc = new CRC32C();
         crc.update(view.byteBuffer(0, view.rows()));
         if ((int) crc.getValue() != view.crc32c()) {
@@ -63,14 +63,14 @@ final class BenchStore {
     }
 
     /** Allocates and touches a buffer. */
-    static UnsafeBuffer buffer(int bytes) {
+    public static UnsafeBuffer buffer(int bytes) {
         UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
         buffer.setMemory(0, bytes, (byte) 1);
         return buffer;
     }
 
     /** Sets how many threads a loader has; {@code default} leaves it as it is. */
-    static LoaderBuilder threads(LoaderBuilder builder, String threads) {
+    public static LoaderBuilder threads(LoaderBuilder builder, String threads) {
         return threads.equals("default") ? builder : builder.threads(Integer.parseInt(threads));
     }
 }

@@ -1,4 +1,6 @@
-/** JMH benchmarks of the hot paths; {@code ops/bench} runs them beside their peers on the same files. */
+/**
+ * Benchmarks, in rooms by what they measure, and what they share; {@code ops/bench} runs them beside their peers on the same files.
+ */
 @NullMarked
 package dev.larder.bench;
 

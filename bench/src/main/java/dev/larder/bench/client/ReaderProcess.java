@@ -1,0 +1,96 @@
+package dev.larder.bench.client;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.agrona.DirectBuffer;
+
+/**
+ * One reader, told by lines on its standard input what to do: {@code open} opens the first dataset and says in how many
+ * nanoseconds, then reads it all; {@code map PATH} maps a file in the same way; {@code loop} opens and reads one of the datasets
+ * after the other until it is killed or its input ends.
+ */
+final class ReaderProcess {
+    private static final long PAUSE_MS = 5;
+
+    private final Larder larder;
+    private final List<String> datasets;
+
+    private ReaderProcess(Larder larder, List<String> datasets) {
+        this.larder = larder;
+        this.datasets = datasets;
+    }
+
+    /** Takes the store and the datasets. */
+    public static void main(String[] arguments) throws Exception {
+        try (Larder larder = Larder.connect(Path.of(arguments[0]));
+                BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            ReaderProcess reader = new ReaderProcess(larder, List.of(arguments).subList(1, arguments.length));
+            System.out.println("ready");
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                if (line.equals("loop")) {
+                    reader.loop(input);
+                } else if (line.equals("open")) {
+                    reader.open();
+                } else {
+                    map(Path.of(line.substring("map ".length())));
+                }
+            }
+        }
+    }
+
+    private void open() {
+        long startNs = System.nanoTime();
+        try (Dataset dataset = larder.dataset(datasets.get(0))) {
+            ArrayView view = dataset.array(dataset.arrayNames().get(0));
+            byte first = view.row(0).getByte(0);
+            System.out.println(System.nanoTime() - startNs);
+            System.out.println("sum " + (first + sum(view)));
+        }
+    }
+
+    private static void map(Path file) throws IOException {
+        long startNs = System.nanoTime();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+            long sum = mapped.get(0);
+            System.out.println(System.nanoTime() - startNs);
+            while (mapped.remaining() >= Long.BYTES) {
+                sum += mapped.getLong();
+            }
+            System.out.println("sum " + sum);
+        }
+    }
+
+    private void loop(BufferedReader input) throws IOException, InterruptedException {
+        SplittableRandom random = new SplittableRandom();
+        while (!input.ready()) {
+            try (Dataset dataset = larder.dataset(datasets.get(random.nextInt(datasets.size())))) {
+                sum(dataset.array(dataset.arrayNames().get(0)));
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        }
+    }
+
+    private static long sum(ArrayView view) {
+        long sum = 0;
+        for (long row = 0; row < view.shape()[0]; row++) {
+            DirectBuffer bytes = view.row(row);
+            for (int at = 0; at + Long.BYTES <= bytes.capacity(); at += Long.BYTES) {
+                sum += bytes.getLong(at);
+            }
+        }
+        return sum;
+    }
+}

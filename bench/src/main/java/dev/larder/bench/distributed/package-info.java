@@ -1,0 +1,5 @@
+/** Measures what ranks share: collectives, shared arrays, queues of handles. */
+@NullMarked
+package dev.larder.bench.distributed;
+
+import org.jspecify.annotations.NullMarked;

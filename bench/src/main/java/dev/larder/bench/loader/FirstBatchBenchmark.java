@@ -1,0 +1,115 @@
+package dev.larder.bench.loader;
+
+import dev.larder.bench.BenchStore;
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.LoaderState;
+import dev.larder.loader.sample.Sampler;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Times how long the first batch takes, closing everything again included: from the connection on, and resuming in a long epoch. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class FirstBatchBenchmark {
+    private static final String ARRAY = "images-f4";
+    private static final String LONG_ARRAY = "tokens";
+
+    /** An epoch over 100 million samples that stopped at half of them. */
+    @State(Scope.Benchmark)
+    public static class Stopped {
+        /** How it is shuffled: by an order in memory, or by a permutation that is calculated row by row. */
+        @Param({"shuffle", "permuted"})
+        public String order;
+
+        private Larder larder;
+        private Dataset dataset;
+        private Loader loader;
+        private String state;
+
+        /** Reads two batches of it, and takes note of a state in the middle. */
+        @Setup
+        public void stop() {
+            larder = Larder.connect(BenchStore.path());
+            dataset = larder.dataset(BenchStore.DATASET);
+            BenchStore.touch(dataset.array(LONG_ARRAY));
+            loader = builder().build();
+            Batch batch = loader.epoch(1).iterator().next();
+            LoaderState after = batch.stateAfter();
+            long half = after.length() / 2 / BenchStore.BATCH * BenchStore.BATCH;
+            state = new LoaderState(
+                            after.dataset(),
+                            after.digest(),
+                            after.sampler(),
+                            after.seed(),
+                            after.epoch(),
+                            half,
+                            after.length())
+                    .toJson();
+        }
+
+        /** Gives everything back. */
+        @TearDown
+        public void close() {
+            loader.close();
+            larder.close();
+        }
+
+        LoaderBuilder builder() {
+            return Loader.over(dataset)
+                    .arrays(LONG_ARRAY)
+                    .sampler(
+                            order.equals("shuffle")
+                                    ? Sampler.random(BenchStore.SEED)
+                                    : Sampler.permuted(BenchStore.SEED))
+                    .batch(BenchStore.BATCH);
+        }
+    }
+
+    /** Connect, open, build a loader that shuffles 60,000 rows of 784 floats, wait for a batch of 256, close. */
+    @Benchmark
+    public long fromConnect() {
+        try (Larder larder = Larder.connect(BenchStore.path());
+                Dataset dataset = larder.dataset(BenchStore.DATASET);
+                Loader loader = Loader.over(dataset)
+                        .arrays(ARRAY)
+                        .shuffle(BenchStore.SEED)
+                        .batch(BenchStore.BATCH)
+                        .build()) {
+            return loader.epoch(0).iterator().next().row(7);
+        }
+    }
+
+    /** Go on in the middle with a loader that stands. */
+    @Benchmark
+    public long resume(Stopped stopped) {
+        LoaderState state = LoaderState.parse(stopped.state);
+        return stopped.loader.resume(state).iterator().next().row(7);
+    }
+
+    /** Go on in the middle with a new loader, and close it. */
+    @Benchmark
+    public long buildAndResume(Stopped stopped) {
+        try (Loader loader = stopped.builder().build()) {
+            LoaderState state = LoaderState.parse(stopped.state);
+            return loader.resume(state).iterator().next().row(7);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package dev.larder.bench.loader;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import org.openjdk.jmh.annotations.AuxCounters;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+
+/** Counts the processor time of the whole JVM in an iteration: on a machine that does other things too, it tells more than the clock. */
+@State(Scope.Thread)
+@AuxCounters(AuxCounters.Type.EVENTS)
+public class ProcessorTime {
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+    /** What was done. */
+    public long batches;
+
+    private long startNs;
+
+    /** Begins to count. */
+    @Setup(Level.Iteration)
+    public void start() {
+        startNs = SYSTEM.getProcessCpuTime();
+    }
+
+    /** Returns what it took so far. */
+    public double processorUs() {
+        return (SYSTEM.getProcessCpuTime() - startNs) / 1e3;
+    }
+}

@@ -1,0 +1,130 @@
+package dev.larder.bench.loader;
+
+import dev.larder.bench.BenchStore;
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Loader;
+import dev.larder.loader.sample.SampleOrder;
+import dev.larder.loader.sample.Sampler;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Reads batches of 256 rows of 64 bytes, in an order laid down beforehand; an operation is a batch. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class RingBenchmark {
+    private static final String ARRAY = "rows-64";
+
+    /** The array, and one order of its rows. */
+    @State(Scope.Benchmark)
+    public static class Rows {
+        private Larder larder;
+        private Dataset dataset;
+        private ArrayView view;
+        private SampleOrder order;
+
+        /** Opens the array and reads all of it once. */
+        @Setup
+        public void open() {
+            larder = Larder.connect(BenchStore.path());
+            dataset = larder.dataset(BenchStore.DATASET);
+            view = dataset.array(ARRAY);
+            BenchStore.touch(view);
+            order = Sampler.random(BenchStore.SEED).order(view.rows(), 0);
+        }
+
+        /** Gives everything back. */
+        @TearDown
+        public void close() {
+            larder.close();
+        }
+    }
+
+    /** A loader in the midst of an epoch; the next one begins where it ends. */
+    @State(Scope.Benchmark)
+    public static class Loading {
+        /** How many threads gather ahead: as many as a loader has by default, or none. */
+        @Param({"default", "0"})
+        public String threads;
+
+        private Loader loader;
+        private Iterator<Batch> batches = List.<Batch>of().iterator();
+        private long epoch;
+
+        /** Starts it. */
+        @Setup
+        public void build(Rows rows) {
+            loader = BenchStore.threads(Loader.over(rows.dataset).arrays(ARRAY), threads)
+                    .sampler((count, number) -> rows.order)
+                    .batch(BenchStore.BATCH)
+                    .build();
+        }
+
+        /** Ends it. */
+        @TearDown
+        public void close() {
+            loader.close();
+        }
+
+        Batch next() {
+            if (!batches.hasNext()) {
+                batches = loader.epoch(epoch++).iterator();
+            }
+            return batches.next();
+        }
+    }
+
+    /** The same batches, laid down beforehand, and one buffer. */
+    @State(Scope.Benchmark)
+    public static class LaidDown {
+        private long[][] batches;
+        private UnsafeBuffer buffer;
+        private int next;
+
+        /** Cuts the order. */
+        @Setup
+        public void cut(Rows rows) {
+            batches = BenchStore.cut(rows.order);
+            buffer = BenchStore.buffer(BenchStore.BATCH * (int) rows.view.rowByteSize());
+        }
+
+        long[] next() {
+            next = next + 1 == batches.length ? 0 : next + 1;
+            return batches[next];
+        }
+    }
+
+    /** Through the loader. */
+    @Benchmark
+    public long loader(Rows rows, Loading loading, ProcessorTime time) {
+        time.batches++;
+        return loading.next().array(0).buffer().getByte(0);
+    }
+
+    /** The copies alone. */
+    @Benchmark
+    public long bareGather(Rows rows, LaidDown order, ProcessorTime time) {
+        time.batches++;
+        rows.view.copyRows(order.next(), order.buffer, 0);
+        return order.buffer.getByte(0);
+    }
+}
