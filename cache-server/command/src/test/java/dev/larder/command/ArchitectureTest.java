@@ -7,23 +7,16 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static dev.larder.testing.Signatures.nameNoTypeOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaCodeUnit;
-import com.tngtech.archunit.core.domain.JavaField;
-import com.tngtech.archunit.core.domain.JavaMember;
-import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.lang.ArchCondition;
-import com.tngtech.archunit.lang.ConditionEvents;
-import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -36,6 +29,8 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .withImportOption(location -> !location.contains("-tests.jar"))
             .importPackages("dev.larder");
+
+    private static final int MOST_CLASSES = 32;
 
     /** What a trainer imports. */
     private static final String[] CLIENT = {
@@ -93,6 +88,16 @@ class ArchitectureTest {
         slices().matching("dev.larder.(**)").should().beFreeOfCycles().check(CLASSES);
     }
 
+    /** But for the codecs of the control plane, which are generated. */
+    @Test
+    void noPackageHasMoreClassesThanAReaderKeepsInMind() {
+        Map<String, Long> sizes = CLASSES.stream()
+                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                .filter(not(resideInAPackage("dev.larder.internal.protocol.sbe")))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+        assertThat(sizes).allSatisfy((name, size) -> assertThat(size).isLessThanOrEqualTo(MOST_CLASSES));
+    }
+
     @Test
     void theClientNeedsOnlyItselfAndFourLibraries() {
         classes()
@@ -111,38 +116,6 @@ class ArchitectureTest {
                 .arePublic()
                 .should(nameNoTypeOf("dev.larder.internal..", "dev.larder.distributed.internal.."))
                 .check(CLASSES);
-    }
-
-    /** Looks at what a user of a class can name: its public and protected fields, constructors and methods, and its supertypes. */
-    private static ArchCondition<JavaClass> nameNoTypeOf(String... packages) {
-        DescribedPredicate<JavaClass> hidden = resideInAnyPackage(packages);
-        return new ArchCondition<>("name no type of " + String.join(", ", packages) + " in a signature") {
-            @Override
-            public void check(JavaClass type, ConditionEvents events) {
-                Stream<JavaType> supertypes =
-                        Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream());
-                Stream<JavaType> named = type.getMembers().stream()
-                        .filter(ArchitectureTest::isForUsers)
-                        .flatMap(ArchitectureTest::types);
-                Stream.concat(supertypes, named)
-                        .flatMap(each -> each.getAllInvolvedRawTypes().stream())
-                        .filter(hidden)
-                        .distinct()
-                        .forEach(each -> events.add(
-                                SimpleConditionEvent.violated(type, type.getName() + " names " + each.getName())));
-            }
-        };
-    }
-
-    private static boolean isForUsers(JavaMember member) {
-        return member.getModifiers().contains(JavaModifier.PUBLIC)
-                || member.getModifiers().contains(JavaModifier.PROTECTED);
-    }
-
-    private static Stream<JavaType> types(JavaMember member) {
-        return member instanceof JavaCodeUnit unit
-                ? Stream.concat(Stream.of(unit.getReturnType()), unit.getParameterTypes().stream())
-                : Stream.of(((JavaField) member).getType());
     }
 
     @Test

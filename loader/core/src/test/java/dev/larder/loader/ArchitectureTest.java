@@ -5,20 +5,13 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static dev.larder.testing.Signatures.nameNoTypeOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaCodeUnit;
-import com.tngtech.archunit.core.domain.JavaField;
-import com.tngtech.archunit.core.domain.JavaMember;
-import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.lang.ArchCondition;
-import com.tngtech.archunit.lang.ConditionEvents;
-import com.tngtech.archunit.lang.SimpleConditionEvent;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -92,38 +85,8 @@ class ArchitectureTest {
                 .resideOutsideOfPackage(API + ".internal..")
                 .and()
                 .arePublic()
-                .should(nameNoRoomInASignature())
+                .should(nameNoTypeOf(API + ".internal.."))
                 .check(CLASSES);
-    }
-
-    private static ArchCondition<JavaClass> nameNoRoomInASignature() {
-        return new ArchCondition<>("name no class of " + ROOMS + " in a signature") {
-            @Override
-            public void check(JavaClass type, ConditionEvents events) {
-                Stream<JavaType> supertypes =
-                        Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream());
-                Stream<JavaType> named = type.getMembers().stream()
-                        .filter(ArchitectureTest::isForUsers)
-                        .flatMap(ArchitectureTest::types);
-                Stream.concat(supertypes, named)
-                        .flatMap(each -> each.getAllInvolvedRawTypes().stream())
-                        .filter(resideInAPackage(API + ".internal.."))
-                        .distinct()
-                        .forEach(each -> events.add(
-                                SimpleConditionEvent.violated(type, type.getName() + " names " + each.getName())));
-            }
-        };
-    }
-
-    private static boolean isForUsers(JavaMember member) {
-        return member.getModifiers().contains(JavaModifier.PUBLIC)
-                || member.getModifiers().contains(JavaModifier.PROTECTED);
-    }
-
-    private static Stream<JavaType> types(JavaMember member) {
-        return member instanceof JavaCodeUnit unit
-                ? Stream.concat(Stream.of(unit.getReturnType()), unit.getParameterTypes().stream())
-                : Stream.of(((JavaField) member).getType());
     }
 
     @Test
