@@ -8,6 +8,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.device.HostSlots;
 import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.SamplePlan;
 import dev.larder.loader.internal.ring.HostPipeline;
@@ -49,6 +50,7 @@ public final class LoaderBuilder {
     private boolean inOrder = true;
     private @Nullable PrintStream progress;
     private Supplier<HostAllocator> allocator = () -> HostMemory::allocate;
+    private @Nullable HostSlots slots;
     private List<Device> devices = List.of();
     private @Nullable DeviceMode deviceMode;
     private @Nullable Long deviceBudgetBytes;
@@ -182,6 +184,17 @@ public final class LoaderBuilder {
     }
 
     /**
+     * Gathers batches straight into the slots of {@link dev.larder.loader.fanout.BatchPublisher#slots}, so that publishing them copies
+     * nothing; {@link #prefetch} does not count then. Slots are of one size, for batches in their order: batches of ragged rows, of
+     * {@link #batches} and {@link #inAnyOrder} are gathered into memory of the loader, and copied when they are published. Not with
+     * {@link #device}.
+     */
+    public LoaderBuilder into(HostSlots shared) {
+        slots = shared;
+        return this;
+    }
+
+    /**
      * Locks the pages of the slots with the CUDA driver, so that a trainer's own upload of a batch to a GPU runs at the speed of
      * the link. Asks for {@code libcuda} and a device: without them, {@link #build} fails with {@code NOT_FOUND} and the remedy.
      * Unlocked when the loader is closed; buffers of its batches that somebody holds can still be read then, but copy slowly.
@@ -273,6 +286,10 @@ public final class LoaderBuilder {
     public Loader build() {
         requireOneWayToMakeBatches();
         requireDeviceIfItCounts();
+        if (slots != null && !devices.isEmpty()) {
+            throw new IllegalStateException(
+                    "batches on a device are not gathered into shared slots: leave device(…) or into(…) out");
+        }
         EpochPlanner planner = planner();
         PipelineSettings settings = settings(planner);
         Pipeline pipeline = devices.isEmpty()
@@ -301,7 +318,8 @@ public final class LoaderBuilder {
                 onFailure.retries(),
                 onFailure.maxSkipped(),
                 timeout,
-                allocator);
+                allocator,
+                slots);
     }
 
     private EpochPlanner planner() {

@@ -13,7 +13,11 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.BatchPart;
 import dev.larder.loader.Epoch;
+import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.device.HostSlots;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +34,8 @@ import org.slf4j.Logger;
  * }
  * }</pre>
  *
- * <p>Batches are copied once, into a ring of slots in the store; consumers read them there. All batches have the same arrays with
+ * <p>Consumers read batches in a ring of slots in the store. Batches are copied there once; those of a loader that was built
+ * {@link dev.larder.loader.LoaderBuilder#into into} the {@link #slots} lie there already. All batches have the same arrays with
  * the same dtypes; their shapes may differ. No daemon is needed while the store exists. One thread publishes; any may close.
  */
 public final class BatchPublisher implements AutoCloseable {
@@ -43,6 +48,13 @@ public final class BatchPublisher implements AutoCloseable {
     private final BatchPublisherBuilder.Settings settings;
     private final Seats seats;
     private @Nullable RingWriter ring;
+
+    /** The ring's slots where a loader has them. */
+    private @Nullable RingSlots slots;
+
+    /** The slot that the next batch belongs in; for threads that do not publish. */
+    private volatile int nextSlot;
+
     private @Nullable LarderException failure;
     private boolean isComplete;
     private volatile boolean closing;
@@ -70,8 +82,9 @@ public final class BatchPublisher implements AutoCloseable {
      */
     public void publish(Epoch epoch) {
         try {
-            for (Batch batch : epoch) {
-                publish(batch);
+            for (Iterator<Batch> batches = epoch.iterator(); batches.hasNext(); ) {
+                awaitSlotForLoader();
+                publishNext(batches.next());
             }
         } catch (LarderException e) {
             fail(e);
@@ -99,6 +112,14 @@ public final class BatchPublisher implements AutoCloseable {
      *     a device; DEADLINE with the consumers that were waited for
      */
     public synchronized void publish(Batch batch) {
+        if (slots != null) {
+            throw new IllegalStateException(
+                    "a loader gathers into the slots: publish its epochs, not single batches: ring=" + name());
+        }
+        publishNext(batch);
+    }
+
+    private synchronized void publishNext(Batch batch) {
         requireOpen();
         try {
             requireOnHost(batch);
@@ -108,9 +129,17 @@ public final class BatchPublisher implements AutoCloseable {
                 awaitConsumers();
                 isComplete = true;
             }
-            awaitSlot(writer);
-            writer.makeRoom(batch);
-            writer.write(batch);
+            if (slots != null) {
+                slots.publish(batch);
+            } else {
+                awaitSlot(
+                        writer,
+                        writer.published(),
+                        writer.published() + Math.max(1, settings.slots() / LOOKS_PER_ROUND));
+                writer.makeRoom(batch);
+                writer.write(batch);
+            }
+            nextSlot = (int) (writer.published() % settings.slots());
             failure = null;
         } catch (LarderException e) {
             failure = e;
@@ -121,6 +150,58 @@ public final class BatchPublisher implements AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /** Sees that the loader which has the slots, if there is one, has one to fill: those that consumers no longer need. */
+    private synchronized void awaitSlotForLoader() {
+        RingSlots own = slots;
+        if (own != null && (own.areAllHeld() || own.isWorthLooking(LOOKS_PER_ROUND))) {
+            requireOpen();
+            RingWriter writer = Objects.requireNonNull(ring);
+            long wanted = writer.published() + settings.slots();
+            if (own.areAllHeld()) {
+                awaitSlot(writer, own.released(), wanted);
+            } else {
+                tryGrant(writer, own.released(), wanted);
+            }
+            own.release(granted);
+        }
+    }
+
+    /**
+     * Returns the ring's slots, for one loader to gather its batches there: see {@link dev.larder.loader.LoaderBuilder#into}. From then on
+     * publish what that loader makes, epoch by epoch, and nothing else. The slots stay this publisher's.
+     */
+    public HostSlots slots() {
+        return new HostSlots() {
+            @Override
+            public List<HostAllocator> open(List<SlotArray> arrays) {
+                return openSlots(arrays);
+            }
+
+            @Override
+            public int first() {
+                return nextSlot;
+            }
+        };
+    }
+
+    private synchronized List<HostAllocator> openSlots(List<HostSlots.SlotArray> arrays) {
+        requireOpen();
+        if (ring != null) {
+            throw new IllegalStateException(
+                    "the slots are in use; build one loader into them, before anything is published: ring=" + name());
+        }
+        RingWriter writer = makeRing(
+                arrays.stream()
+                        .map(array -> new RingArray(array.name(), array.dtype()))
+                        .toList(),
+                RingSlots.slotBytes(arrays),
+                RingSlots.slotBytes(arrays));
+        slots = new RingSlots(writer);
+        claimed = settings.slots();
+        granted = claimed;
+        return RingSlots.allocators(writer);
     }
 
     private static void requireOnHost(Batch batch) {
@@ -139,17 +220,21 @@ public final class BatchPublisher implements AutoCloseable {
         for (BatchArray array : batch.arrays()) {
             RingWriter.requireRank(batch, array);
         }
+        long needed = RingWriter.slotBytes(batch);
+        return makeRing(RingWriter.arraysOf(batch), needed, RingWriter.withMore(needed));
+    }
+
+    /** Makes the ring for batches that need so many bytes, or with luck get as many as are wanted. */
+    private RingWriter makeRing(List<RingArray> arrays, long needed, long wanted) {
         boolean isFixed = settings.slotBytes() != 0;
-        long first = RingWriter.slotBytes(batch);
         long limit = isFixed
                 ? RingDescriptor.aligned(settings.slotBytes(), RingDescriptor.PAGE_LENGTH)
-                : RingGeometry.roomFor(first, settings.slots());
-        long exact = isFixed ? limit : Math.min(RingDescriptor.aligned(first, RingDescriptor.PAGE_LENGTH), limit);
-        RingGeometry geometry =
-                new RingGeometry(RingWriter.arraysOf(batch), settings.slots(), folder.seats().length, limit);
+                : RingGeometry.roomFor(needed, settings.slots());
+        long exact = isFixed ? limit : Math.min(RingDescriptor.aligned(needed, RingDescriptor.PAGE_LENGTH), limit);
+        RingGeometry geometry = new RingGeometry(arrays, settings.slots(), folder.seats().length, limit);
         RingWriter made;
         try {
-            made = makeRing(geometry, isFixed ? exact : RingWriter.roomy(first, limit));
+            made = makeRing(geometry, isFixed ? exact : RingWriter.roomy(wanted, limit));
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_SPACE || isFixed) {
                 throw e;
@@ -181,30 +266,35 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     /**
-     * See {@link RingDescriptor}: whoever attaches after the claim begins behind it, all others are seen in the look after it. A claim
-     * never passes what a consumer that is known still needs: one that has just taken its seat may be about to read it.
+     * Claims the batches before {@code wanted}, as far as that goes, and tells whether this one may be written. See
+     * {@link RingDescriptor}: whoever attaches after the claim begins behind it, all others are seen in the look after it. A claim never
+     * passes what a consumer that is known still needs: one that has just taken its seat may be about to read it.
      */
-    private void awaitSlot(RingWriter writer) {
-        long batch = writer.published();
+    private boolean tryGrant(RingWriter writer, long batch, long wanted) {
+        int count = settings.slots();
+        long known = seats.leastFinished();
+        if (known <= batch - count) {
+            return false;
+        }
+        claimed = Math.max(claimed, Math.min(wanted, Math.min(known, wanted) + count));
+        writer.claim(claimed);
+        long finished = seats.leastFinished();
+        if (finished <= batch - count) {
+            return false;
+        }
+        granted = Math.min(claimed, Math.min(finished, claimed) + count);
+        return true;
+    }
+
+    /** Waits until a batch may be written, and so perhaps others after it. */
+    private void awaitSlot(RingWriter writer, long batch, long wanted) {
         if (batch < granted) {
             return;
         }
-        int slots = settings.slots();
+        long needed = batch - settings.slots() + 1;
         RingWait wait = slotWait();
-        while (true) {
-            long known = seats.leastFinished();
-            if (known > batch - slots) {
-                long wanted = batch + Math.max(1, slots / LOOKS_PER_ROUND);
-                claimed = Math.max(claimed, Math.min(wanted, Math.min(known, wanted) + slots));
-                writer.claim(claimed);
-                long finished = seats.leastFinished();
-                if (finished > batch - slots) {
-                    granted = Math.min(claimed, Math.min(finished, claimed) + slots);
-                    return;
-                }
-            }
+        while (!tryGrant(writer, batch, wanted)) {
             requireOpen();
-            long needed = batch - slots + 1;
             if (wait.isTimeToCheck()) {
                 dropDead(writer, seats.behind(needed));
             } else if (wait.isOver()) {
@@ -284,6 +374,9 @@ public final class BatchPublisher implements AutoCloseable {
                     writer.end(failure);
                 }
                 writer.close();
+                if (slots != null) {
+                    slots.close();
+                }
             }
             folder.close();
         }

@@ -49,13 +49,14 @@ final class RingWriter implements AutoCloseable {
         void reserve(long offset, long byteSize);
     }
 
-    /**
-     * Returns what is reserved for a batch: a quarter more than it needs, so that the next ones mostly fit as well, and whole huge pages
-     * where it fills a good part of one.
-     */
-    static long roomy(long needed, long limit) {
-        long wanted = needed + needed / 4;
-        long unit = needed < LEAST_HUGE_BYTES ? PageSize.BYTES : PageSize.HUGE_BYTES;
+    /** Returns what is wanted for a batch whose successors may be longer: a quarter more, so that they mostly fit as well. */
+    static long withMore(long needed) {
+        return needed + needed / 4;
+    }
+
+    /** Returns what is reserved for a batch: whole huge pages where it fills a good part of one. */
+    static long roomy(long wanted, long limit) {
+        long unit = wanted < LEAST_HUGE_BYTES ? PageSize.BYTES : PageSize.HUGE_BYTES;
         return Math.min(ByteSums.roundUp(wanted, unit), limit);
     }
 
@@ -66,7 +67,7 @@ final class RingWriter implements AutoCloseable {
         if (needed <= reserved[slot]) {
             return;
         }
-        long wanted = roomy(needed, geometry.slotByteSize());
+        long wanted = roomy(withMore(needed), geometry.slotByteSize());
         try {
             reserve(slot, wanted);
         } catch (LarderException e) {
@@ -159,20 +160,26 @@ final class RingWriter implements AutoCloseable {
         VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.sit
     }
 
+    /** Returns the slot of a batch. */
+    ByteBuffer slot(long batch) {
+        return slots[(int) (batch % slots.length)];
+    }
+
+    /**
+     * Says that a batch is being written to its slot; what follows is seen after it. A sequence lock: "writing" is visible before any of
+     * the data, "written" only after all of it. A reader that finds the same "written" before and after it has copied has copied one
+     * batch. If the producer dies in between, the slot stays "writing", and "published" never counts it.
+     */
+    void begin(long batch) {
+        slot(batch).putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(batch));
+        VarHandle.storeStoreFence();
+    }
+
     /** Writes the next batch and publishes it. */
     void write(Batch batch) {
-        ByteBuffer slot = slots[(int) (published % slots.length)];
-        // A sequence lock: "writing" is visible before any of the data, "written" only after all of it. A reader that
-        // finds the same "written" before and after it has copied has copied one batch. If the producer dies in
-        // between,
-        // the slot stays "writing", and "published" never counts it.
-        slot.putLong(RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.writing(published));
-        VarHandle.storeStoreFence();
-        slot.putLong(RingDescriptor.SLOT_EPOCH_OFFSET, batch.epoch())
-                .putLong(RingDescriptor.SLOT_NUMBER_OFFSET, batch.number())
-                .putLong(RingDescriptor.SLOT_SIZE_OFFSET, batch.size())
-                .putLong(RingDescriptor.SLOT_VALID_OFFSET, batch.validSize());
+        begin(published);
         List<BatchArray> arrays = batch.arrays();
+        ByteBuffer slot = slot(published);
         long end = RingDescriptor.dataOffset(arrays.size());
         for (int i = 0; i < arrays.size(); i++) {
             BatchArray array = arrays.get(i);
@@ -181,6 +188,38 @@ final class RingWriter implements AutoCloseable {
             array.buffer().getBytes(0, slot, (int) end, array.buffer().capacity());
             end += array.byteSize();
         }
+        publish(batch);
+    }
+
+    /** Tells whether a batch lies in the slot that is the next one's. */
+    boolean isInPlace(Batch batch) {
+        return batch.arrays().stream().allMatch(array -> {
+            long offset = offsetInSlot(array);
+            return offset >= 0 && offset <= geometry.slotByteSize() - array.byteSize();
+        });
+    }
+
+    private long offsetInSlot(BatchArray array) {
+        long slot = memory.address() + geometry.slotOffset((int) (published % slots.length));
+        return array.buffer().addressOffset() - slot;
+    }
+
+    /** Publishes the next batch, which lies in its slot and was {@link #begin begun}. */
+    void publishInPlace(Batch batch) {
+        List<BatchArray> arrays = batch.arrays();
+        for (int i = 0; i < arrays.size(); i++) {
+            BatchArray array = arrays.get(i);
+            writePart(slot(published), RingDescriptor.partOffset(i), offsetInSlot(array), array);
+        }
+        publish(batch);
+    }
+
+    private void publish(Batch batch) {
+        ByteBuffer slot = slot(published);
+        slot.putLong(RingDescriptor.SLOT_EPOCH_OFFSET, batch.epoch())
+                .putLong(RingDescriptor.SLOT_NUMBER_OFFSET, batch.number())
+                .putLong(RingDescriptor.SLOT_SIZE_OFFSET, batch.size())
+                .putLong(RingDescriptor.SLOT_VALID_OFFSET, batch.validSize());
         RingWords.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
         published++;
         RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published); // last: who sees it sees the batch

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.loader.Loader;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
@@ -16,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FanOutProcessesTest {
 
@@ -26,13 +29,14 @@ class FanOutProcessesTest {
         gallery.close();
     }
 
-    @Test
-    void twoConsumersInJavaAndTwoInPythonSeeEveryBatchAtPacesOfTheirOwn() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"copied", "in-place"})
+    void twoConsumersInJavaAndTwoInPythonSeeEveryBatchAtPacesOfTheirOwn(String way) throws Exception {
         try (PythonConsumer python = PythonConsumer.start(gallery.path(), false);
                 PythonConsumer copying = PythonConsumer.start(gallery.path(), true);
                 ChildJvm quick = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0");
                 ChildJvm slow = ChildJvm.start(ConsumingProgram.class, gallery.path(), "3000");
-                ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "4", "64", "3", "4")) {
+                ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "4", "64", "3", "4", way)) {
             String expected = String.format("188 %08x", gallery.checksum(4));
 
             assertThat(quick.awaitLine("1")).isEqualTo(expected);
@@ -48,7 +52,8 @@ class FanOutProcessesTest {
         Rounds rounds = Rounds.of("killed producers", 8);
         Random random = rounds.random();
         for (int round = 0; round < rounds.count(); round++) {
-            try (ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1");
+            String way = random.nextBoolean() ? "copied" : "in-place";
+            try (ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1", way);
                     SharedBatches batches = gallery.consumer().attach()) {
                 int before = random.nextInt(200);
                 int pause = random.nextInt(1_000_000);
@@ -81,55 +86,63 @@ class FanOutProcessesTest {
                 .hasMessageContaining("the producer died: ring=run1");
     }
 
-    @Test
-    void consumersThatAreKilledOrStoppedHoldNobodyUp() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void consumersThatAreKilledOrStoppedHoldNobodyUp(boolean inPlace) throws Exception {
         Rounds rounds = Rounds.of("killed consumers", 5);
         Random random = rounds.random();
         BatchPublisher publisher = gallery.publisher().slots(3).consumers(1).open();
+        Loader loader = inPlace ? gallery.loaderInto(publisher) : gallery.loader;
         try (ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0")) {
             try (publisher) {
-                publisher.publish(gallery.loader.epoch(0));
+                publisher.publish(loader.epoch(0));
                 for (int round = 0; round < rounds.count(); round++) {
-                    publishWhileOneDies(publisher, random);
+                    publishWhileOneDies(publisher, loader, random);
                 }
             }
             assertThat(reader.awaitExit()).isZero();
             assertThat(reader.remainingLines().get(2)).startsWith(publisher.published() + " ");
+        } finally {
+            loader.close();
         }
     }
 
-    private void publishWhileOneDies(BatchPublisher publisher, Random random) throws Exception {
+    private void publishWhileOneDies(BatchPublisher publisher, Loader loader, Random random) throws Exception {
         try (ChildJvm victim = ChildJvm.start(ConsumingProgram.class, gallery.path(), "50")) {
             for (long epoch = 0; publisher.consumers() < 2; epoch++) {
-                publisher.publish(gallery.loader.epoch(epoch));
+                publisher.publish(loader.epoch(epoch));
             }
             if (random.nextBoolean()) {
                 Processes.signal("STOP", victim.pid());
             }
             CompletableFuture<Void> kill = killAfter(victim, random.nextInt(20_000_000));
-            publisher.publish(gallery.loader.epoch(0));
+            publisher.publish(loader.epoch(0));
             kill.join();
         }
     }
 
-    @Test
-    void aConsumerThatIsStoppedIsDroppedAndReadsOnlyWhatIsGenuine() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConsumerThatIsStoppedIsDroppedAndReadsOnlyWhatIsGenuine(boolean inPlace) throws Exception {
+        long expected = gallery.checksum(2);
         BatchPublisher publisher = gallery.publisher()
                 .slots(3)
                 .consumers(2)
                 .onSlowConsumer(SlowConsumer.DROP)
                 .open();
-        try (ChildJvm stopped = ChildJvm.start(ConsumingProgram.class, gallery.path(), "1000");
+        Loader loader = inPlace ? gallery.loaderInto(publisher) : gallery.loader;
+        try (loader;
+                ChildJvm stopped = ChildJvm.start(ConsumingProgram.class, gallery.path(), "1000");
                 ChildJvm reader = ChildJvm.start(ConsumingProgram.class, gallery.path(), "0")) {
             try (publisher) {
-                publisher.publish(gallery.loader.epoch(0));
+                publisher.publish(loader.epoch(0));
                 Processes.signal("STOP", stopped.pid());
-                publisher.publish(gallery.loader.epoch(1));
+                publisher.publish(loader.epoch(1));
                 Processes.signal("CONT", stopped.pid());
             }
 
             assertThat(stopped.awaitLine("after")).contains("the producer has dropped this consumer as too slow");
-            assertThat(reader.awaitLine("9")).isEqualTo(String.format("94 %08x", gallery.checksum(2)));
+            assertThat(reader.awaitLine("9")).isEqualTo(String.format("94 %08x", expected));
         }
     }
 
@@ -183,7 +196,8 @@ class FanOutProcessesTest {
     @Test
     void pythonIsToldOfAProducerThatDied() throws Exception {
         try (PythonConsumer python = PythonConsumer.start(gallery.path(), false);
-                ChildJvm producer = ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1")) {
+                ChildJvm producer =
+                        ChildJvm.start(PublishingProgram.class, gallery.path(), "0", "64", "3", "1", "in-place")) {
             producer.awaitLine("open");
             try (SharedBatches batches = gallery.consumer().attach()) {
                 batches.iterator().next();

@@ -9,6 +9,7 @@ import dev.larder.column.RaggedBuilder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
@@ -33,6 +34,7 @@ final class Gallery implements AutoCloseable {
     final Larder larder;
     final Dataset dataset;
     final Loader loader;
+    private final int batch;
 
     Gallery(int rows, int rowBytes, int batch) {
         byte[] noise = new byte[rows * rowBytes];
@@ -44,11 +46,17 @@ final class Gallery implements AutoCloseable {
         store.publish("pictures", arrays);
         larder = Larder.connect(store.store());
         dataset = larder.dataset("pictures");
-        loader = Loader.over(dataset)
-                .arrays("images", "labels")
-                .shuffle(42)
-                .batch(batch)
-                .build();
+        this.batch = batch;
+        loader = builder().build();
+    }
+
+    private LoaderBuilder builder() {
+        return Loader.over(dataset).arrays("images", "labels").shuffle(42).batch(batch);
+    }
+
+    /** Makes another one like {@link #loader}, which gathers into a ring; the caller closes it. */
+    Loader loaderInto(BatchPublisher publisher) {
+        return builder().into(publisher.slots()).build();
     }
 
     /** Makes rows of one to seven zeros. */

@@ -48,6 +48,11 @@ public abstract class FieldReader {
         return firstArray;
     }
 
+    /** Returns whether the rows of every batch are of one length, and as many as its samples. */
+    public boolean hasEqualRows() {
+        return true;
+    }
+
     /** Returns whether what is read is also changed. */
     public boolean isTransforming() {
         return false;

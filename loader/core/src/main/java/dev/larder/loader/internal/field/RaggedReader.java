@@ -14,6 +14,11 @@ abstract class RaggedReader extends FieldReader {
     }
 
     @Override
+    public final boolean hasEqualRows() {
+        return false;
+    }
+
+    @Override
     final long sampleByteSize() {
         return rows.meanByteSize();
     }

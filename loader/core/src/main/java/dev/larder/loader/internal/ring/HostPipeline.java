@@ -3,7 +3,9 @@ package dev.larder.loader.internal.ring;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.device.HostSlots;
 import dev.larder.loader.internal.field.FieldOpener;
+import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.OutputArray;
@@ -11,8 +13,10 @@ import dev.larder.loader.internal.slot.SlotArray;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Gathers batches into memory of the host: the slots, their ring and its threads. */
@@ -37,25 +41,28 @@ public final class HostPipeline implements Pipeline {
     /**
      * How batches are taken.
      *
-     * @param slots how many are filled ahead or open
+     * @param slots what allocates the memory of each slot: as many as are filled ahead or open
+     * @param firstSlot tells which slot the first batch of an epoch belongs in, where the slots are for batches in turn; null where each
+     *     may have any
      * @param timeout how long to wait for one
      * @param keeps whether they stay open until they are closed, whatever becomes of their epoch
      */
-    public record Consumption(int slots, Duration timeout, boolean keeps) {}
+    public record Consumption(
+            List<HostAllocator> slots, @Nullable IntSupplier firstSlot, Duration timeout, boolean keeps) {}
 
     /** Checks that batches are not too long, allocates the slots and starts the threads. */
-    public HostPipeline(
-            LoaderSource source, PipelineSettings settings, HostAllocator allocator, Consumption consumption) {
+    public HostPipeline(LoaderSource source, PipelineSettings settings, Consumption consumption) {
         int samples = settings.samples(source);
         requireBatchesFit(source, samples);
         this.source = source;
-        this.slots = allocate(source, samples, allocator, consumption.slots());
+        this.slots = allocate(source, samples, consumption.slots());
         Gather gather = new Gather(source, settings.retries(), settings.maxSkipped());
         Ring.Work work = new Ring.Work(
                 taskRows(samples, source.sampleByteSize()),
                 settings.threads() == 0 || !(source.runsUserCode() || settings.runsUserSampler()),
                 settings.inOrder(),
-                consumption.keeps());
+                consumption.keeps(),
+                consumption.firstSlot());
         try {
             this.ring = new Ring(source, gather, slots, work, consumption.timeout());
             this.threads = GatherThreads.start(source, gather, ring, settings.threads());
@@ -65,11 +72,29 @@ public final class HostPipeline implements Pipeline {
         }
     }
 
-    /** Makes one whose batches stay on the host. */
+    /** Makes one whose batches stay on the host, with so many slots unless they are somebody else's. */
     public static HostPipeline open(PipelineSettings settings, int slots) {
         LoaderSource source = settings.source(FieldOpener.RowsForm.finished(settings.seed()));
-        Consumption consumption = new Consumption(slots, settings.timeout(), false);
-        return new HostPipeline(source, settings, settings.allocator().get(), consumption);
+        HostSlots shared = settings.slots();
+        Consumption consumption = shared != null && fitsInto(settings, source)
+                ? new Consumption(open(shared, source, settings.batchSize()), shared::first, settings.timeout(), false)
+                : new Consumption(
+                        Collections.nCopies(slots, settings.allocator().get()), null, settings.timeout(), false);
+        return new HostPipeline(source, settings, consumption);
+    }
+
+    /** Tells whether batches can be gathered into slots of one size, in turn. */
+    private static boolean fitsInto(PipelineSettings settings, LoaderSource source) {
+        return settings.batchSize() > 0
+                && settings.inOrder()
+                && source.fields().stream().allMatch(FieldReader::hasEqualRows);
+    }
+
+    private static List<HostAllocator> open(HostSlots shared, LoaderSource source, int samples) {
+        requireBatchesFit(source, samples);
+        return shared.open(source.arrays().stream()
+                .map(array -> new HostSlots.SlotArray(array.name(), array.dtype(), array.rowByteSize() * samples))
+                .toList());
     }
 
     private static void requireBatchesFit(LoaderSource source, int samples) {
@@ -85,10 +110,10 @@ public final class HostPipeline implements Pipeline {
         }
     }
 
-    private static List<RingSlot> allocate(LoaderSource source, int samples, HostAllocator allocator, int count) {
+    private static List<RingSlot> allocate(LoaderSource source, int samples, List<HostAllocator> allocators) {
         List<RingSlot> slots = new ArrayList<>();
         try {
-            for (int i = 0; i < count; i++) {
+            for (HostAllocator allocator : allocators) {
                 slots.add(new RingSlot(source, samples, allocator));
             }
         } catch (Throwable e) {

@@ -2,6 +2,7 @@ package dev.larder.loader.internal.ring;
 
 import dev.larder.client.Dataset;
 import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.device.HostSlots;
 import dev.larder.loader.internal.field.FieldOpener;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
@@ -9,6 +10,7 @@ import dev.larder.loader.internal.slot.OutputArray;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a pipeline reads, and with which resources.
@@ -20,6 +22,7 @@ import java.util.function.Supplier;
  * @param retries how often a sample that cannot be read is tried again
  * @param maxSkipped how many such samples of an epoch may be left out
  * @param allocator opens what slots of the host take their memory from
+ * @param slots whose memory batches are gathered into, where that is not the loader's own
  */
 public record PipelineSettings(
         Dataset dataset,
@@ -33,7 +36,8 @@ public record PipelineSettings(
         int retries,
         long maxSkipped,
         Duration timeout,
-        Supplier<HostAllocator> allocator) {
+        Supplier<HostAllocator> allocator,
+        @Nullable HostSlots slots) {
     /** What slots of batches of unknown size have room for at first. */
     private static final int USUAL_BATCH = 64;
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,10 @@ public final class Ring implements Delivery.Lender {
     private @Nullable Plan plan;
     private long nextBatch;
     private long endBatch;
+
+    /** The slot that the next batch belongs in, where each has its own. */
+    private int turn;
+
     private @Nullable LarderException failure;
     /** The thread within {@link #take}; set under the lock, so that two exclude each other. */
     private volatile @Nullable Thread consumer;
@@ -96,8 +101,15 @@ public final class Ring implements Delivery.Lender {
      * @param consumerHelps whether the consumer does some of them
      * @param inOrder whether it gets batches in their order
      * @param keepsBatches whether batches are kept from the start
+     * @param firstSlot tells which slot the first batch of an epoch belongs in, and those after it follow in turn; null where each batch
+     *     may have any
      */
-    record Work(int taskRows, boolean consumerHelps, boolean inOrder, boolean keepsBatches) {}
+    record Work(
+            int taskRows,
+            boolean consumerHelps,
+            boolean inOrder,
+            boolean keepsBatches,
+            @Nullable IntSupplier firstSlot) {}
 
     // ---- for epochs
 
@@ -109,6 +121,8 @@ public final class Ring implements Delivery.Lender {
         plan = next;
         nextBatch = 0;
         endBatch = next.batches();
+        IntSupplier firstSlot = work.firstSlot();
+        turn = firstSlot == null ? 0 : firstSlot.getAsInt();
         failure = null;
         wakeGatherers(free.size());
     }
@@ -404,14 +418,25 @@ public final class Ring implements Delivery.Lender {
     }
 
     private boolean claimPlanning(GatherTask task) {
-        if (plan == null || unplanned() == 0 || free.isEmpty()) {
+        RingSlot slot = nextFree();
+        if (plan == null || unplanned() == 0 || slot == null) {
             return false;
         }
-        RingSlot slot = free.removeFirst();
+        free.remove(slot);
+        turn = (turn + 1) % depth;
         slot.begin(plan, nextBatch++);
         line.addLast(slot);
         task.plan(slot);
         return true;
+    }
+
+    /** Returns the slot for the next batch; null while that is in use. */
+    private @Nullable RingSlot nextFree() {
+        if (work.firstSlot() == null) {
+            return free.peekFirst();
+        }
+        RingSlot slot = slots.get(turn);
+        return free.contains(slot) ? slot : null;
     }
 
     /** Tells whether there are batches to plan, and no slot for them but those that the consumer has. */

@@ -9,6 +9,7 @@ import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.DeviceReader;
@@ -21,6 +22,7 @@ import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.PipelineSettings;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -175,7 +177,7 @@ public final class DeviceSetup {
             for (DeviceBackend device : backends) {
                 resources.residents().add(residents(device, source));
             }
-            host = new HostPipeline(source, settings, backends.get(0), staging());
+            host = new HostPipeline(source, settings, staging(backends.get(0)));
             allocateSlots(source, resources);
             return new DevicePipeline(host, resources, chosen, settings.timeout());
         } catch (Throwable e) {
@@ -188,8 +190,9 @@ public final class DeviceSetup {
     }
 
     /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
-    private HostPipeline.Consumption staging() {
-        return new HostPipeline.Consumption(settings.prefetch(), Deadline.FOREVER, true);
+    private HostPipeline.Consumption staging(HostAllocator memory) {
+        return new HostPipeline.Consumption(
+                Collections.nCopies(settings.prefetch(), memory), null, Deadline.FOREVER, true);
     }
 
     private static void requireDivisible(LoaderSource source, int devices) {

@@ -1,0 +1,195 @@
+package dev.larder.loader.fanout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.Batch;
+import dev.larder.loader.Field;
+import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.Device;
+import dev.larder.loader.transform.Transforms;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A loader that gathers into the slots of a ring. */
+class InPlaceTest {
+    private static final Duration SOON = Duration.ofMillis(300);
+    private static final int BATCHES = 7; // the last of 4 samples
+
+    private final Gallery gallery = new Gallery(100, 50, 16);
+
+    @AfterEach
+    void closeGallery() {
+        gallery.close();
+    }
+
+    private LoaderBuilder builder() {
+        return Loader.over(gallery.dataset)
+                .arrays("images", "labels")
+                .shuffle(42)
+                .batch(16);
+    }
+
+    private CompletableFuture<Long> checksum() {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    CRC32C sum = new CRC32C();
+                    try (SharedBatches batches = gallery.consumer().attach()) {
+                        batches.forEach(batch -> Gallery.add(batch, sum));
+                    }
+                    return sum.getValue();
+                },
+                task -> new Thread(task).start());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3})
+    void consumersSeeTheSameBytesHoweverManyThreadsGather(int threads) {
+        List<CompletableFuture<Long>> consumers = List.of(checksum(), checksum());
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(3).consumers(2).open();
+                Loader loader =
+                        builder().threads(threads).into(publisher.slots()).build()) {
+            assertThat(loader.slots()).isEqualTo(3);
+            for (long e = 0; e < 40; e++) {
+                publisher.publish(loader.epoch(e));
+            }
+            assertThat(publisher.published()).isEqualTo(40 * BATCHES);
+        }
+
+        long expected = gallery.checksum(40);
+        assertThat(consumers).allSatisfy(sum -> assertThat(sum.join()).isEqualTo(expected));
+        assertThat(gallery.ring()).doesNotExist();
+    }
+
+    @Test
+    void whatTransformsMakeLiesInTheSlotsToo() {
+        UnaryOperator<LoaderBuilder> floats =
+                builder -> builder.transform("images", Transforms.toFloat().normalize(0.3f, 0.4f));
+        CompletableFuture<Long> consumer = checksum();
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(2).consumers(1).open();
+                Loader loader = floats.apply(builder()).into(publisher.slots()).build()) {
+            publisher.publish(loader.epoch(0));
+        }
+        CRC32C expected = new CRC32C();
+        try (Loader loader = floats.apply(builder()).build()) {
+            loader.epoch(0).forEach(batch -> batch.arrays().forEach(array -> expected.update(array.byteBuffer())));
+        }
+
+        assertThat(consumer.join()).isEqualTo(expected.getValue());
+    }
+
+    @Test
+    void batchesOfDifferentLengthsAreCopiedAsBefore() {
+        try (BatchPublisher publisher = gallery.publisher().slots(50).open();
+                Loader ragged = Loader.over(gallery.dataset)
+                        .fields(Field.padded("words"))
+                        .batch(16)
+                        .into(publisher.slots())
+                        .build();
+                Loader unordered =
+                        builder().inAnyOrder().into(publisher.slots()).build()) {
+            assertThat(List.of(ragged.slots(), unordered.slots())).containsOnly(4);
+            publisher.publish(ragged.epoch(0));
+            for (Batch batch : ragged.epoch(1)) {
+                publisher.publish(batch);
+            }
+            try (SharedBatches batches = gallery.consumer().attach()) {
+                assertThat(batches.iterator().next().array("words").shape()).containsExactly(16, 7);
+            }
+            assertThat(publisher.published()).isEqualTo(2 * BATCHES);
+        }
+    }
+
+    @Test
+    void onlyEpochsOfTheLoaderInTheSlotsArePublished() {
+        try (BatchPublisher publisher = gallery.publisher().slots(3).open();
+                Loader loader = gallery.loaderInto(publisher)) {
+            assertThatThrownBy(() -> gallery.loaderInto(publisher))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("the slots are in use");
+            assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("batch does not lie in the slot whose turn it is: epoch=0 batch=0");
+            Batch batch = loader.epoch(0).iterator().next();
+            assertThatThrownBy(() -> publisher.publish(batch))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("publish its epochs");
+            publisher.publish(loader.epoch(0));
+            assertThat(publisher.published()).isEqualTo(BATCHES);
+        }
+        try (BatchPublisher publisher = gallery.publisher().open()) {
+            publisher.publish(gallery.loader.epoch(0));
+            assertThatThrownBy(() -> gallery.loaderInto(publisher)).hasMessageContaining("the slots are in use");
+            LoaderBuilder onDevice = builder().device(Device.auto()).into(publisher.slots());
+            assertThatThrownBy(onDevice::build).hasMessageContaining("leave device(…) or into(…) out");
+        }
+    }
+
+    @Test
+    void aBatchThatIsTooLongForASlotIsRefusedWithBothSizes() {
+        try (BatchPublisher publisher = gallery.publisher().slotBytes(4096).open()) {
+            assertThatThrownBy(() -> gallery.loaderInto(publisher))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                    .hasMessageContaining("does not fit into a slot of the ring: needed=")
+                    .hasMessageContaining("slotBytes=4096");
+        }
+    }
+
+    @Test
+    void anEpochThatIsLeftLeavesTheOthersInOrder() {
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(3).consumers(1).open();
+                Loader loader = gallery.loaderInto(publisher)) {
+            CompletableFuture<Long> consumer = checksum();
+            CRC32C expected = new CRC32C();
+            for (long e = 0; e < 20; e++) {
+                Iterator<Batch> left = loader.epoch(e).iterator();
+                for (long i = 0; i < e % 3; i++) { // batches that are read here, and not published
+                    assertThat(left.next().number()).isEqualTo(i);
+                }
+                publisher.publish(loader.epoch(e));
+            }
+            publisher.close();
+            for (long e = 0; e < 20; e++) {
+                gallery.loader
+                        .epoch(e)
+                        .forEach(batch -> batch.arrays().forEach(array -> expected.update(array.byteBuffer())));
+            }
+            assertThat(consumer.join()).isEqualTo(expected.getValue());
+        }
+    }
+
+    @Test
+    void aProducerIsBlockedByWhoDoesNotGetOnUntilItsDeadlineAndGoesOnLater() {
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(2).timeout(SOON).open();
+                Loader loader = gallery.loaderInto(publisher);
+                SharedBatches slow = gallery.consumer().attach()) {
+            assertThatThrownBy(() -> publisher.publish(loader.epoch(0)))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
+                    .hasMessageContaining("consumers=consumer-00(pid");
+            assertThat(publisher.published()).isEqualTo(2);
+
+            CompletableFuture<Long> read =
+                    CompletableFuture.supplyAsync(() -> gallery.readGenuine(slow), task -> new Thread(task).start());
+            publisher.publish(loader.epoch(1));
+            publisher.close();
+            assertThat(read.join()).isEqualTo(2 + BATCHES);
+        }
+    }
+}
