@@ -269,6 +269,10 @@ def fan_out(folder):
                 f"fan-out.read.{row['array'].removeprefix('rows-')}.{row['consumers']}", f"publish a batch of {row['bytes']:,} B to {readers} every byte",
                 row["microseconds"], "µs", True, peer="a plain copy of the same bytes", peer_value=row["copyMicroseconds"],
             )
+    feeds = fan_out_report.feeds(os.path.join(folder, "fan-out.jsonl"))
+    yield Figure("fan-out.feed", "batches a second of one gather thread, published to a process that reads every byte", statistics.median(feeds["in place"]),
+                 "batches/s", peer="read by a thread of the same process", peer_value=statistics.median(feeds["alone"]),
+                 spread=widest(spread(feeds["in place"]), spread(feeds["alone"])))
 
 
 def one_copy(folder):

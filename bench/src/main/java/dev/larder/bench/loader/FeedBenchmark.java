@@ -13,9 +13,10 @@ import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 
 /**
  * Gathers shuffled batches of one array with one thread and has every byte read: by a thread of this process, and by another process
@@ -97,15 +98,12 @@ final class FeedBenchmark {
             throw new IOException("nothing was read: exitCode=" + consumer.exitValue());
         }
         for (Way way : Way.values()) {
-            Arrays.sort(rates[way.ordinal()]);
+            String each = DoubleStream.of(rates[way.ordinal()])
+                    .mapToObj(rate -> String.format(Locale.ROOT, "%.0f", rate))
+                    .collect(Collectors.joining(", "));
             System.out.printf(
-                    Locale.ROOT,
-                    "{\"array\": \"%s\", \"way\": \"%s\", \"batchesPerSecond\": %.0f, \"least\": %.0f, \"most\": %.0f}%n",
-                    array,
-                    way.text,
-                    rates[way.ordinal()][ROUNDS / 2],
-                    rates[way.ordinal()][0],
-                    rates[way.ordinal()][ROUNDS - 1]);
+                    "{\"array\": \"%s\", \"what\": \"feed\", \"way\": \"%s\", \"batchesPerSecond\": [%s]}%n",
+                    array, way.text, each);
         }
     }
 

@@ -185,7 +185,7 @@ public final class LoaderBuilder {
 
     /**
      * Gathers batches straight into the slots of {@link dev.larder.loader.fanout.BatchPublisher#slots}, so that publishing them copies
-     * nothing; {@link #prefetch} does not count then. Slots are of one size, for batches in their order: batches of ragged rows, of
+     * nothing; {@link #prefetch} does not count then, and the loader's epochs are only for publishing. Slots are of one size, for batches in their order: batches of ragged rows, of
      * {@link #batches} and {@link #inAnyOrder} are gathered into memory of the loader, and copied when they are published. Not with
      * {@link #device}.
      */

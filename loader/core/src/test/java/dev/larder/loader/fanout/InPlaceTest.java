@@ -12,7 +12,6 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.transform.Transforms;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
@@ -150,6 +149,7 @@ class InPlaceTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed early, so that the consumer comes to its end
     void anEpochThatIsLeftLeavesTheOthersInOrder() {
         try (BatchPublisher publisher =
                         gallery.publisher().slots(3).consumers(1).open();
@@ -157,10 +157,8 @@ class InPlaceTest {
             CompletableFuture<Long> consumer = checksum();
             CRC32C expected = new CRC32C();
             for (long e = 0; e < 20; e++) {
-                Iterator<Batch> left = loader.epoch(e).iterator();
-                for (long i = 0; i < e % 3; i++) { // batches that are read here, and not published
-                    assertThat(left.next().number()).isEqualTo(i);
-                }
+                assertThat(loader.epoch(e + 1).number())
+                        .isEqualTo(e + 1); // threads fill its first batches, which nobody takes
                 publisher.publish(loader.epoch(e));
             }
             publisher.close();
@@ -174,6 +172,7 @@ class InPlaceTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed early, so that the consumer comes to its end
     void aProducerIsBlockedByWhoDoesNotGetOnUntilItsDeadlineAndGoesOnLater() {
         try (BatchPublisher publisher =
                         gallery.publisher().slots(2).timeout(SOON).open();
