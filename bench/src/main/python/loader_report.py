@@ -139,6 +139,40 @@ def first_batches(figures, is_quick):
         )
 
 
+def rows_of(name):
+    """Returns the rows of JSON in a file beside the rounds; none where it is not there."""
+    path = os.path.join(os.path.dirname(sys.argv[2]), name)
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [json.loads(line) for line in file if line.startswith("{")]
+
+
+def first_second(*_):
+    """How soon a JVM that has just started is as fast as later."""
+    print("\n## The first second of a JVM, one gather thread, batches of 256\n")
+    print("| | batches/s after 0.1 s | 0.2 s | 0.5 s | 1 s | in the third second | the fifth tenth, of that | target |\n|---|--:|--:|--:|--:|--:|--:|---|")
+    for row in rows_of("first-second.jsonl"):
+        rates, later = row["batchesPerSecond"], row["later"]
+        shown = " | ".join(f"{rates[tenth]:,}" for tenth in (0, 1, 4, 9))
+        ratio = rates[4] / later
+        print(f"| {row['array']}, {row['what']} | {shown} | {later:,} | {ratio:.2f} | ≥ 0.5, {verdict(ratio >= 0.5)} |")
+
+
+def epoch_starts(*_):
+    """How long the step from one epoch to the next takes where rows are very many."""
+    found = rows_of("epoch-start.jsonl")
+    if not found:
+        return
+    print("\n## From the last batch of an epoch to the first of the next\n")
+    print("| order | rows | first epoch, ms | later ones | target |\n|---|--:|--:|---|---|")
+    for order in dict.fromkeys(row["order"] for row in found):
+        starts = [row["startMs"] for row in found if row["order"] == order]
+        rows = next(row["rows"] for row in found if row["order"] == order)
+        later = ", ".join(f"{start:.1f}" for start in starts[1:])
+        print(f"| {order} | {rows:,} | {starts[0]:,.1f} | {later} | < 50 ms, {verdict(max(starts[1:]) < 50)} |")
+
+
 def ring(figures, is_quick):
     if is_quick:
         return
@@ -158,7 +192,7 @@ def ring(figures, is_quick):
 
 def main(pace, *paths):
     figures = read(paths)
-    for section in (epochs, augmented, first_batches, ring):
+    for section in (epochs, augmented, first_batches, first_second, epoch_starts, ring):
         section(figures, pace == "quick")
 
 

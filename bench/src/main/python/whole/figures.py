@@ -217,6 +217,12 @@ def loader(folder):
             )
     first = table["FirstBatchBenchmark.fromConnect",]
     yield Figure("loader.first", "connect, open, shuffle and get the first batch", first["primaryMetric"]["score"], "ms", True, spread=own_spread(first))
+    young = lines(folder, "first-second.jsonl")
+    yield Figure(
+        "loader.first-second", f"{shape}, one thread, 0.4 to 0.5 s after a JVM began to gather", statistics.median(row["batchesPerSecond"][4] for row in young),
+        "batches/s", peer="in its third second", peer_value=statistics.median(row["later"] for row in young),
+        spread=widest(spread([row["batchesPerSecond"][4] for row in young]), spread([row["later"] for row in young])),
+    )
     for order in "shuffle", "permuted":
         resumed = table.get(("FirstBatchBenchmark.buildAndResume", order))
         if resumed:

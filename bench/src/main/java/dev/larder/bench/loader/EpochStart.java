@@ -6,15 +6,15 @@ import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.sample.Sampler;
-import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Prints how long the step from one epoch to the next takes: from the end of the last batch of one to the first batch of the next.
+ * Prints as rows of JSON how long the step from one epoch to the next takes: from the end of the last batch of one to the first batch of the next.
  *
- * <p>Takes the store, a dataset and its array of one byte a row, and how many seconds an epoch lasts at least: what is left of them
+ * <p>Takes a dataset, its array of short rows, and how many seconds an epoch lasts at least: what is left of them
  * after the last batch stands for the steps of a trainer.
  */
 public final class EpochStart {
@@ -25,13 +25,13 @@ public final class EpochStart {
 
     /** Measures {@code shuffle} and {@code permuted}. */
     public static void main(String[] arguments) {
-        long leastNanos = TimeUnit.SECONDS.toNanos(Long.parseLong(arguments[3]));
-        try (Larder larder = Larder.connect(Path.of(arguments[0]));
-                Dataset dataset = larder.dataset(arguments[1])) {
-            BenchStore.touch(dataset.array(arguments[2]));
+        long leastNanos = TimeUnit.SECONDS.toNanos(Long.parseLong(arguments[2]));
+        try (Larder larder = Larder.connect(BenchStore.path());
+                Dataset dataset = larder.dataset(arguments[0])) {
+            BenchStore.touch(dataset.array(arguments[1]));
             for (Sampler sampler : new Sampler[] {Sampler.random(BenchStore.SEED), Sampler.permuted(BenchStore.SEED)}) {
                 try (Loader loader = Loader.over(dataset)
-                        .arrays(arguments[2])
+                        .arrays(arguments[1])
                         .sampler(sampler)
                         .batch(BATCH)
                         .build()) {
@@ -56,8 +56,13 @@ public final class EpochStart {
             }
             batch.close();
             System.out.printf(
-                    "%s rows=%d epoch=%d start=%.2fms batches=%.0fms%n",
-                    sampler.description(), loader.rows(), number, (first - begin) / 1e6, (last - first) / 1e6);
+                    Locale.ROOT,
+                    "{\"order\": \"%s\", \"rows\": %d, \"epoch\": %d, \"startMs\": %.2f, \"batchesMs\": %.0f}%n",
+                    sampler.description(),
+                    loader.rows(),
+                    number,
+                    (first - begin) / 1e6,
+                    (last - first) / 1e6);
         }
     }
 }

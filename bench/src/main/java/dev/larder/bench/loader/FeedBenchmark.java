@@ -13,10 +13,11 @@ import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.DoubleStream;
 
 /**
  * Gathers shuffled batches of one array with one thread and has every byte read: by a thread of this process, and by another process
@@ -26,18 +27,6 @@ final class FeedBenchmark {
     private static final int BATCH = 256;
     private static final int ROUNDS = 5;
     private static final long WARM_UP_NS = TimeUnit.MILLISECONDS.toNanos(700);
-
-    private enum Way {
-        ALONE("alone"),
-        COPIED("copied"),
-        IN_PLACE("in place");
-
-        private final String text;
-
-        Way(String text) {
-            this.text = text;
-        }
-    }
 
     private final Larder larder;
     private final Dataset dataset;
@@ -88,23 +77,29 @@ final class FeedBenchmark {
                         Integer.toString(2 * ROUNDS))
                 .inheritIO()
                 .start();
-        double[][] rates = new double[Way.values().length][ROUNDS];
+        List<Double> alone = new ArrayList<>();
+        List<Double> copied = new ArrayList<>();
+        List<Double> inPlace = new ArrayList<>();
         for (int round = 0; round < ROUNDS; round++) {
-            rates[Way.ALONE.ordinal()][round] = alone();
-            rates[Way.COPIED.ordinal()][round] = published(2 * round, false);
-            rates[Way.IN_PLACE.ordinal()][round] = published(2 * round + 1, true);
+            alone.add(alone());
+            copied.add(published(2 * round, false));
+            inPlace.add(published(2 * round + 1, true));
         }
         if (consumer.waitFor() != 0 || readSum == 0) {
             throw new IOException("nothing was read: exitCode=" + consumer.exitValue());
         }
-        for (Way way : Way.values()) {
-            String each = DoubleStream.of(rates[way.ordinal()])
-                    .mapToObj(rate -> String.format(Locale.ROOT, "%.0f", rate))
-                    .collect(Collectors.joining(", "));
-            System.out.printf(
-                    "{\"array\": \"%s\", \"what\": \"feed\", \"way\": \"%s\", \"batchesPerSecond\": [%s]}%n",
-                    array, way.text, each);
-        }
+        print("alone", alone);
+        print("copied", copied);
+        print("in place", inPlace);
+    }
+
+    private void print(String way, List<Double> rates) {
+        String each = rates.stream()
+                .map(rate -> String.format(Locale.ROOT, "%.0f", rate))
+                .collect(Collectors.joining(", "));
+        System.out.printf(
+                "{\"array\": \"%s\", \"what\": \"feed\", \"way\": \"%s\", \"batchesPerSecond\": [%s]}%n",
+                array, way, each);
     }
 
     private double alone() {

@@ -182,7 +182,7 @@ public final class Loader implements AutoCloseable {
                     .exception();
         }
         pipeline.start(plan);
-        nextPlan.begin(rows(), number + 1);
+        nextPlan.begin(rows(), plan);
         return new Epoch(this, pipeline, plan, progress);
     }
 

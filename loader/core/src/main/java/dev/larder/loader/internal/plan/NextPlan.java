@@ -2,7 +2,10 @@ package dev.larder.loader.internal.plan;
 
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.sample.OrderThread;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,10 @@ public final class NextPlan {
     private final EpochPlanner planner;
     private final LongSupplier freeHeapBytes;
     private @Nullable Making making;
+
+    /** Orders of epochs that have begun, as far as they were not collected yet. */
+    private final List<WeakReference<Object>> begun = new ArrayList<>();
+
     private boolean closed;
 
     public NextPlan(EpochPlanner planner) {
@@ -43,13 +50,20 @@ public final class NextPlan {
         return runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
     }
 
-    /** Begins to plan an epoch, if its order is laid down by samplers of ours, is worth a thread, and leaves the heap enough room. */
-    public synchronized void begin(long rows, long epoch) {
+    /**
+     * Begins to plan the epoch after one that has begun, if its order is laid down by samplers of ours, is worth a thread, and leaves the
+     * heap enough room.
+     */
+    public synchronized void begin(long rows, Plan running) {
+        long epoch = running.epoch() + 1;
+        long garbage = countGarbage(running);
         if (closed || epoch < 0 || (making != null && making.thread.isAlive())) {
             return;
         }
         long bytes = planner.heapBytes(rows);
-        if (bytes < SMALLEST_BYTES || bytes > freeHeapBytes.getAsLong() / HEAP_SHARE) {
+        // Orders of ended epochs are free heap in truth. Without them the making would be left out where they are
+        // large.
+        if (bytes < SMALLEST_BYTES || bytes > (freeHeapBytes.getAsLong() + garbage * bytes) / HEAP_SHARE) {
             return;
         }
         Making next = new Making(planner, rows, epoch);
@@ -59,6 +73,17 @@ public final class NextPlan {
         } catch (OutOfMemoryError e) { // no more threads to be had: the next epoch lays down its order itself
             making = null;
         }
+    }
+
+    /** Counts the orders that nobody needs any more, and that the garbage collector has not found yet. */
+    private long countGarbage(Plan running) {
+        Object needed = running.order();
+        begun.removeIf(order -> order.refersTo(null) || order.refersTo(needed));
+        long garbage = begun.size();
+        if (needed != null) {
+            begun.add(new WeakReference<>(needed));
+        }
+        return garbage;
     }
 
     /** Returns the plan of an epoch and waits for it if it is being made; nothing if it is not. Any other is given up. */

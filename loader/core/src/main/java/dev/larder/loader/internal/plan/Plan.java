@@ -32,6 +32,9 @@ public abstract class Plan {
     /** Lays down rows and positions of a batch in its slot, and how far training has come after it. */
     public abstract void fillIndices(HostSlot slot);
 
+    /** Returns the order; nothing where it was given up. */
+    abstract @Nullable Object order();
+
     /** Gives up the order, which may take much memory: the epoch has ended. What batches that are still open ask for stays known. */
     public abstract void release();
 

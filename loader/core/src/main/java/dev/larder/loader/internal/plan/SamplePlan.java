@@ -93,6 +93,12 @@ public final class SamplePlan extends Plan {
     }
 
     @Override
+    @Nullable
+    Object order() {
+        return order;
+    }
+
+    @Override
     public void release() {
         order = null;
     }

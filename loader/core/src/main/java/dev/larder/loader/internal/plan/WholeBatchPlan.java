@@ -119,6 +119,12 @@ final class WholeBatchPlan extends Plan {
     }
 
     @Override
+    @Nullable
+    Object order() {
+        return order;
+    }
+
+    @Override
     public void release() {
         order = null;
     }

@@ -36,7 +36,7 @@ class NextPlanTest {
 
     @Test
     void thePlanIsMadeByAnotherThreadWhichEnds() {
-        next.begin(ROWS, 1);
+        next.begin(ROWS, epoch(0));
 
         Plan plan = next.take(1);
 
@@ -47,7 +47,7 @@ class NextPlanTest {
 
     @Test
     void aPlanIsHandedOverOnce() {
-        next.begin(ROWS, 1);
+        next.begin(ROWS, epoch(0));
 
         assertThat(next.take(1)).isNotNull();
         assertThat(next.take(1)).isNull();
@@ -56,7 +56,7 @@ class NextPlanTest {
     @Test
     void onePlanFollowsTheOther() {
         for (long epoch = 1; epoch < 50; epoch++) {
-            next.begin(ROWS, epoch);
+            next.begin(ROWS, epoch(epoch - 1));
 
             assertThat(next.take(epoch)).isNotNull().extracting(Plan::epoch).isEqualTo(epoch);
         }
@@ -65,7 +65,7 @@ class NextPlanTest {
     @Test
     void whoeverWantsAPlanThatIsBeingMadeWaitsForItAlthoughInterrupted() {
         planner.holdsUp = true;
-        next.begin(ROWS, 1);
+        next.begin(ROWS, epoch(0));
         CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
         Thread caller = new Thread(() -> {
             Plan plan = next.take(1);
@@ -83,7 +83,7 @@ class NextPlanTest {
 
     @Test
     void anotherEpochGivesUpWhatWasMade() {
-        next.begin(ROWS, 1);
+        next.begin(ROWS, epoch(0));
         await().until(() -> orderThreads() == 0);
 
         assertThat(next.take(5)).isNull();
@@ -93,11 +93,11 @@ class NextPlanTest {
     @Test
     void whatIsGivenUpInTheMakingIsNotHadLaterAndNothingElseBeginsUntilItsThreadHasLeft() {
         planner.holdsUp = true;
-        next.begin(ROWS, 1);
+        next.begin(ROWS, epoch(0));
         await().until(() -> planner.threads.size() == 1);
 
         next.giveUp();
-        next.begin(ROWS, 2);
+        next.begin(ROWS, epoch(1));
         assertThat(next.take(2)).isNull();
         planner.mayGoOn.countDown();
         await().until(() -> orderThreads() == 0);
@@ -110,7 +110,7 @@ class NextPlanTest {
     void ourSamplersLeaveAnOrderThatIsGivenUpHalfWay() {
         Sampler sampler = Sampler.random(1);
         NextPlan large = new NextPlan(ofSamples(sampler), () -> 8 * ROOM);
-        large.begin(100_000_000, 1); // takes seconds
+        large.begin(100_000_000, epoch(0)); // takes seconds
         await().until(() -> orderThreads() == 1);
 
         large.close();
@@ -121,7 +121,7 @@ class NextPlanTest {
     @Test
     void nothingBeginsOnceItIsClosed() {
         next.close();
-        next.begin(ROWS, 1);
+        next.begin(ROWS, epoch(0));
 
         assertThat(next.take(1)).isNull();
         assertThat(planner.threads).isEmpty();
@@ -131,7 +131,7 @@ class NextPlanTest {
     void aPlanThatCannotBeMadeCountsAsNotMade() {
         for (Throwable failure : List.of(new IllegalStateException("broken"), new OutOfMemoryError("simulated"))) {
             planner.failure = failure;
-            next.begin(ROWS, 1);
+            next.begin(ROWS, epoch(0));
 
             assertThat(next.take(1)).isNull();
         }
@@ -149,16 +149,36 @@ class NextPlanTest {
     void itIsMadeAheadWhereThatPaysAndLeavesTheHeapThreeQuarters(long bytes, long freeHeap, boolean isMade) {
         planner.bytes = bytes;
         NextPlan bounded = new NextPlan(planner, () -> freeHeap);
-        bounded.begin(ROWS, 1);
+        bounded.begin(ROWS, epoch(0));
 
         assertThat(bounded.take(1) != null).isEqualTo(isMade);
     }
 
     @Test
     void thereIsNoEpochAfterTheLastNumber() {
-        next.begin(ROWS, Long.MAX_VALUE + 1);
+        next.begin(ROWS, epoch(Long.MAX_VALUE));
 
         assertThat(planner.threads).isEmpty();
+    }
+
+    @Test
+    void ordersOfEndedEpochsCountAsFreeUntilTheyAreCollected() {
+        planner.bytes = 1_000_000;
+        NextPlan bounded = new NextPlan(planner, () -> 3_000_000);
+        Plan first = epoch(0);
+        Plan second = epoch(1);
+        List<Object> uncollected = List.of(first.order(), second.order());
+
+        bounded.begin(ROWS, first); // a quarter of 3 MB is not enough
+        assertThat(bounded.take(1)).isNull();
+        first.release();
+        bounded.begin(ROWS, second); // but of 3 MB and the first order
+        assertThat(bounded.take(2)).isNotNull();
+        assertThat(uncollected).hasSize(2);
+    }
+
+    private static Plan epoch(long number) {
+        return ofSamples(Sampler.random(1)).whole(10, number);
     }
 
     private static long orderThreads() {
