@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes versions into a store without a daemon: a second implementation of ops/docs/FORMAT.md, from its text alone.
 
-The tests of larder.py read what this writes, and so can any other reader's. Nothing removes or retires what it makes.
+The tests of larder read what this writes, and so can any other reader's. Nothing removes or retires what it makes.
 """
 
 import hashlib

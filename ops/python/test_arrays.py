@@ -15,7 +15,7 @@ import warnings
 
 import numpy as np
 
-from test_larder import StoreCase, larder, same
+from test_larder import StoreCase, larder, room, same
 
 X = np.arange(60.0).reshape(3, 4, 5) % 17 / 4
 ARRAYS = {"x": X, "y": X[::-1] + 1, "i": np.arange(12).reshape(3, 4), "c": X + 1j * X, "b": X > 2, "big": X.astype(">f8"),
@@ -396,7 +396,7 @@ class MemoryTest(StoreCase):
         path = os.path.join(folder, "x.npy")
         os.chmod(path, 0o600)
         with open(path, "r+b") as file:
-            larder._reserve_huge(file.fileno(), os.path.getsize(path))
+            room("_memory")._reserve_huge(file.fileno(), os.path.getsize(path))
         x = larder.open("d/x")
 
         self.assertTrue((x == expected).all())
@@ -408,23 +408,23 @@ class MemoryTest(StoreCase):
 
     def test_what_is_cached_is_written_to_huge_pages(self):
         expected = np.random.default_rng(7).random(700_000)  # 5.3 MiB
-        larder._write_arrays(self.store, {"a": expected, "small": np.arange(3)})
+        room("_cache")._write_arrays(self.store, {"a": expected, "small": np.arange(3)})
 
         same(self, np.load(os.path.join(self.store, "a.npy")), expected)
         same(self, np.load(os.path.join(self.store, "small.npy")), np.arange(3))
         with open(os.path.join(self.store, "a.npy"), "rb") as file:
-            segment = larder._map_aligned(file.fileno())
+            segment = room("_memory")._map_aligned(file.fileno())
         sum(segment[::4096])
         if gives_huge_pages():
-            self.assertEqual(mapped_huge(larder._address(segment) + segment.start), 4 << 20)
+            self.assertEqual(mapped_huge(room("_memory")._address(segment) + segment.start), 4 << 20)
 
 
 def gives_huge_pages():
     """Tell whether the kernel puts files of a tmpfs on huge pages on request."""
     with tempfile.TemporaryFile(dir="/dev/shm") as file:
-        larder._reserve_huge(file.fileno(), 2 << 20)
-        segment = larder._map_aligned(file.fileno())
-        start = larder._address(segment) + segment.start
+        room("_memory")._reserve_huge(file.fileno(), 2 << 20)
+        segment = room("_memory")._map_aligned(file.fileno())
+        start = room("_memory")._address(segment) + segment.start
         return segment[segment.start] == 0 and mapped_huge(start) == 2 << 20
 
 

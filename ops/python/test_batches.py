@@ -21,7 +21,7 @@ from unittest import mock
 
 import numpy as np
 
-from test_larder import larder
+from test_larder import larder, room
 
 SLOTS, SLOT_BYTES, SLOTS_OFFSET = 3, 8192, 8192
 ARRAYS = ("image", "<f4"), ("label", "<i8"), ("box", "[('x', '<i2'), ('y', '<i2')]")
@@ -238,7 +238,7 @@ class BatchesTest(unittest.TestCase):
         self.assertEqual(next(batches).number, 3)
 
     def shorten_patience(self):
-        patience = mock.patch.object(larder, "_LONGEST_FULL", 0.05)
+        patience = mock.patch.object(room("_batches"), "_LONGEST_FULL", 0.05)
         patience.start()
         self.addCleanup(patience.stop)
 
@@ -266,7 +266,7 @@ class BatchesTest(unittest.TestCase):
     def test_batches_in_reference_cycles_are_collected_before_an_error(self):
         producer = self.producer(3)
         batches = self.attach(copy=False)
-        with mock.patch.object(larder.gc, "collect", wraps=gc.collect) as collect:
+        with mock.patch.object(gc, "collect", wraps=gc.collect) as collect:
             gc.disable()
             self.addCleanup(gc.enable)
             for _ in range(3):
@@ -436,7 +436,7 @@ class BatchesTest(unittest.TestCase):
                     goes(producer)
                 sleep(seconds)
 
-            with mock.patch.object(larder.time, "sleep", sleep_after), self.assertRaises(larder.LarderError) as caught:
+            with mock.patch.object(time, "sleep", sleep_after), self.assertRaises(larder.LarderError) as caught:
                 self.attach(timeout=0.05)
             self.assertRegex(str(caught.exception), "no such ring|has not published a first batch")
             first.close()
@@ -444,7 +444,7 @@ class BatchesTest(unittest.TestCase):
 
     def test_a_long_wait_for_a_ring_is_told_once_with_the_rings_that_there_are(self):
         self.producer(name="run10")
-        with mock.patch.object(larder, "_WARN_AFTER", 0.02), warnings.catch_warnings(record=True) as caught:
+        with mock.patch.object(room("_batches"), "_WARN_AFTER", 0.02), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             with self.assertRaises(larder.NotFound):
                 self.attach(timeout=0.3)
@@ -456,7 +456,7 @@ class BatchesTest(unittest.TestCase):
     def test_who_makes_warnings_errors_leaves_no_seat_taken(self):
         producer = self.producer(seats=1)
         first = self.attach()
-        with mock.patch.object(larder, "_WARN_AFTER", 0.02), self.assertRaisesRegex(UserWarning, "no seat .* is free"):
+        with mock.patch.object(room("_batches"), "_WARN_AFTER", 0.02), self.assertRaisesRegex(UserWarning, "no seat .* is free"):
             self.attach()
         first.close()
 

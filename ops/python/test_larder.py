@@ -1,4 +1,4 @@
-"""Tests of larder.py, against stores that make_store.py writes.
+"""Tests of larder, against stores that make_store.py writes. $LARDER_PYTHON is the folder of another larder than this one's.
 
     python3 -W error -m unittest discover -s ops/python
 """
@@ -25,10 +25,17 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, HERE)
+sys.path[:0] = [os.environ.get("LARDER_PYTHON", HERE), HERE]
 
 import larder  # noqa: E402
 import make_store  # noqa: E402
+
+
+def room(name):
+    """Return a room of the package, or the whole where it is one file."""
+    return sys.modules.get("larder." + name, larder)
+
+
 
 GOLDEN = sorted(glob.glob(os.path.join(ROOT, "cache-client/src/test/resources/npy/*.npy")))
 VECTORS = os.path.join(ROOT, "cache-client/src/test/resources/layout/columns.tsv")
@@ -259,25 +266,25 @@ class ComesAndGoesTest(StoreCase):
 
     def test_a_dataset_that_is_published_between_the_two_looks_is_found(self):
         self.evict()
-        is_registered = larder._is_registered
+        is_registered = room("_versions")._is_registered
 
         def load_first(*names):
             if os.path.exists(self.registered):
                 self.load()
             return is_registered(*names)
 
-        with mock.patch.object(larder, "_is_registered", load_first):
+        with mock.patch.object(room("_versions"), "_is_registered", load_first):
             self.assertEqual(larder.dataset("d").version, 1)
 
     def test_a_dataset_that_is_evicted_while_it_is_opened_is_loaded_again(self):
         self.evict()
         loads = iter([lambda *_: None, self.load])  # the first time it has left again
-        with mock.patch.object(larder, "_run", lambda *words: next(loads)(*words)):
+        with mock.patch.object(room("_versions"), "_run", lambda *words: next(loads)(*words)):
             self.assertEqual(larder.dataset("d").version, 1)
 
     def test_a_dataset_that_never_stays_is_an_error_that_says_so(self):
         self.evict()
-        with mock.patch.object(larder, "_run") as run:
+        with mock.patch.object(room("_versions"), "_run") as run:
             with self.assertRaisesRegex(larder.Refused, "evicted as soon as it is loaded: dataset=d loaded=5 .*; make room"):
                 larder.dataset("d")
         self.assertEqual(run.call_count, 5)
@@ -354,7 +361,9 @@ class InPlaceTest(StoreCase):
 class VersionsTest(unittest.TestCase):
     def load(self):
         spec = importlib.util.spec_from_file_location("larder_again", larder.__file__)
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        module = importlib.util.module_from_spec(spec)
+        with mock.patch.dict(sys.modules, {spec.name: module}):
+            spec.loader.exec_module(module)
 
     def test_too_old_a_python_or_numpy_is_refused_in_words(self):
         with mock.patch.object(sys, "version_info", (3, 8, 18, "final", 0)):
@@ -446,11 +455,11 @@ class ErrorsTest(StoreCase):
                 larder.dataset("d")
 
     def test_the_store_is_the_one_named_then_the_environments_then_ones_own(self):
-        self.assertEqual(larder._location("/a/../b"), "/b")
-        self.assertEqual(larder._location(), self.store)
+        self.assertEqual(room("_store")._location("/a/../b"), "/b")
+        self.assertEqual(room("_store")._location(), self.store)
         del os.environ["LARDER_STORE"]
         self.addCleanup(os.environ.update, LARDER_STORE=self.store)
-        self.assertRegex(larder._location(), "^/dev/shm/larder")
+        self.assertRegex(room("_store")._location(), "^/dev/shm/larder")
 
 
 class ColumnsTest(StoreCase):
@@ -619,7 +628,7 @@ class PickleTest(StoreCase):
         self.publish(arrays={"x": np.array([2])})
         shutil.rmtree(folder)
 
-        with mock.patch.object(larder, "_lease", wraps=larder._lease) as lease:
+        with mock.patch.object(room("_versions"), "_lease", wraps=room("_versions")._lease) as lease:
             with self.assertRaisesRegex(larder.NotFound, r"not in the store any more: dataset=d .*versions=\[2\]"):
                 pickle.loads(text)
         self.assertEqual(lease.call_count, 1)
@@ -794,11 +803,12 @@ class CacheTest(StoreCase):
             larder.wait("d", timeout=0.5)
 
     def test_a_folder_that_is_called_like_the_command_is_none(self):
-        copied = os.path.join(self.store, "job", "src", "larder.py")
+        command = room("_command")
+        copied = os.path.join(self.store, "job", "src", "larder.py" if command is larder else "larder/_command.py")
         beside = os.path.join(self.store, "job", "larder")
         os.makedirs(beside)
 
-        with mock.patch.object(larder, "__file__", copied), mock.patch.dict(os.environ, PATH=self.store):
+        with mock.patch.object(command, "__file__", copied), mock.patch.dict(os.environ, PATH=self.store):
             del os.environ["LARDER_COMMAND"]
             with self.assertRaisesRegex(larder.LarderError, f"no larder command: command={beside}; put larder on the PATH"):
                 larder.wait("d", timeout=0.5)

@@ -1,4 +1,4 @@
-"""Tests of larder.py with a real daemon and the real command, started by whoever sets LARDER_TEST_STORE.
+"""Tests of larder with a real daemon and the real command, started by whoever sets LARDER_TEST_STORE.
 
     ops/larder serve --detach --store /dev/shm/try
     LARDER_TEST_STORE=/dev/shm/try python3 -W error -m unittest discover -s ops/python
@@ -13,7 +13,7 @@ import unittest
 
 import numpy as np
 
-from test_larder import GOLDEN, golden_arrays, larder, make_store, same
+from test_larder import GOLDEN, golden_arrays, larder, make_store, room, same
 
 STORE = os.environ.get("LARDER_TEST_STORE")
 
@@ -28,11 +28,11 @@ def cached_total(folder):
 
 def publish(name, arrays, columns):
     """Publishes columns as any program can, through the command."""
-    command = subprocess.Popen(larder._command_line(["create", name], None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    command = subprocess.Popen(room("_command")._command_line(["create", name], None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                encoding="utf-8")
     folder = command.stdout.readline().rstrip("\n").partition(" ")[2]
     parts = {f"{column}/{part.partition('_')[2]}": part for column, its in columns.items() for part in its}
-    larder._write_arrays(folder, {**arrays, **{name: columns[name.rpartition("/")[0]][part] for name, part in parts.items()}})
+    room("_cache")._write_arrays(folder, {**arrays, **{name: columns[name.rpartition("/")[0]][part] for name, part in parts.items()}})
     lines = [f"part {name} {part}\n" for name, part in parts.items()]
     assert command.communicate("".join(lines) + "publish\n")[0].startswith("published")
 
@@ -49,7 +49,7 @@ class WithDaemonTest(unittest.TestCase):
         np.save(os.path.join(self.folder, name), array)
 
     def evict(self, name):
-        larder._run(["evict", name], None)
+        room("_command")._run(["evict", name], None)
 
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
     def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import resource
+import sys
 import time
 
 _VARIABLE = "LARDER_REDIRECT"  # dataset/version, parted by colons; all that is resident where it is empty
@@ -42,7 +43,7 @@ class _Cached:
         self._versions = {}
         self._files = {}
         self._leases = {}
-        self._larder = None
+        self._store = self._reader = None
 
     def array_of(self, path):
         """Return the array for a file, or None. The file is the same if path, inode, size and time of writing are."""
@@ -59,7 +60,7 @@ class _Cached:
         version = self._leases.get(key)
         if version is None or not version.is_linked():
             store, dataset, number = key
-            version = self._larder._lease(store, dataset, number)
+            version = self._reader._lease(store, dataset, number)
             if version is None:
                 return None
             self._leases[key] = version  # never given back: the program may read the array until it ends
@@ -76,7 +77,7 @@ class _Cached:
 
         Before Python 3.13 each mapping has a descriptor.
         """
-        if self._larder._UNTRACKED:
+        if self._reader._UNTRACKED:
             return True
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         mapped = sum(len(version._segments) for version in self._leases.values())
@@ -90,9 +91,9 @@ class _Cached:
         if self._looked is not None and now - self._looked < _LOOK_AGAIN_S:
             return
         self._looked = now
-        if self._larder is None:
-            self._larder = _load_larder()
-        store = self._larder._trusted(self._larder._location())
+        if self._store is None:
+            self._store, self._reader = _load_larder()
+        store = self._store._trusted(self._store._location())
         wanted = set(self._wanted(store))
         for key in wanted - self._versions.keys():
             self._add(key)
@@ -103,7 +104,7 @@ class _Cached:
         held = [word.partition("/") for word in os.environ.get(_VARIABLE, "").split(":") if word]
         if held:
             return ((store, name, int(number)) for name, _, number in held)
-        newest = ((store, name, self._larder._current(store, name)) for name in self._larder.datasets(store))
+        newest = ((store, name, self._store._current(store, name)) for name in self._store.datasets(store))
         return (key for key in newest if key[2] is not None)
 
     def _add(self, key):
@@ -147,9 +148,14 @@ def _single(manifest):
 
 
 def _load_larder():
-    """Load larder.py from beside this folder, under a name that no program uses."""
+    """Load the package larder from beside this folder, under a name that no program uses; return its rooms store and versions."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    spec = importlib.util.spec_from_file_location("_larder_of_redirect", os.path.join(folder, "larder.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    name = "_larder_of_redirect"
+    spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "larder", "__init__.py"))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return sys.modules[name + "._store"], sys.modules[name + "._versions"]

@@ -3,7 +3,7 @@
 
 usage: trainer.py WAY PLACE SEED COMMAND...
   WAY      plain FOLDER: np.load into memory     map FOLDER: np.load(mmap_mode="r")
-           script FOLDER:CACHE: shared_cache.py  larder STORE: larder.py
+           script FOLDER:CACHE: shared_cache.py  larder STORE: the package larder
   COMMAND  step: gather the first batch and add it up     epoch: all batches of a shuffled epoch
            touch: every row in order     loop: epochs until nobody listens     hold: wait until the standard input ends
 """

@@ -56,7 +56,7 @@ public final class StoreLocation {
 
     /**
      * Returns the name of this process's user, or its number where the system has no name for it, as in many containers. The JDK
-     * says "?" there, which would be one store for all such users, and not the one that {@code larder.py} means.
+     * says "?" there, which would be one store for all such users, and not the one that Python means.
      */
     public static String userName() {
         return userName(

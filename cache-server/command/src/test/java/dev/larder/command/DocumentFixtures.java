@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -29,10 +30,7 @@ record DocumentFixtures(Path work, Path home) {
         Files.writeString(
                 work.resolve("surroundings.py"),
                 "import numpy as np\ndef compute():\n    return np.arange(12.0)\ndef step(*arrays):\n    assert arrays\n");
-        Files.copy(
-                OPS.resolve("python/larder.py"),
-                Files.createDirectories(work.resolve("ops/python")).resolve("larder.py"),
-                StandardCopyOption.REPLACE_EXISTING);
+        copyPackage(Files.createDirectories(work.resolve("ops/python/larder")));
         jar("train.jar");
         jar("t.jar");
         for (String name : new String[] {"folder-of-npy", "huge", "cold"}) {
@@ -49,6 +47,14 @@ record DocumentFixtures(Path work, Path home) {
         Path folder = Files.createDirectories(home.resolve("folder"));
         Files.writeString(folder.resolve("1.jpg"), "no picture");
         Files.writeString(folder.resolve("2.jpg"), "no picture either");
+    }
+
+    private static void copyPackage(Path target) throws IOException {
+        try (DirectoryStream<Path> rooms = Files.newDirectoryStream(OPS.resolve("python/larder"), "*.py")) {
+            for (Path room : rooms) {
+                Files.copy(room, target.resolve(room.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
     }
 
     private void program(String name, String text) throws IOException {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs the tests of {@code ops/python/larder.py}, which say what they test by themselves. */
+/** Runs the tests of {@code ops/python}, which say what they test by themselves. */
 class PythonTest {
     private static final Path TESTS =
             Path.of("../../ops/python").toAbsolutePath().normalize();
@@ -39,6 +39,12 @@ class PythonTest {
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void whatNumpyComputesFromStoredArraysIsOrdinaryAndWhatItOnlyViewsStaysLeased(String python) throws Exception {
         requirePassed(run(new ProcessBuilder(words(python, "test_arrays"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void theOneFileThatIsMadeOfThePackageIsAsGoodAsIt(String python) throws Exception {
+        requirePassed(run(new ProcessBuilder(words(python, "test_one_file"))));
     }
 
     @Test

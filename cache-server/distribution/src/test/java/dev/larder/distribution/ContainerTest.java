@@ -29,7 +29,7 @@ class ContainerTest {
             exec setpriv --reuid=%d --regid=%d --clear-groups --no-new-privs -- "$@"
             """.formatted(UID, UID);
 
-    /** Takes the command, the sources, and the folder of larder.py; says one line for each thing that it sees. */
+    /** Takes the command, the sources, and the folder for Python; says one line for each thing that it sees. */
     private static final String SESSION = """
             larder=$1 sources=$2 client=$3
             for python in python3 /usr/bin/python3; do

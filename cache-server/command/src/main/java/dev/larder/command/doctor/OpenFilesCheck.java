@@ -22,6 +22,6 @@ final class OpenFilesCheck implements Check {
                         name(),
                         limits.get() + ": few for many arrays",
                         "ulimit -Hn 65536 (as root; or LimitNOFILE=65536 in the unit)")
-                : Finding.ok(name(), limits.get() + " (JVMs and larder.py raise soft to hard)");
+                : Finding.ok(name(), limits.get() + " (JVMs and Python's larder raise soft to hard)");
     }
 }

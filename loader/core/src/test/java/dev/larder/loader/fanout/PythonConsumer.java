@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A consumer in Python, with the larder.py of this checkout. */
+/** A consumer in Python, with the larder of this checkout. */
 final class PythonConsumer implements AutoCloseable {
     private static final long PATIENCE_S = 60;
     private static final String WAITING_IS_FINE = "ignore:waiting for at most";

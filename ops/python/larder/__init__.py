@@ -1,0 +1,54 @@
+"""Arrays that all processes of a machine share: the Python side of Larder.
+
+One file that needs Python 3.9 and numpy 1.23, or later: copy it beside your script, or put its folder on ``PYTHONPATH``.
+
+>>> import larder
+>>> mnist = larder.dataset("mnist")             # one version, leased while you use it
+>>> images = mnist["train-images"]              # a read-only np.memmap; no byte is copied
+>>> scan = larder.dataset("scan")
+>>> row = scan.index("scene")["scene0685_01"]   # what a dict would do, without its memory
+>>> features = scan.ragged("obj_feat")[row]     # the row in its own shape
+>>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
+>>> for batch in larder.batches("run1"):        # finished batches that a loader in Java publishes: copies, writable
+...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
+
+**Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
+PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and
+``tensor.sub_(0.5)`` ends with SIGSEGV. Read such tensors, or make one that is yours: ``torch.from_numpy(images[rows])``
+(picking rows copies), ``torch.from_numpy(images.copy())``, ``torch.tensor(images)``.
+
+**A pickle is a reference, not the data.** Datasets, arrays, views of arrays and columns pickle as names, so the workers
+of a ``DataLoader`` or of ``multiprocessing``, forked or spawned, share the pages of their parent. For the same reason
+``pickle.dump``, ``joblib.dump`` and ``torch.save`` write a few hundred bytes that can only be read while the store has
+that version. To save the data, use ``np.save(path, array)``, or give them ``array.copy()``.
+
+A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<user>`` if it exists, else a service's
+``/dev/shm/larder`` if you may read it.
+"""
+
+import sys
+
+if sys.version_info < (3, 9):
+    raise ImportError("larder needs Python 3.9 or later: python={}.{}.{}; run a newer python3".format(*sys.version_info))
+
+import numpy as np
+
+if tuple(map(int, np.__version__.split(".")[:2])) < (1, 23):
+    raise ImportError(f"larder needs numpy 1.23 or later: numpy={np.__version__}; {sys.executable} -m pip install -U numpy")
+
+from ._arrays import Array, _restore_array
+from ._batches import Batch, Batches, batches
+from ._cache import cache, load, wait
+from ._columns import Bytes, Index, Ragged, Strings
+from ._datasets import Dataset, _restore, dataset, open
+from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, TimedOut
+from ._store import datasets
+
+__version__ = "0.1.0.dev0"
+__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "batches", "Dataset", "Array", "Index", "Strings",
+           "Ragged", "Bytes", "Batches", "Batch", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+           "CommandFailed"]
+
+for _name in (*__all__, "_restore", "_restore_array"):
+    globals()[_name].__module__ = __name__  # not the room that it lies in: pickles and messages keep one name for it
+del _name

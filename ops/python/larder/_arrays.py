@@ -1,0 +1,168 @@
+"""Arrays: read-only views of a segment that pickle as names."""
+
+import functools
+
+import numpy as np
+
+from ._errors import _message
+from ._memory import _Segment
+from ._versions import _with_identity
+
+
+class Array(np.memmap):
+    """A read-only array in a store, or a view of one. What is computed from it is an ordinary `numpy.ndarray`.
+
+    Slices, ``reshape``, ``transpose`` and other views are Arrays too, and keep the version leased. Results and copies
+    (``x + 1``, ``x.copy()``, ``x.astype("f4")``, ``np.sort(x)``, ``x[[1, 5]]``) are plain arrays that can be written.
+    Writing to the Array itself raises ValueError. **Native code that ignores the read-only flag crashes the process**:
+    ``torch.from_numpy(x).add_(1)`` ends with SIGSEGV. Use ``torch.from_numpy(x.copy())`` to change a tensor in place.
+
+    It pickles as a reference (the store, the dataset's name, the version's digest), whatever view it is: right for worker
+    processes, wrong for a file that has to outlive the store. ``np.save`` writes the data; so does pickling ``x.copy()``.
+    ``copy.copy`` and ``copy.deepcopy`` copy the data.
+    """
+
+    def __new__(cls, *_, **__):
+        raise TypeError("larder arrays come from a dataset: larder.dataset(name)[array]")
+
+    def __array_finalize__(self, _):
+        pass  # np.memmap's own looks at every view's memory: five times the cost of a slice
+
+    def __getitem__(self, index):
+        if type(index) is np.ndarray or type(index) is list:  # a copy, which owns its memory if numpy makes it a plain one
+            return _shared(self.view(np.ndarray)[index])  # a list of field names makes a view
+        result = np.ndarray.__getitem__(self, index)
+        if type(result) is Array and type(result.base) is not Array:  # rows that were picked, copied
+            result = result.view(np.ndarray)
+            result.flags.writeable = True  # numpy 1 forgets it
+        return result
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        out = options.get("out", ())
+        for x in (*out, *inputs[:method == "at"]):
+            if isinstance(x, Array) and not x.flags.writeable:
+                raise ValueError(_message("cannot compute into a stored array, it is read-only", "compute a new array, or "
+                                          "change a copy: x.copy()", file=x.filename))
+        result = getattr(ufunc, method)(*_plain(inputs), **_plain(options))
+        if len(out) == 1:
+            return _returned(result, out[0])
+        return tuple(map(_returned, result, out)) if out and result is not NotImplemented else result
+
+    def __array_function__(self, function, types, arguments, options):
+        result = super().__array_function__(function, types, _plain(arguments), _plain(options))
+        return _returned(result, options.get("out"))
+
+    def __array_wrap__(self, array, *_):
+        return array[()] if array.ndim == 0 else array.view(np.ndarray)
+
+    def __copy__(self):
+        return self.view(np.ndarray).copy()
+
+    def __deepcopy__(self, _):
+        return self.view(np.ndarray).copy()
+
+    @property
+    def flat(self):
+        """A flat iterator over the elements."""
+        return self.view(np.ndarray).flat
+
+    @property
+    def imag(self):
+        """The imaginary part."""
+        return _shared(self.view(np.ndarray).imag)
+
+    def __reduce_ex__(self, protocol):
+        segment = self._mmap
+        if segment is None:
+            return self.view(np.ndarray).__reduce_ex__(protocol)
+        if self.size == 0:  # numpy may place it beyond the end of the file
+            name = segment.version.array_at(segment.file, 0)[0]
+            return _restore_array, (segment.version.identity, name, 0, self.shape, self.dtype, None)
+        offset = self.offset
+        name, start = segment.version.array_at(segment.file, offset)
+        return _restore_array, (segment.version.identity, name, offset - start, self.shape, self.dtype, self.strides)
+
+    @property
+    def _mmap(self):  # the mapping that holds the data; None for a copy
+        return _segment_of(self)
+
+    @property
+    def filename(self):
+        """The path of the file that holds the data."""
+        segment = self._mmap
+        return segment and segment.path
+
+    @property
+    def offset(self):
+        """Where the first element stands in `filename`, in bytes."""
+        segment = self._mmap
+        return segment and self.__array_interface__["data"][0] - segment.address
+
+    mode = "r"
+
+
+def _plain_method(name):
+    """Make a method of `Array` that calls numpy's on a plain view: numpy itself would make its results Arrays."""
+    method = getattr(np.ndarray, name)
+
+    @functools.wraps(method)
+    def call(self, *arguments, **options):
+        result = method(self.view(np.ndarray), *_plain(arguments), **_plain(options))
+        return _returned(result, options.get("out"))
+
+    return call
+
+
+for _name in ("all any argmax argmin argpartition argsort astype byteswap choose clip compress conj conjugate copy cumprod "
+              "cumsum diagonal dot flatten getfield max mean min newbyteorder nonzero prod ptp ravel repeat reshape round "
+              "searchsorted squeeze std sum swapaxes take trace transpose var").split():
+    if hasattr(np.ndarray, _name):  # numpy 2 has no newbyteorder and ptp
+        setattr(Array, _name, _plain_method(_name))
+
+
+def _segment_of(array):
+    """Find the segment that holds the memory of an array, or return None."""
+    base = array.base
+    while base is not None and not isinstance(base, _Segment):
+        base = getattr(base, "base", None)
+    return base
+
+
+def _plain(value):
+    """Put plain views in the place of Arrays, also within lists, tuples and dicts."""
+    if isinstance(value, Array):
+        return value.view(np.ndarray)
+    if type(value) is tuple or type(value) is list:
+        return type(value)(map(_plain, value))
+    if type(value) is dict:
+        return {key: _plain(member) for key, member in value.items()}
+    return value
+
+
+def _shared(result):
+    """Turn plain views of a store into Arrays, also within lists and tuples, and leave alone what has memory of its own."""
+    if type(result) is np.ndarray:
+        return result if result.base is None or _segment_of(result) is None else result.view(Array)
+    if type(result) is tuple or type(result) is list:
+        return type(result)(map(_shared, result))
+    return result
+
+
+def _returned(result, out):
+    """Return what numpy would: the caller's own `out`, where it gave one, else the result."""
+    return out if isinstance(out, Array) and result is not NotImplemented else _shared(result)
+
+
+def _view(segment, offset, shape, dtype, strides=None, order="C"):
+    return np.ndarray.__new__(Array, shape, dtype, segment, segment.start + offset, strides, order)
+
+
+def _whole(segment, entry):
+    return _view(segment, entry.offset, entry.shape, entry.dtype, None, entry.order)
+
+
+def _restore_array(identity, name, offset, *geometry):
+    """Open a view of an array: what a pickled array becomes."""
+    version = _with_identity(*identity)
+    entry = version.arrays[name]
+    return _view(version.segment(entry.file), entry.offset + offset, *geometry)

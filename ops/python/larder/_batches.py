@@ -1,0 +1,214 @@
+"""Batches that another process publishes."""
+
+import gc
+import os
+import time
+import warnings
+
+from ._errors import LarderError, NotFound, Refused, TimedOut, _message, _near
+from ._ring import _ENDED, _FAILED, _open_ring
+from ._store import _location, _trusted
+
+_FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
+_LONGEST_FULL = 5  # seconds in which another thread may drop a batch, or the producer may end
+
+
+def batches(name, store=None, timeout=300, copy=True, next_epoch=False):
+    """Attach to the batches that another process publishes as `name` (``BatchPublisher`` in Java), and iterate over them.
+
+    Each is a `Batch` of arrays that are yours: writable, and valid for as long as you keep them. No `DataLoader` and no worker
+    process is needed. The loop ends when the producer has ended. It raises `Refused` if the producer died, or if it dropped this
+    consumer as too slow.
+
+    With ``copy=False`` nothing is copied: the arrays are read-only views of the producer's ring, which has a few slots. A slot
+    goes back to the producer when nothing in this process refers to its arrays any more. Whoever keeps as many batches as the ring
+    has slots gets a `LarderError` after 5 seconds, since the producer cannot go on. Keep none across a fork: the child does not hold
+    the slot. A producer drops a consumer that it has waited for too long, and reuses the slots that you still hold; the next step of
+    the loop then raises `Refused`.
+    Native code that writes to such a view (``torch.from_numpy(view).sub_(1)``) crashes the process.
+
+    A consumer that attaches late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
+    `timeout` is the longest wait, in seconds, for the producer to begin and then for each batch. A warning says after one second
+    that there is still no ring of that name, or no free seat.
+
+    >>> for batch in larder.batches("run1"):
+    ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
+    >>> for epoch, its_batches in itertools.groupby(larder.batches("run1"), lambda batch: batch.epoch):
+    ...     train_epoch(its_batches)
+    """
+    return Batches(_trusted(_location(store)), name, timeout, copy, next_epoch)
+
+
+class Batch(dict):
+    """Some samples: a dict from the names of arrays to arrays, whose first dimension is mostly the samples.
+
+    It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
+    only where a sharded loader fills up the last turn of all ranks. JAX takes ``dict(batch)`` for a pytree.
+    """
+
+    def __init__(self, arrays=(), epoch=None, number=None, size=None, valid_size=None):
+        super().__init__(arrays)  # frameworks make a batch of tensors with this argument alone
+        self.epoch, self.number, self.size, self.valid_size = epoch, number, size, valid_size
+
+    def __repr__(self):
+        return f"<larder.Batch {self.number} of epoch {self.epoch}: {self.size} samples of {list(self)}>"
+
+
+class Batches:
+    """An iterator over batches that another process publishes: see `batches`. Use it in ``with``, or simply drop it."""
+
+    def __init__(self, store, name, timeout, copy, next_epoch):
+        self.name, self._timeout, self._copy = name, timeout, copy
+        self._ring, self._next = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch)
+        self._skips, self._skipped = next_epoch and self._next > 0, None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._ring is None:
+            raise ValueError("the batches are closed; attach again with larder.batches")
+        ring = self._ring
+        for held in ring.held():
+            if not ring.is_intact(held) and held in ring.held():  # else another thread dropped it, and its slot is free
+                self._require_intact(held)
+        while self._await():
+            batch = self._take()
+            self._next += 1
+            if batch is not None:
+                return batch
+        raise StopIteration
+
+    def close(self):
+        """Give the seat up, with ``copy=False`` when the last array that was handed out is gone. Harmless when done twice."""
+        ring, self._ring = self._ring, None
+        if ring is not None:
+            ring.leave()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError(f"batches belong to one process: ring={self.name}; attach in the other process with "
+                        f"larder.batches({self.name!r})")
+
+    def _await(self):
+        ring, pause, started = self._ring, _FIRST_PAUSE, time.monotonic()
+        checked, full_since = started, None
+        while True:
+            state = ring.state()
+            is_there = ring.published() > self._next
+            self._require_seated()
+            if is_there:
+                return True
+            if state == _ENDED:
+                return False
+            if state == _FAILED:
+                raise LarderError(f"the producer failed: ring={self.name} batch={self._next} message={ring.message()}")
+            now = time.monotonic()
+            if now - checked >= _CHECK:
+                checked = now
+                if ring.is_producer_dead() and ring.state() == state:
+                    if ring.published() > self._next:
+                        return True
+                    raise Refused(_message("the producer died", "restart the producer and attach again; its log says "
+                                           "why it died", ring=self.name, batch=self._next))
+                full_since = (full_since or now) if ring.is_full(self._next) else None
+                is_late = now - started >= self._timeout
+                if full_since and (is_late or now - full_since >= _LONGEST_FULL):
+                    self._require_free_slot()
+                if is_late:
+                    raise TimedOut(_message("the producer publishes nothing", "the producer is alive: check what it is doing",
+                                            ring=self.name, batch=self._next, timeout=self._timeout))
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _require_free_slot(self):
+        """Refuse to wait for a batch that cannot come, because its slot holds one that is still in use here."""
+        ring = self._ring
+        gc.collect()  # batches in reference cycles
+        if ring.is_full(self._next):
+            raise LarderError(_message("all slots of the ring are held", "drop batches before you take the next, or attach with "
+                                       "copy=True, or give the producer more slots", ring=self.name, batch=self._next,
+                                       slots=ring.slots, held=",".join(map(str, sorted(ring.held())))))
+
+    def _take(self):
+        ring, sequence = self._ring, self._next
+        self._require_intact(sequence)
+        epoch, number, size, valid_size = ring.description(sequence)
+        if self._skips:
+            self._require_intact(sequence)
+            self._skipped = epoch if self._skipped is None else self._skipped
+            self._skips = number != 0 and epoch == self._skipped
+            if self._skips:
+                ring.pass_over(sequence)
+                return None
+        try:
+            arrays = ring.copies(sequence) if self._copy else ring.views(sequence)
+        except (ValueError, TypeError, OverflowError) as e:
+            self._require_intact(sequence)  # else it was another batch's description, half written
+            raise LarderError(f"a slot of the ring is damaged: ring={self.name} batch={sequence} reason={e}") from e
+        self._require_intact(sequence)
+        self._require_seated()
+        if self._copy:
+            ring.pass_over(sequence)
+        return Batch(arrays, epoch, number, size, valid_size)
+
+    def _require_intact(self, sequence):
+        if not self._ring.is_intact(sequence):
+            self._require_seated()
+            raise Refused(_message("a batch was overwritten while it was read", "check whether something else writes to "
+                                   "the store", ring=self.name, batch=sequence))
+
+    def _require_seated(self):
+        if self._ring.is_dropped():
+            raise Refused(_message("the producer has dropped this consumer as too slow", "attach again, and give the producer "
+                                   "more slots or patience", ring=self.name, batch=self._next,
+                                   published=self._ring.published()))
+
+
+def _sit(folder, name, timeout, next_epoch):
+    """Wait for a ring and a free seat; return the ring and the batch to begin with."""
+    pause, started, has_warned = _FIRST_PAUSE, time.monotonic(), False
+    while True:
+        full, ring = False, _open_ring(folder)
+        if ring is not None:
+            try:
+                full = not ring.take_seat()
+                if not full:
+                    first = ring.begin(next_epoch)
+                    if os.fstat(ring.lock).st_nlink:
+                        taken, ring = ring, None
+                        return taken, first
+            except FileNotFoundError:
+                pass  # the producer is removing the ring
+            finally:
+                if ring is not None:
+                    ring.leave()
+        waited = time.monotonic() - started
+        if waited >= timeout:
+            error, what, remedy = _lacking(folder, name, full)
+            raise error(_message(what, remedy, ring=name, timeout=timeout))
+        if waited >= _WARN_AFTER and not has_warned:
+            has_warned = True
+            _, what, remedy = _lacking(folder, name, full)
+            warnings.warn(_message(f"waiting for at most {timeout:g} s: {what}", remedy, ring=name), stacklevel=4)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+
+
+def _lacking(folder, name, full):
+    """Says why there is no seat in a ring: the error that it will be, what is wrong, and what to do."""
+    if full:
+        return TimedOut, "no seat of the ring is free", "end other consumers, or raise the producer's seats"
+    if os.path.isdir(folder):
+        return TimedOut, "the producer has not published a first batch", "check what the producer is doing"
+    rings = os.path.dirname(folder)
+    try:
+        others = sorted(os.listdir(rings))
+    except OSError:  # nobody has made one yet, or the store is gone
+        others = []
+    return NotFound, "no such ring", "start its producer; " + _near(name, others)

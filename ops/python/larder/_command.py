@@ -1,0 +1,48 @@
+"""The ``larder`` command, which does what needs the daemon."""
+
+import os
+import shutil
+import subprocess
+import sysconfig
+
+from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, _message
+from ._store import _location
+
+
+def _timeout(seconds):
+    return [] if seconds is None else ["--timeout", f"{int(seconds * 1000)}ms"]
+
+
+def _command_line(arguments, store):
+    beside = os.path.join(os.path.dirname(_folder()), "larder")
+    command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or _installed() or beside
+    if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
+        raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
+                                   command=command))
+    return [command, *map(str, arguments), "--store", _location(store)]
+
+
+def _folder():
+    """Return the folder that the package, or the one file, lies in."""
+    folder, name = os.path.split(os.path.abspath(__file__))
+    return os.path.dirname(folder) if name == "_command.py" else folder
+
+
+def _installed():
+    """Find the command of the wheel larder-cache-daemon: its scripts lie where this Python's do, which may not be on the PATH."""
+    folders = sysconfig.get_path("scripts"), sysconfig.get_path("scripts", "posix_user")
+    return shutil.which("larder", path=os.pathsep.join(folders))
+
+
+def _run(arguments, store):
+    done = subprocess.run(_command_line(arguments, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE)
+    _require_success(done.returncode, done.stderr.decode("utf-8", "replace"))
+
+
+def _require_success(code, errors):
+    if code:
+        text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # not what was said on the way
+        failure = {3: NoStore, 4: NotFound, 7: Refused}.get(code, CommandFailed)(text or f"larder ended with {code}")
+        failure.code = code
+        raise failure

@@ -1,0 +1,173 @@
+"""Datasets: one leased version each."""
+
+import collections.abc
+
+import numpy as np
+
+from ._arrays import _whole
+from ._columns import Bytes, Index, Ragged, Strings, _number_finder, _text_finder, _texts
+from ._errors import LarderError, NotFound, _message, _near
+from ._store import _location, _trusted
+from ._versions import _newest, _with_identity
+
+
+def dataset(name, store=None):
+    """Open the newest version of a dataset.
+
+    The version is resolved once: arrays of one `Dataset` always belong together, and a later load does not change it.
+    No daemon is asked; it takes well under a millisecond unless the dataset has many thousands of arrays. Only one that
+    was evicted or registered is loaded first, through the command.
+
+    Raises `NotFound` if nobody knows it (`load` it, or `wait` for it), `NoStore` where nothing is served.
+    """
+    first, _, rest = str(name).partition("/")
+    if rest:
+        raise NotFound(_message("a dataset's name has no array in it", f"use larder.dataset({first!r})[{rest!r}], or"
+                                f" larder.open({name!r})", name=name))
+    return Dataset(_newest(_trusted(_location(store)), name))
+
+
+def open(name, store=None):
+    """Open one array by its full name, as in ``larder.open("mnist/train-images")``.
+
+    A dataset's name alone stands for its array where it has exactly one. The version stays leased while the array, or
+    any view of it, lives.
+    """
+    name, _, array = name.partition("/")
+    opened = dataset(name, store)
+    if not array:
+        if len(opened) != 1:
+            raise NotFound(_message("not one array", _near("", opened), dataset=name, arrays=len(opened)))
+        array = next(iter(opened))
+    return opened[array]
+
+
+class Dataset(collections.abc.Mapping):
+    """One leased version of a dataset: a read-only mapping from names to arrays, with columns besides.
+
+    ``d["train-images"]`` is an `Array`. `index`, `strings`, `ragged` and `bytes` open columns, which `columns` lists.
+    Use it in ``with``, or simply drop it. What was taken from it stays valid after `close`, and keeps the version
+    leased for as long as it lives.
+    """
+
+    def __init__(self, version):
+        self._version = version
+        self._segments = {}
+
+    @property
+    def name(self):
+        """The dataset's name."""
+        return self._open().name
+
+    @property
+    def version(self):
+        """The number of the version: a counter of this store."""
+        return self._open().number
+
+    @property
+    def digest(self):
+        """The SHA-256 that identifies the contents anywhere, in hex."""
+        return self._open().digest
+
+    @property
+    def store(self):
+        """The path of the store."""
+        return self._open().store
+
+    @property
+    def columns(self):
+        """A dict from the names of columns to their kinds: ``index``, ``strings``, ``ragged``, ``bytes``."""
+        return dict(self._open().columns)
+
+    def __getitem__(self, name):
+        version = self._open()
+        entry = version.arrays.get(name)
+        if entry is None:
+            raise self._missing("array", name, version.arrays)
+        segment = self._segments[entry.file] = version.segment(entry.file)
+        return _whole(segment, entry)
+
+    def __iter__(self):
+        return iter(self._open().arrays)
+
+    def __len__(self):
+        return len(self._open().arrays)
+
+    def __contains__(self, name):
+        return name in self._open().arrays
+
+    def index(self, name):
+        """Open an index: a mapping from texts or integers to row numbers (`Index`)."""
+        slots = self._part(name, "index", "slots", "<u8")
+        if name + "/entries" in self:
+            entries = self._part(name, "index", "entries", "<i8", 2)
+            return Index(self, name, _number_finder(slots, entries), lambda: iter(memoryview(entries[:, 0])), len(entries))
+        records, positions = self._part(name, "index", "records", "|u1"), self._part(name, "index", "positions", "<i8")
+        return Index(self, name, _text_finder(slots, records), lambda: _texts(records, positions), len(positions))
+
+    def strings(self, name):
+        """Open a column of texts: a sequence of `str` (`Strings`)."""
+        return Strings(self, name, self._part(name, "strings", "bytes", "|u1"), self._offsets(name, "strings"))
+
+    def ragged(self, name):
+        """Open a column of arrays that differ in shape: a sequence of read-only arrays (`Ragged`)."""
+        return Ragged(self, name, self._part(name, "ragged", "values"), self._offsets(name, "ragged"),
+                      self._part(name, "ragged", "shapes", "<i8", 2))
+
+    def bytes(self, name):
+        """Open a column of raw bytes, files for instance: a sequence of read-only memoryviews (`Bytes`)."""
+        return Bytes(self, name, self._part(name, "bytes", "values", "|u1"), self._offsets(name, "bytes"))
+
+    def close(self):
+        """Give up this object's share in the lease. Harmless when done twice."""
+        self._version, self._segments = None, {}
+
+    def __enter__(self):
+        self._open()
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        return _restore, self._open().identity
+
+    def __repr__(self):
+        if self._version is None:
+            return "<larder.Dataset, closed>"
+        return f"<larder.Dataset {self.name} version {self.version}: {len(self)} arrays in {self.store}>"
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def _open(self):
+        if self._version is None:
+            raise ValueError("the dataset is closed; open it again with larder.dataset")
+        return self._version
+
+    def _offsets(self, name, kind):
+        return self._part(name, kind, "offsets", "<i8")
+
+    def _part(self, name, kind, part, dtype=None, ndim=1):
+        version = self._open()
+        found = version.columns.get(name)
+        if found is None:
+            raise self._missing("column", name, version.columns)
+        if found != kind:
+            raise NotFound(_message("a column of another kind", f"open it with .{found}({name!r})",
+                                    dataset=self.name, column=name, kind=found, wanted=kind))
+        array = self[f"{name}/{part}"]
+        if array.ndim != ndim or (dtype is not None and array.dtype != np.dtype(dtype)):
+            raise LarderError(_message("a column is damaged", f"larder reload {self.name}, or load or compute it again", dataset=self.name,
+                                       array=f"{name}/{part}", dtype=array.dtype.str, shape=array.shape))
+        return array
+
+    def _missing(self, what, name, names):
+        other = self._version.columns.get(name)
+        remedy = f"it is a column: use .{other}({name!r})" if other and what == "array" else _near(name, names)
+        return NotFound(_message("no such " + what, remedy, dataset=self.name, version=self.version, **{what: name}))
+
+
+def _restore(store, name, digest):
+    """Open the version with a digest: what a pickled dataset becomes."""
+    return Dataset(_with_identity(store, name, digest))

@@ -1,0 +1,47 @@
+"""Errors, and the form of their messages."""
+
+import difflib
+
+_NAMES_SHOWN = 10
+
+
+class LarderError(Exception):
+    """What went wrong, with what, and what to do about it. The base of this module's errors."""
+
+
+class NoStore(LarderError):
+    """There is no store, or no daemon serves it."""
+
+
+class NotFound(LarderError, KeyError):
+    """There is no such dataset, array or column; the message has similar names."""
+
+    __str__ = Exception.__str__  # KeyError would show the message's repr
+
+
+class Refused(LarderError):
+    """The store belongs to somebody who is not trusted, or a request was refused."""
+
+
+class TimedOut(LarderError, TimeoutError):
+    """Another process did not do in time what it was waited for."""
+
+
+class CommandFailed(LarderError):
+    """The ``larder`` command failed for another reason. `code` is its exit code."""
+
+    code = 1
+
+
+def _message(what, remedy, **values):
+    return what + ": " + " ".join(f"{key}={value}" for key, value in values.items()) + "; " + remedy
+
+
+def _near(name, names):
+    """Says what there is instead of `name`: similar names, else the first ones."""
+    names = list(names)
+    near = difflib.get_close_matches(str(name), names, _NAMES_SHOWN, 0.5)
+    if near:
+        return "similar names: " + ", ".join(near)
+    more = f", ... ({len(names)})" if len(names) > _NAMES_SHOWN else ""
+    return "there are " + ", ".join(names[:_NAMES_SHOWN]) + more if names else "there are none"

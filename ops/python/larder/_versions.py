@@ -1,0 +1,227 @@
+"""Versions: which is the newest, its lease, its manifest, its files."""
+
+import bisect
+import collections
+import errno
+import fcntl
+import json
+import mmap
+import os
+import resource
+import time
+import weakref
+
+import numpy as np
+
+from ._command import _run
+from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near
+from ._memory import _UNTRACKED, _Segment, _address, _map_aligned
+from ._store import _FORMAT_VERSION, _current, _io_open, _is_registered, _trusted, datasets
+
+_LEASE_TRIES = 200
+_MOST_LOADS = 5
+_MOST_LOOKS = 3
+
+
+_Entry = collections.namedtuple("_Entry", "file offset dtype shape order")
+_open_versions = weakref.WeakValueDictionary()
+
+
+class _Version:
+    """A leased version and its manifest. The lease ends with this object: with the last dataset and view of it.
+
+    It is never unlocked, only closed: a forked child has a copy of the descriptor, and the lock is one for both.
+    """
+
+    def __init__(self, store, name, number, lease):
+        self._lease = lease
+        weakref.finalize(self, os.close, lease).atexit = False
+        self.store, self.name, self.number = store, name, number
+        self.folder = os.path.join(store, "data", name, str(number))
+        self._segments = weakref.WeakValueDictionary()
+        self._offsets = {}
+        with _io_open(os.path.join(self.folder, "manifest.json")) as file:
+            manifest = json.load(file)
+        if manifest["formatVersion"] != _FORMAT_VERSION:
+            raise LarderError(_message("a store of another format", "use the larder of the daemon's release",
+                                       folder=self.folder, format=manifest["formatVersion"]))
+        self.digest = manifest["digest"]
+        self.identity = store, name, self.digest
+        self.arrays, self.columns = {}, {}
+        for array in manifest["arrays"]:
+            self._add(array)
+        in_place = manifest.get("options", {}).get("inPlace")
+        self._sources = {self.arrays[source["array"]].file: source for source in manifest["sources"]} if in_place else {}
+
+    def _add(self, array):
+        name, part = array["name"], array.get("part")
+        dtype = np.lib.format.descr_to_dtype(_descr(array["dtype"]))
+        self.arrays[name] = _Entry(array["file"], array["offset"], dtype, tuple(array["shape"]), array["order"])
+        if part is not None:
+            kind, _, suffix = part.partition("_")
+            self.columns[name[:-len(suffix) - 1]] = kind
+
+    def is_linked(self):
+        """Tells whether the version's files are still in the store."""
+        return os.fstat(self._lease).st_nlink > 0
+
+    def require_unchanged(self, file, status):
+        """Refuse a file that is not the version's any more: of a store made anew, or changed where it is mapped in place."""
+        if not self.is_linked():
+            raise FileNotFoundError(errno.ENOENT, "gone", file)
+        self._require_same_source(file, status)
+
+    def _require_same_source(self, file, status):
+        source = self._sources.get(file)
+        if source and ((status.st_size, status.st_ino) != (source["bytes"], source["inode"])
+                       or source["modified"] not in (-1, status.st_mtime_ns)):
+            raise LarderError(_message("a file that is mapped in place has changed", "load the file as it is now: "
+                                       f"larder reload {self.name}, or load or compute it again", dataset=self.name, file=file, bytes=status.st_size,
+                                       loadedBytes=source["bytes"]))
+
+    def segment(self, file):
+        """Map a file of this version, once for all that use it. A file in place may have changed since it was mapped."""
+        segment = self._segments.get(file)
+        if segment is not None and file in self._sources:
+            self._require_same_source(file, _status(file))
+        if segment is None:
+            try:
+                segment = _map(self, file)
+            except OSError as e:
+                if e.errno != errno.EMFILE:
+                    raise
+                _allow_more_files()
+                segment = _map(self, file)
+            self._segments[file] = segment
+        return segment
+
+    def array_at(self, file, offset):
+        """Find the name and start of the array that has the byte at an offset of a file."""
+        if file not in self._offsets:
+            self._offsets[file] = sorted((entry.offset, name) for name, entry in self.arrays.items() if entry.file == file)
+        starts = self._offsets[file]
+        start, name = starts[max(bisect.bisect_left(starts, (offset + 1,)) - 1, 0)]
+        return name, start
+
+
+def _descr(json_descr):
+    """Turn a dtype's JSON into numpy's `descr`: fields, titles and shapes are tuples there."""
+    if isinstance(json_descr, str):
+        return json_descr
+    return [(tuple(name) if isinstance(name, list) else name, _descr(descr), *map(tuple, shape))
+            for name, descr, *shape in json_descr]
+
+
+def _allow_more_files():
+    """Raise the soft limit of open files: before Python 3.13 each mapping has a descriptor."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == hard:
+        raise LarderError(_message("too many open files", "raise the limit (ulimit -n), or let the daemon pack small "
+                                   "arrays together", limit=hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _status(path):
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        raise LarderError(_message("a file that is mapped in place is missing", "restore the file, or load the dataset "
+                                   "from another path", file=path)) from None
+
+
+def _map(version, file):
+    path = os.path.join(version.folder, file)
+    if os.path.isabs(file):
+        _status(file)  # says what to do where it is missing
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            version.require_unchanged(file, os.fstat(descriptor))
+            segment = _map_aligned(descriptor) or _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise NoStore(_message("a file of the dataset was removed while it was open", "load and open the dataset again; "
+                               "arrays that are mapped stay readable", file=path)) from None
+    segment.version, segment.file, segment.path = version, file, path
+    segment.address = _address(segment) + segment.start
+    return segment
+
+
+def _newest(store, name):
+    asked = missed = 0
+    for attempt in range(_LEASE_TRIES):
+        number = _current(store, name)
+        if number is not None:
+            version = _lease(store, name, number)
+            if version is not None:
+                return version
+            time.sleep(min(attempt, 20) / 1000)
+        elif _is_registered(store, name) and asked < _MOST_LOADS:
+            _run(["wait", name], store)  # it was evicted, or never loaded: the daemon knows from where
+            asked += 1
+        elif asked == _MOST_LOADS:
+            raise Refused(_message("a dataset is evicted as soon as it is loaded", "make room (larder status shows what uses "
+                                   f"it), or pin it: larder pin {name}", dataset=name, loaded=asked, store=store))
+        elif missed == _MOST_LOOKS:
+            raise NotFound(_message("no such dataset", _near(name, datasets(store)) + "; load it with larder.load or "
+                                    "wait for it with larder.wait", dataset=name, store=store))
+        else:
+            missed += 1  # it may have been published, or evicted, between the two looks
+    raise Refused(_message("cannot lease the newest version", f"try again; if that does not help: larder reload {name}, or load or compute it again",
+                           dataset=name, version=number, store=store))
+
+
+def _with_digest(store, name, digest):
+    folder = os.path.join(store, "data", name)
+    try:
+        numbers = sorted((int(entry) for entry in os.listdir(folder) if entry.isdigit()), reverse=True)
+    except FileNotFoundError:
+        numbers = []
+    left = list(numbers)
+    for attempt in range(20 if numbers else 0):  # the daemon may be looking just now who leases what
+        for number in tuple(left):
+            version = _lease(store, name, number)
+            if version is not None and version.digest == digest:
+                return version
+            if version is not None:
+                left.remove(number)  # what was published never changes
+        time.sleep(attempt / 1000 if left else 0)
+    raise NotFound(_message("the version that was pickled is not in the store any more", "keep its dataset open until "
+                            "all have unpickled it, or open the newest version with larder.dataset", dataset=name,
+                            digest=digest[:16], versions=numbers, store=store))
+
+
+def _with_identity(store, name, digest):
+    """Return the version with a digest, for what was pickled; where it has left the store, what this process has of it."""
+    version = _open_versions.get((store, name, digest))
+    if version is None or not version.is_linked():
+        try:
+            version = _with_digest(_trusted(store), name, digest)
+        except (NoStore, NotFound):  # what this process has mapped of it can still be read
+            if version is None:
+                raise
+    return version
+
+
+def _lease(store, name, number):
+    """Lease a version, or return None where it is going or gone. One lease serves all of this process."""
+    for version in [reference() for reference in _open_versions.valuerefs()]:
+        if version and (version.store, version.name, version.number) == (store, name, number) and version.is_linked():
+            return version
+    path = os.path.join(store, "data", name, str(number), "lease")
+    try:
+        lease = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)  # whatever was put there
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lease, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        linked = os.fstat(lease).st_nlink > 0
+    except BlockingIOError:
+        linked = False
+    if not linked:
+        os.close(lease)
+        return None
+    version = _Version(store, name, number, lease)
+    _open_versions[version.identity] = version
+    return version

@@ -1,0 +1,70 @@
+"""Makes larder.py, the one file for programs that only read and build: the rooms of the package larder, one after another.
+
+    python3 ops/python/one_file.py FILE
+"""
+
+import ast
+import os
+import sys
+
+PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "larder")
+NOTE = "# Made by one_file.py from the package larder: change that instead.\n"
+
+
+def room(name):
+    """Return the text of a room, its statements, and the names of the rooms that it needs."""
+    with open(os.path.join(PACKAGE, name + ".py"), encoding="utf-8") as file:
+        text = file.read()
+    body = ast.parse(text).body
+    return text, body, [node.module for node in body if isinstance(node, ast.ImportFrom) and node.level]
+
+
+def in_order(name, done):
+    """List the rooms that a room needs, each after those that it needs itself."""
+    for needed in room(name)[2]:
+        if needed not in done:
+            in_order(needed, done)
+            done.append(needed)
+    return done
+
+
+def is_plain_import(node):
+    return isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and not node.level
+
+
+def source(lines, nodes):
+    """Return statements as they are written, with the comments between them, but neither imports nor the docstring."""
+    kept, last = [], 0
+    for node in nodes:
+        if not isinstance(node, (ast.Import, ast.ImportFrom)) and not is_docstring(node):
+            kept += lines[last:node.end_lineno]
+        last = node.end_lineno
+    return "\n".join(kept + lines[last:]).strip("\n")
+
+
+def is_docstring(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def one_file():
+    """Return the text of the file."""
+    text, body, _ = room("__init__")
+    lines = text.split("\n")
+    first_room = next(i for i, node in enumerate(body) if isinstance(node, ast.ImportFrom) and node.level)
+    last_room = max(i for i, node in enumerate(body) if isinstance(node, ast.ImportFrom) and node.level)
+    rooms = [room(name) for name in in_order("__init__", [])]
+    imports = sorted({ast.unparse(node) for _, nodes, _ in rooms for node in nodes if is_plain_import(node)})
+    head = "\n".join(lines[:body[first_room - 1].end_lineno])
+    tail = "\n".join(lines[body[last_room].end_lineno:]).strip("\n")
+    future = [line for line in imports if line.startswith("from __future__")]
+    imports = [line for line in imports if line not in future and line not in ("import sys", "import numpy as np")]
+    head = head.replace("\nimport sys\n", "\n" + "\n".join([*future, "", *imports, "import sys"]).lstrip("\n") + "\n", 1)
+    parts = [source(text.split("\n"), nodes) for text, nodes, _ in rooms]
+    return NOTE + "\n\n\n".join([head, *parts, tail]) + "\n"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with open(sys.argv[1], "w", encoding="utf-8") as target:
+        target.write(one_file())

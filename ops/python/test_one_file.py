@@ -1,0 +1,41 @@
+"""Tests of larder.py, the one file that one_file.py makes of the package: those of readers, with it in the package's place."""
+
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import one_file
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = "test_larder", "test_arrays", "test_batches"
+
+
+class OneFileTest(unittest.TestCase):
+    def test_a_copied_file_passes_the_tests_of_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "larder.py")
+            subprocess.run([sys.executable, "-W", "error", os.path.join(HERE, "one_file.py"), path], check=True)
+            found = self.run_with(folder, "-c", "import test_larder; print(test_larder.larder.__file__)")
+
+            done = self.run_with(folder, "-m", "unittest", *TESTS)
+
+        self.assertEqual((found.stdout, found.stderr), (path + "\n", ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def run_with(self, folder, *words):
+        return subprocess.run([sys.executable, "-B", "-W", "error", *words], cwd=HERE, text=True, capture_output=True,
+                              env={**os.environ, "LARDER_PYTHON": folder})
+
+    def test_it_needs_nothing_but_numpy_and_the_standard_library(self):
+        tree = ast.parse(one_file.one_file())
+        imports = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+
+        self.assertIn("numpy", imports)
+        self.assertEqual([node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
