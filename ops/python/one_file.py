@@ -32,6 +32,12 @@ def is_plain_import(node):
     return isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and not node.level
 
 
+def each_name(node):
+    """Yield an import as one line for each name, so that what two rooms import stands there once."""
+    before = "" if isinstance(node, ast.Import) else f"from {node.module} "
+    return (f"{before}import {ast.unparse(alias)}" for alias in node.names)
+
+
 def source(lines, nodes):
     """Return statements as they are written, with the comments between them, but neither imports nor the docstring."""
     kept, last = [], 0
@@ -53,7 +59,7 @@ def one_file():
     first_room = next(i for i, node in enumerate(body) if isinstance(node, ast.ImportFrom) and node.level)
     last_room = max(i for i, node in enumerate(body) if isinstance(node, ast.ImportFrom) and node.level)
     rooms = [room(name) for name in in_order("__init__", [])]
-    imports = sorted({ast.unparse(node) for _, nodes, _ in rooms for node in nodes if is_plain_import(node)})
+    imports = sorted({line for _, nodes, _ in rooms for node in nodes if is_plain_import(node) for line in each_name(node)})
     head = "\n".join(lines[:body[first_room - 1].end_lineno])
     tail = "\n".join(lines[body[last_room].end_lineno:]).strip("\n")
     future = [line for line in imports if line.startswith("from __future__")]

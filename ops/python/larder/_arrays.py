@@ -1,5 +1,7 @@
 """Arrays: read-only views of a segment that pickle as names."""
 
+from __future__ import annotations
+
 import functools
 
 import numpy as np
@@ -87,13 +89,13 @@ class Array(np.memmap):
         return _segment_of(self)
 
     @property
-    def filename(self):
+    def filename(self) -> str | None:
         """The path of the file that holds the data."""
         segment = self._mmap
         return segment and segment.path
 
     @property
-    def offset(self):
+    def offset(self) -> int | None:
         """Where the first element stands in `filename`, in bytes."""
         segment = self._mmap
         return segment and self.__array_interface__["data"][0] - segment.address

@@ -1,9 +1,13 @@
 """Batches that another process publishes."""
 
+from __future__ import annotations
+
 import gc
 import os
 import time
 import warnings
+
+import numpy as np
 
 from ._errors import LarderError, NotFound, Refused, TimedOut, _message, _near
 from ._ring import _ENDED, _FAILED, _open_ring
@@ -13,7 +17,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
 _LONGEST_FULL = 5  # seconds in which another thread may drop a batch, or the producer may end
 
 
-def batches(name, store=None, timeout=300, copy=True, next_epoch=False):
+def batches(name: str, store: str | os.PathLike[str] | None = None, timeout: float = 300, copy: bool = True,
+            next_epoch: bool = False) -> Batches:
     """Attach to the batches that another process publishes as `name` (``BatchPublisher`` in Java), and iterate over them.
 
     Each is a `Batch` of arrays that are yours: writable, and valid for as long as you keep them. No `DataLoader` and no worker
@@ -39,7 +44,7 @@ def batches(name, store=None, timeout=300, copy=True, next_epoch=False):
     return Batches(_trusted(_location(store)), name, timeout, copy, next_epoch)
 
 
-class Batch(dict):
+class Batch(dict[str, np.ndarray]):
     """Some samples: a dict from the names of arrays to arrays, whose first dimension is mostly the samples.
 
     It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
@@ -62,10 +67,10 @@ class Batches:
         self._ring, self._next = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch)
         self._skips, self._skipped = next_epoch and self._next > 0, None
 
-    def __iter__(self):
+    def __iter__(self) -> Batches:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Batch:
         if self._ring is None:
             raise ValueError("the batches are closed; attach again with larder.batches")
         ring = self._ring
@@ -79,16 +84,16 @@ class Batches:
                 return batch
         raise StopIteration
 
-    def close(self):
+    def close(self) -> None:
         """Give the seat up, with ``copy=False`` when the last array that was handed out is gone. Harmless when done twice."""
         ring, self._ring = self._ring, None
         if ring is not None:
             ring.leave()
 
-    def __enter__(self):
+    def __enter__(self) -> Batches:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self):

@@ -1,22 +1,26 @@
 """What the daemon does for a program: loads, waits, and keeps what was computed."""
 
+from __future__ import annotations
+
 import collections.abc
 import contextlib
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ._command import _command_line, _require_success, _run, _timeout
-from ._datasets import dataset
+from ._datasets import Dataset, dataset
 from ._errors import LarderError, NoStore, NotFound, _message
 from ._memory import _reserve_huge
 
 _LONGEST_HEADER = 16_384
 
 
-def load(name, path, store=None, **options):
+def load(name: str, path: str | os.PathLike[str], store: str | os.PathLike[str] | None = None, **options: Any) -> Dataset:
     """Load a dataset through the daemon, wait until it is resident, and open it.
 
     Options are those of ``larder load``: ``keys=["rgb", "depth"]``, ``as_="ragged"``, ``workers=2``.
@@ -32,13 +36,13 @@ def load(name, path, store=None, **options):
     return dataset(name, store)
 
 
-def wait(name, timeout=None, store=None):
+def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] | None = None) -> Dataset:
     """Wait until a dataset is resident, for at most `timeout` seconds, and open it."""
     _run(["wait", name, *_timeout(timeout)], store)
     return dataset(name, store)
 
 
-def cache(name, fn, store=None, timeout=None):
+def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
     """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
 
     `fn` returns an array, or anything that ``np.asarray`` takes, or a dict of such. An array comes back as an `Array`,

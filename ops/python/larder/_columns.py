@@ -1,8 +1,12 @@
 """Columns: texts, ragged rows, raw bytes, and look-ups in them."""
 
+from __future__ import annotations
+
 import collections.abc
 import operator
 import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +25,7 @@ class _Column:
         return f"<larder.{type(self).__name__} {self._version.name}/{self.name}: {len(self)}>"
 
 
-class _Rows(_Column, collections.abc.Sequence):
+class _Rows(_Column, collections.abc.Sequence[Any]):
     """Rows of different lengths, back to back."""
 
     def __init__(self, owner, name, values, offsets):
@@ -33,7 +37,7 @@ class _Rows(_Column, collections.abc.Sequence):
     def __len__(self):
         return self._count
 
-    def __getitem__(self, row):
+    def __getitem__(self, row: Any) -> Any:
         if isinstance(row, slice):
             return [self[r] for r in range(*row.indices(self._count))]
         if row < 0:
@@ -90,7 +94,7 @@ class Ragged(_Rows):
         return self._flat[start:end].reshape(self._shapes[row].tolist())
 
 
-class Index(_Column, collections.abc.Mapping):
+class Index(_Column, collections.abc.Mapping[Any, int]):
     """A mapping from texts or integers to row numbers that takes no memory of its own and is never copied on a fork.
 
     Look-ups read the hash table where it lies. Iteration yields the keys in the order in which they were added.
@@ -102,7 +106,7 @@ class Index(_Column, collections.abc.Mapping):
         super().__init__(owner, name)
         self._find, self._keys, self._count = find, keys, count
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> int:
         row = self._find(key)
         if row is None:
             raise KeyError(key)
@@ -111,18 +115,18 @@ class Index(_Column, collections.abc.Mapping):
     def __contains__(self, key):
         return self._find(key) is not None
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return self._keys()
 
     def __len__(self):
         return self._count
 
-    def get(self, key, default=None):
+    def get(self, key: Any, default: Any = None) -> Any:
         """Return the row of a key, or `default`."""
         row = self._find(key)
         return default if row is None else row
 
-    def rows(self, keys, default=None):
+    def rows(self, keys: Iterable[Any], default: int | None = None) -> np.ndarray:
         """Return the rows of many keys as an int64 array. A key that is not there has `default`, or raises KeyError."""
         keys = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
         find = self.__getitem__ if default is None else lambda key: self.get(key, default)

@@ -1,17 +1,21 @@
 """Datasets: one leased version each."""
 
+from __future__ import annotations
+
 import collections.abc
+import os
+from collections.abc import Iterator
 
 import numpy as np
 
-from ._arrays import _whole
+from ._arrays import Array, _whole
 from ._columns import Bytes, Index, Ragged, Strings, _number_finder, _text_finder, _texts
 from ._errors import LarderError, NotFound, _message, _near
 from ._store import _location, _trusted
 from ._versions import _newest, _with_identity
 
 
-def dataset(name, store=None):
+def dataset(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
     """Open the newest version of a dataset.
 
     The version is resolved once: arrays of one `Dataset` always belong together, and a later load does not change it.
@@ -27,7 +31,7 @@ def dataset(name, store=None):
     return Dataset(_newest(_trusted(_location(store)), name))
 
 
-def open(name, store=None):
+def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
     """Open one array by its full name, as in ``larder.open("mnist/train-images")``.
 
     A dataset's name alone stands for its array where it has exactly one. The version stays leased while the array, or
@@ -42,7 +46,7 @@ def open(name, store=None):
     return opened[array]
 
 
-class Dataset(collections.abc.Mapping):
+class Dataset(collections.abc.Mapping[str, Array]):
     """One leased version of a dataset: a read-only mapping from names to arrays, with columns besides.
 
     ``d["train-images"]`` is an `Array`. `index`, `strings`, `ragged` and `bytes` open columns, which `columns` lists.
@@ -55,31 +59,31 @@ class Dataset(collections.abc.Mapping):
         self._segments = {}
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The dataset's name."""
         return self._open().name
 
     @property
-    def version(self):
+    def version(self) -> int:
         """The number of the version: a counter of this store."""
         return self._open().number
 
     @property
-    def digest(self):
+    def digest(self) -> str:
         """The SHA-256 that identifies the contents anywhere, in hex."""
         return self._open().digest
 
     @property
-    def store(self):
+    def store(self) -> str:
         """The path of the store."""
         return self._open().store
 
     @property
-    def columns(self):
+    def columns(self) -> dict[str, str]:
         """A dict from the names of columns to their kinds: ``index``, ``strings``, ``ragged``, ``bytes``."""
         return dict(self._open().columns)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Array:
         version = self._open()
         entry = version.arrays.get(name)
         if entry is None:
@@ -87,16 +91,16 @@ class Dataset(collections.abc.Mapping):
         segment = self._segments[entry.file] = version.segment(entry.file)
         return _whole(segment, entry)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._open().arrays)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._open().arrays)
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self._open().arrays
 
-    def index(self, name):
+    def index(self, name: str) -> Index:
         """Open an index: a mapping from texts or integers to row numbers (`Index`)."""
         slots = self._part(name, "index", "slots", "<u8")
         if name + "/entries" in self:
@@ -105,28 +109,28 @@ class Dataset(collections.abc.Mapping):
         records, positions = self._part(name, "index", "records", "|u1"), self._part(name, "index", "positions", "<i8")
         return Index(self, name, _text_finder(slots, records), lambda: _texts(records, positions), len(positions))
 
-    def strings(self, name):
+    def strings(self, name: str) -> Strings:
         """Open a column of texts: a sequence of `str` (`Strings`)."""
         return Strings(self, name, self._part(name, "strings", "bytes", "|u1"), self._offsets(name, "strings"))
 
-    def ragged(self, name):
+    def ragged(self, name: str) -> Ragged:
         """Open a column of arrays that differ in shape: a sequence of read-only arrays (`Ragged`)."""
         return Ragged(self, name, self._part(name, "ragged", "values"), self._offsets(name, "ragged"),
                       self._part(name, "ragged", "shapes", "<i8", 2))
 
-    def bytes(self, name):
+    def bytes(self, name: str) -> Bytes:
         """Open a column of raw bytes, files for instance: a sequence of read-only memoryviews (`Bytes`)."""
         return Bytes(self, name, self._part(name, "bytes", "values", "|u1"), self._offsets(name, "bytes"))
 
-    def close(self):
+    def close(self) -> None:
         """Give up this object's share in the lease. Harmless when done twice."""
         self._version, self._segments = None, {}
 
-    def __enter__(self):
+    def __enter__(self) -> Dataset:
         self._open()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self):

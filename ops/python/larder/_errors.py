@@ -1,5 +1,7 @@
 """Errors, and the form of their messages."""
 
+from __future__ import annotations
+
 import difflib
 
 _NAMES_SHOWN = 10
@@ -30,7 +32,7 @@ class TimedOut(LarderError, TimeoutError):
 class CommandFailed(LarderError):
     """The ``larder`` command failed for another reason. `code` is its exit code."""
 
-    code = 1
+    code: int = 1
 
 
 def _message(what, remedy, **values):

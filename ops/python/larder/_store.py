@@ -1,5 +1,7 @@
 """Where a store is, whether it is trusted, and what it holds."""
 
+from __future__ import annotations
+
 import os
 import pwd
 import re
@@ -12,7 +14,7 @@ _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
 
 
-def datasets(store=None):
+def datasets(store: str | os.PathLike[str] | None = None) -> list[str]:
     """Return the sorted names of the datasets that are resident."""
     data = os.path.join(_trusted(_location(store)), "data")
     try:
