@@ -1,9 +1,11 @@
 package dev.larder.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -39,16 +41,22 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
         assertThat(run(Map.of(), List.of("tar", "-xzf", archive.toString(), "-C", folder.toString()))
                         .code())
                 .isZero();
+        Installed installed = at(onlyFolder(folder), folder);
+        if (!property.endsWith("java")) {
+            link(installed.path(), "java");
+        }
+        return installed;
+    }
+
+    /** Takes what is installed at a root; its home, its path and its temporary files lie in a folder. */
+    static Installed at(Path root, Path folder) throws IOException {
         Path home = Files.createDirectory(folder.resolve("home"));
         Path path = Files.createDirectory(folder.resolve("path"));
         TOOLS.forEach(tool -> link(path, tool));
         List.of("touch", "timeout", "python3").forEach(tool -> link(path, tool));
-        if (!property.endsWith("java")) {
-            link(path, "java");
-        }
         Path store = Path.of(
                 "/dev/shm/larder-test-" + RUN + "-" + ProcessHandle.current().pid() + "-" + System.nanoTime());
-        Installed installed = new Installed(onlyFolder(folder), home, path, store);
+        Installed installed = new Installed(root, home, path, store);
         Files.createDirectory(installed.temporary());
         Files.setPosixFilePermissions(installed.temporary(), PosixFilePermissions.fromString("rwxrwxrwx"));
         return installed;
@@ -127,6 +135,31 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
         if (Files.exists(store)) {
             larder("stop");
         }
+    }
+
+    /**
+     * Returns the file of a python that has numpy. The name alone will not do: it would be found by the path of this JVM and run
+     * with another path, by which the scripts of pyenv and conda find another python, or none.
+     */
+    static String pythonWithNumpy() {
+        for (String name : List.of("python3", "/usr/bin/python3")) {
+            Ended found = run(Map.of(), List.of(name, "-c", "import numpy, sys; print(sys.executable)"));
+            if (found.code() == 0) {
+                return found.out().strip();
+            }
+        }
+        return abort("no python3 with numpy");
+    }
+
+    /** Writes the array 1, 2, 3, 4 of bytes. */
+    static void writeArray(Path file) throws IOException {
+        String header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }";
+        byte[] image = ("?NUMPY??v?" + header + " ".repeat(117 - header.length()) + "\n????")
+                .getBytes(StandardCharsets.ISO_8859_1);
+        byte[] start = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+        System.arraycopy(start, 0, image, 0, start.length);
+        System.arraycopy(new byte[] {1, 2, 3, 4}, 0, image, 128, 4);
+        Files.write(file, image);
     }
 
     private static void link(Path path, String tool) {

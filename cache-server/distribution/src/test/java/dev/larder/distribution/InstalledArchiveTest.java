@@ -1,7 +1,6 @@
 package dev.larder.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,13 +29,7 @@ class InstalledArchiveTest {
     @BeforeEach
     void oneArrayToLoad() throws IOException {
         source = Files.createDirectory(temporary.resolve("source"));
-        String header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }";
-        byte[] image = ("?NUMPY??v?" + header + " ".repeat(117 - header.length()) + "\n????")
-                .getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
-        byte[] start = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
-        System.arraycopy(start, 0, image, 0, start.length);
-        System.arraycopy(new byte[] {1, 2, 3, 4}, 0, image, 128, 4);
-        Files.write(source.resolve("a.npy"), image);
+        Installed.writeArray(source.resolve("a.npy"));
     }
 
     @ParameterizedTest
@@ -59,23 +52,9 @@ class InstalledArchiveTest {
         String folder = installed.root().resolve("python").toString();
         Map<String, String> environment =
                 Map.of("LARDER_STORE", installed.store().toString(), "PATH", "/usr/bin:/bin");
-        Ended ended = Installed.run(environment, List.of(pythonWithNumpy(), "-B", "-c", READ, folder));
+        Ended ended = Installed.run(environment, List.of(Installed.pythonWithNumpy(), "-B", "-c", READ, folder));
         assertThat(ended.err()).isEmpty();
         return ended.out();
-    }
-
-    /**
-     * Returns the file of a python that has numpy. The name alone will not do: it would be found by the path of this JVM and run
-     * with another path, by which the scripts of pyenv and conda find another python, or none.
-     */
-    private static String pythonWithNumpy() {
-        for (String name : List.of("python3", "/usr/bin/python3")) {
-            Ended found = Installed.run(Map.of(), List.of(name, "-c", "import numpy, sys; print(sys.executable)"));
-            if (found.code() == 0) {
-                return found.out().strip();
-            }
-        }
-        return abort("no python3 with numpy");
     }
 
     @Test

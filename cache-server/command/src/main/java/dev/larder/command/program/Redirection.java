@@ -27,7 +27,8 @@ public final class Redirection {
         if (!Files.isReadable(folder.resolve("sitecustomize.py"))) {
             throw Failure.of(ErrorCode.UNEXPECTED, "no Python files for --redirect")
                     .with("folder", folder)
-                    .remedy("start Larder by its script, or name the folder of its Python package with -D" + PYTHON_PROPERTY);
+                    .remedy("start Larder by its script, or name the folder of its Python package with -D"
+                            + PYTHON_PROPERTY);
         }
         String path = System.getenv(PYTHON_PATH);
         environment.put(PYTHON_PATH, path == null || path.isEmpty() ? folder.toString() : folder + ":" + path);
