@@ -72,12 +72,12 @@ def files(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
-def reader(root, version):
+def reader(root, target, version):
     """Make the wheel that needs numpy alone."""
     wheel = Wheel("larder-cache", version, "py3-none-any", "Datasets that all processes of a machine share, in shared memory",
                   "Requires-Dist: numpy>=1.23\nProvides-Extra: daemon\n"
                   f"Requires-Dist: larder-cache-daemon=={version}; extra == \"daemon\"\n")
-    package = root / "ops/python/larder"
+    package = target / "stage/python/larder"
     for path in files(package):
         wheel.add(path, f"larder/{path.relative_to(package)}")
     wheel.add_license(root / "LICENSE")
@@ -113,7 +113,7 @@ def platform():
 def main(root, target, version):
     version = version.replace("-SNAPSHOT", ".dev0")
     root, target = pathlib.Path(root), pathlib.Path(target)
-    reader(root, version).write(target)
+    reader(root, target, version).write(target)
     daemon(root, target, version).write(target)
 
 
