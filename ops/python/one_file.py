@@ -56,17 +56,16 @@ def one_file():
     """Return the text of the file."""
     text, body, _ = room("__init__")
     lines = text.split("\n")
-    first_room = next(i for i, node in enumerate(body) if isinstance(node, ast.ImportFrom) and node.level)
-    last_room = max(i for i, node in enumerate(body) if isinstance(node, ast.ImportFrom) and node.level)
+    first_room, *_, last_room = [node for node in body if isinstance(node, ast.ImportFrom) and node.level]
+    first_check = next(node for node in body[1:] if not is_plain_import(node))
     rooms = [room(name) for name in in_order("__init__", [])]
-    imports = sorted({line for _, nodes, _ in rooms for node in nodes if is_plain_import(node) for line in each_name(node)})
-    head = "\n".join(lines[:body[first_room - 1].end_lineno])
-    tail = "\n".join(lines[body[last_room].end_lineno:]).strip("\n")
-    future = [line for line in imports if line.startswith("from __future__")]
-    imports = [line for line in imports if line not in future and line not in ("import sys", "import numpy as np")]
-    head = head.replace("\nimport sys\n", "\n" + "\n".join([*future, "", *imports, "import sys"]).lstrip("\n") + "\n", 1)
-    parts = [source(text.split("\n"), nodes) for text, nodes, _ in rooms]
-    return NOTE + "\n\n\n".join([head, *parts, tail]) + "\n"
+    imports = {line for _, nodes, _ in [(text, body, []), *rooms] for node in nodes if is_plain_import(node) for line in each_name(node)}
+    future = sorted(line for line in imports if line.startswith("from __future__"))
+    imports = sorted(imports.difference(future, ["import numpy as np"]))  # numpy is imported, and checked, behind Python's check
+    head = [*lines[:body[0].end_lineno], "", *future, "", *imports, "", *lines[first_check.lineno - 1:first_room.lineno - 1]]
+    parts = ["\n".join(head).rstrip("\n"), *(source(text.split("\n"), nodes) for text, nodes, _ in rooms),
+             "\n".join(lines[last_room.end_lineno:]).strip("\n")]
+    return NOTE + "\n\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Tests of larder.py, the one file that one_file.py makes of the package: those of readers, with it in the package's place."""
 
 import ast
+import collections
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import unittest
 import one_file
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TESTS = "test_larder", "test_arrays", "test_batches"
+TESTS = "test_larder", "test_arrays", "test_batches", "test_loader"
 
 
 class OneFileTest(unittest.TestCase):
@@ -35,6 +36,14 @@ class OneFileTest(unittest.TestCase):
 
         self.assertIn("numpy", imports)
         self.assertEqual([node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level], [])
+
+    def test_no_two_rooms_define_one_name(self):
+        tree = ast.parse(one_file.one_file())
+        names = [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+        names += [target.id for node in tree.body if isinstance(node, ast.Assign) for target in ast.walk(node)
+                  if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)]
+
+        self.assertEqual([name for name, count in collections.Counter(names).items() if count > 1], [])
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<
 ``/dev/shm/larder`` if you may read it.
 """
 
+import importlib
 import sys
 
 if sys.version_info < (3, 9):
@@ -42,13 +43,21 @@ from ._cache import cache, load, wait
 from ._columns import Bytes, Index, Ragged, Strings
 from ._datasets import Dataset, _restore, dataset, open
 from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, TimedOut
+from ._loader import Loader
 from ._store import datasets
 
 __version__ = "0.1.0.dev0"
 __all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "batches", "Dataset", "Array", "Index", "Strings",
-           "Ragged", "Bytes", "Batches", "Batch", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+           "Ragged", "Bytes", "Batches", "Batch", "Loader", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "CommandFailed"]
 
 for _name in (*__all__, "_restore", "_restore_array"):
     globals()[_name].__module__ = __name__  # not the room that it lies in: pickles and messages keep one name for it
 del _name
+
+
+def __getattr__(name):
+    """Import a room that needs a framework when it is used."""
+    if name in ("torch",):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._errors import _message
 from ._memory import _Segment
-from ._versions import _with_identity
+from ._versions import _map, _with_identity
 
 
 class Array(np.memmap):
@@ -157,6 +157,13 @@ def _returned(result, out):
 
 def _view(segment, offset, shape, dtype, strides=None, order="C"):
     return np.ndarray.__new__(Array, shape, dtype, segment, segment.start + offset, strides, order)
+
+
+def _private(array):
+    """Return the same array over pages of this process's own: writable, copied page by page where it is written to."""
+    segment = array._mmap
+    copied = _map(segment.version, segment.file, private=True)
+    return np.ndarray(array.shape, array.dtype, copied, array.offset, array.strides)
 
 
 def _whole(segment, entry):

@@ -21,6 +21,7 @@ from ._store import _FORMAT_VERSION, _current, _io_open, _is_registered, _truste
 _LEASE_TRIES = 200
 _MOST_LOADS = 5
 _MOST_LOOKS = 3
+_MAP_NORESERVE = 0x4000  # linux/mman.h
 
 
 _Entry = collections.namedtuple("_Entry", "file offset dtype shape order")
@@ -129,7 +130,7 @@ def _status(path):
                                    "from another path", file=path)) from None
 
 
-def _map(version, file):
+def _map(version, file, private=False):
     path = os.path.join(version.folder, file)
     if os.path.isabs(file):
         _status(file)  # says what to do where it is missing
@@ -137,7 +138,10 @@ def _map(version, file):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             version.require_unchanged(file, os.fstat(descriptor))
-            segment = _map_aligned(descriptor) or _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
+            if private:  # pages that are written to are copied for this process
+                segment = _Segment(descriptor, 0, flags=mmap.MAP_PRIVATE | _MAP_NORESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE, **_UNTRACKED)
+            else:
+                segment = _map_aligned(descriptor) or _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
         finally:
             os.close(descriptor)
     except FileNotFoundError:

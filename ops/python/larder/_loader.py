@@ -1,0 +1,355 @@
+"""Batches of shuffled rows for one process: threads gather them, no other process is needed."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import mmap
+import os
+import queue
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._batches import Batch
+from ._datasets import Dataset, dataset
+from ._errors import LarderError, TimedOut, _message, _near
+from ._order import _Plan, _shuffled
+
+_TAILS = "pad", "drop", "exact"
+_ALIGNMENT = 64
+_ENDED_EARLY = None, None, None
+
+
+class Loader:
+    """Batches of rows of the arrays of a dataset, gathered by threads: ``for batch in loader`` is an epoch, the next such loop the next one.
+
+    `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that the dataset has.
+    Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of the stored dtype. They are yours: writable,
+    and true for as long as you keep them. Memory is used again when nothing refers to it any more, so drop batches that you do not need.
+
+    `shuffle` is a seed; without one the rows come as they lie. Epoch ``e`` has the order of ``torch.manual_seed(seed + e)`` and
+    ``torch.randperm(rows)``, and with ``shard=(rank, world)`` that of ``DistributedSampler(..., rank=rank, seed=seed)`` after
+    ``set_epoch(e)``: the same rows in the same batches as the loader in Java. `tail` says what happens where the ranks cannot have
+    equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out, ``"exact"`` gives some ranks fewer. `drop_last`
+    leaves out a last batch that is shorter.
+
+    `threads` gather ahead, `prefetch` batches at most; with ``threads=0`` batches are gathered when they are asked for. `transform` gets each
+    batch in one of these threads, and what it returns is handed out. `timeout` is the longest wait for a batch, in seconds.
+
+    `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's ``LoaderState``, so that a run
+    may go on here, in Java, and with another number of ranks.
+
+    Raises `NotFound` for a name that is not there, ValueError for arrays that do not fit together and settings that make no sense.
+
+    >>> loader = larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42)
+    >>> for epoch in range(3):
+    ...     for batch in loader:
+    ...         step(batch["train-images"], batch["train-labels"])
+    """
+
+    def __init__(self, dataset: str | Dataset, arrays: Sequence[str] | None = None, *, batch_size: int, shuffle: int | None = None,
+                 shard: tuple[int, int] = (0, 1), tail: str = "pad", drop_last: bool = False, threads: int | None = None,
+                 prefetch: int = 4, transform: Callable[[Any], Any] | None = None, timeout: float = 300,
+                 store: str | os.PathLike[str] | None = None) -> None:
+        self._dataset = _opened(dataset, store)
+        self._names = _names(self._dataset, arrays)
+        self._sources = [_Source(name, self._dataset[name]) for name in self._names]
+        self._rows = _equal_rows(self._dataset, self._sources)
+        self._batch_size, self._shuffle = int(batch_size), None if shuffle is None else int(shuffle)
+        rank, world = map(int, shard)
+        if self._batch_size < 1 or prefetch < 1 or not 0 <= rank < world or tail not in _TAILS or (drop_last and tail == "exact"):
+            raise ValueError(_message("settings of a loader make no sense", "batches and prefetch are at least 1, 0 <= rank < world, tail is "
+                                      "pad, drop or exact, and exact leaves nothing out", batch_size=batch_size, prefetch=prefetch,
+                                      shard=shard, tail=repr(tail), drop_last=drop_last))
+        self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
+        self._threads = min(8, max(1, len(os.sched_getaffinity(0)) - 1)) if threads is None else int(threads)
+        self._prefetch, self._transform, self._timeout = int(prefetch), transform, timeout
+        self._pool = _Pool(self._sources, self._batch_size)
+        self._seed = self._shuffle or 0
+        self._next, self._reached = (0, 0, None), None  # each an epoch, samples of it that are consumed, samples in all
+        self._running: Any = lambda: None
+
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset, one version of it."""
+        return self._dataset
+
+    def __len__(self) -> int:
+        """Return how many batches a whole epoch has for this rank."""
+        return self._plan(None).batches
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._begin(*self._next)
+
+    def epoch(self, number: int) -> Iterator[Any]:
+        """Begin an epoch, whichever came before; the one that runs ends. The next ``for`` begins the one after it."""
+        if number < 0:
+            raise ValueError(f"epochs count from 0: epoch={number}")
+        return self._begin(int(number))
+
+    def set_epoch(self, number: int) -> None:
+        """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing is said."""
+        self._next, self._reached = (int(number), 0, None), None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return how far the batches that were handed out have come, as a dict that ``json`` can write."""
+        epoch, consumed, length = self._reached or (self._next[0], 0, self._plan(None).length)
+        return {"format": 1, "dataset": self._dataset.name, "digest": self._dataset.digest, "sampler": self._sampler(), "seed": self._seed,
+                "epoch": epoch, "consumed": consumed, "length": length}
+
+    def load_state_dict(self, state: dict[str, Any] | str) -> None:
+        """Go on where a state was taken: the next ``for`` has what was left of its epoch, or the next epoch where nothing was.
+
+        The text that Java writes will do as well. Raises `LarderError` for a state of other data or of another order.
+        """
+        if isinstance(state, str):
+            state = json.loads(state)
+        try:
+            epoch, consumed, length, seed = (int(state[key]) for key in ("epoch", "consumed", "length", "seed"))
+            digest, sampler, version = state["digest"], state["sampler"], state["format"]
+        except (KeyError, TypeError, ValueError):
+            raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
+        if version != 1 or not 0 <= consumed <= length or epoch < 0:
+            raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state))
+        if digest != self._dataset.digest:
+            raise LarderError(_message("state was saved over other data", "open that version, or start over", dataset=self._dataset.name,
+                                       version=self._dataset.version, stateDigest=digest, digest=self._dataset.digest))
+        if sampler != self._sampler():
+            raise LarderError(_message("state was saved with another order", "make the loader with the seed of the state",
+                                       dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
+        self._end()
+        self._seed, self._reached = seed, (epoch, consumed, length)
+        self._next = self._reached if consumed < length else (epoch + 1, 0, None)
+
+    def close(self) -> None:
+        """End the epoch that runs, and its threads. Batches that were handed out stay true. Harmless when done twice."""
+        self._end()
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a loader belongs to one process: dataset={self._dataset.name}; make one in each process, with shard=(rank, world)")
+
+    def __repr__(self) -> str:
+        return f"<larder.Loader {self._dataset.name} version {self._dataset.version}: {self._names} in batches of {self._batch_size}>"
+
+    def _sampler(self):
+        return "sequential" if self._shuffle is None else f"random(seed={self._shuffle})"
+
+    def _plan(self, epoch, start=0, length=None):
+        order = None if self._shuffle is None or epoch is None else _shuffled(self._rows, self._shuffle + epoch)
+        return _Plan(self._rows, order, self._batch_size, self._drop_last, self._shard, start, length)
+
+    def _begin(self, epoch, start=0, length=None):
+        self._end()
+        plan = self._plan(epoch, start, length)
+        self._next, self._reached = (epoch + 1, 0, None), (epoch, start, plan.length)
+        running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
+        self._running = weakref.ref(running)  # dropped with the loop, it ends its threads
+        return running
+
+    def _end(self):
+        running = self._running()
+        if running is not None:
+            running.close()
+
+    def _gatherer(self, epoch, plan):
+        """Return what makes the batch of a number; it refers to no loader, since threads hold it."""
+        return _Gatherer(self._sources, self._pool, plan, epoch, self._transform)
+
+
+def _opened(named, store):
+    return dataset(named, store) if isinstance(named, str) else named
+
+
+def _names(opened, arrays):
+    if arrays is None:
+        columns = tuple(name + "/" for name in opened.columns)
+        arrays = [name for name in opened if not name.startswith(columns)]
+    if isinstance(arrays, str) or not arrays:
+        raise ValueError(_message("no list of arrays", _near("", opened), dataset=opened.name, arrays=repr(arrays)))
+    return list(arrays)
+
+
+def _equal_rows(opened, sources):
+    counts = {source.name: source.rows for source in sources}
+    if len(set(counts.values())) > 1:
+        raise ValueError(_message("arrays differ in their numbers of rows", "name those that belong together", dataset=opened.name, **counts))
+    return sources[0].rows
+
+
+class _Source:
+    """An array, whose rows are gathered."""
+
+    def __init__(self, name, array):
+        if array.ndim == 0:
+            raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
+        self.name, self.rows, self.shape, self.dtype = name, len(array), array.shape[1:], array.dtype
+        self.row_bytes = array.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
+        self._array = array.view(np.ndarray)
+        self._takes = array.flags.c_contiguous and array.flags.aligned  # of another, numpy's take would copy the whole first
+
+    def gather(self, rows, out):
+        """Copy rows into an array of their shape."""
+        if self._takes and type(rows) is not slice:
+            self._array.take(rows, 0, out, "clip")  # the rows are valid; where it has to look, it copies twice
+        else:
+            out[...] = self._array[rows]
+
+
+class _Pool:
+    """Memory of batches, which comes back when nothing refers to a batch's arrays any more."""
+
+    def __init__(self, sources, batch_size):
+        self.offsets, self._bytes = [], 0
+        for source in sources:
+            self.offsets.append(self._bytes)
+            self._bytes += -(-source.row_bytes * batch_size // _ALIGNMENT) * _ALIGNMENT
+        self._free = collections.deque()
+        self._handed_out = {}
+
+    def take(self):
+        """Return an array of bytes; it stands for the memory of a batch as long as it can be reached."""
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = mmap.mmap(-1, max(self._bytes, 1), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            with contextlib.suppress(OSError):  # a kernel without huge pages
+                memory.madvise(mmap.MADV_HUGEPAGE)
+        slot = np.ndarray(self._bytes, np.uint8, memory)  # the base of whatever is a view of it, since its own is no array
+        free, handed_out, key = self._free, self._handed_out, id(memory)
+
+        def give_back(_):
+            free.append(handed_out.pop(key)[0])
+
+        self._handed_out[key] = memory, weakref.ref(slot, give_back)
+        return slot
+
+
+class _Gatherer:
+    def __init__(self, sources, pool, plan, epoch, transform):
+        self._sources, self._pool, self._plan, self._epoch, self._transform = sources, pool, plan, epoch, transform
+
+    def __call__(self, number):
+        rows, size, valid = self._plan.rows(number)
+        batch = Batch(self._arrays(rows, size), self._epoch, number, size, valid)
+        return batch if self._transform is None else self._transform(batch)
+
+    def _arrays(self, rows, size):
+        slot, arrays = self._pool.take(), {}
+        for source, offset in zip(self._sources, self._pool.offsets):
+            out = np.ndarray((size, *source.shape), source.dtype, slot, offset)
+            source.gather(rows, out)
+            arrays[source.name] = out
+        return arrays
+
+
+class _Epoch:
+    """The batches of an epoch, in order. Threads get numbers and give batches: they know nothing else."""
+
+    def __init__(self, loader, epoch, plan, threads):
+        self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
+        self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
+        self._number, self._lock, self._arrived = 0, threading.Lock(), {}
+        self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
+        self._asked = min(plan.batches, loader._prefetch) if threads else 0
+        for number in range(self._asked):
+            self._wanted.put(number)
+        self._stop = weakref.finalize(self, _stop, self._wanted, self._made, threads, self._pid)
+        self._stop.atexit = False
+        self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made), name=f"larder-{i}", daemon=True)
+                         for i in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return self._plan.batches
+
+    def __next__(self):
+        with self._lock:
+            if os.getpid() != self._pid:
+                raise LarderError("an epoch belongs to the process that began it; make a loader in this one")
+            number = self._number
+            if number == self._plan.batches:
+                self.close()
+                raise StopIteration
+            if not self._stop.alive:
+                raise self._ended()
+            batch = self._await(number) if self._threads else self._gather(number)
+            self._number = number + 1
+            loader = self._loader()
+            if loader is not None and loader._running() is self:
+                loader._reached = self._epoch, self._plan.consumed_after(number), self._plan.length
+            return batch
+
+    def _await(self, number):
+        while number not in self._arrived:
+            made, batch, failure = (self._made.empty() and self._help()) or self._wait(number)
+            if made is None:
+                raise self._ended()
+            self._arrived[made] = batch, failure
+        batch, failure = self._arrived.pop(number)
+        if failure is not None:
+            self.close()
+            raise failure
+        if self._asked < self._plan.batches:
+            self._wanted.put(self._asked)
+            self._asked += 1
+        return batch
+
+    def _help(self):
+        """Make a batch that no thread has begun, instead of waiting; return None where there is none."""
+        try:
+            number = self._wanted.get_nowait()
+        except queue.Empty:
+            return None
+        return _ENDED_EARLY if number is None else _made(self._gather, number)
+
+    def _wait(self, number):
+        try:
+            return self._made.get(timeout=self._timeout)
+        except queue.Empty:
+            raise TimedOut(_message("no thread has made the batch", "look what they do, or give a longer timeout", epoch=self._epoch,
+                                    batch=number, timeout=self._timeout)) from None
+
+    def _ended(self):
+        return LarderError(_message("the epoch was ended", "begin one when the one before is done, or make a second loader",
+                                    epoch=self._epoch, batch=self._number))
+
+    def close(self):
+        self._stop()
+        self._arrived.clear()
+
+
+def _work(gather, wanted, made):
+    for number in iter(wanted.get, None):
+        made.put(_made(gather, number))
+
+
+def _made(gather, number):
+    try:
+        return number, gather(number), None
+    except BaseException as e:
+        return number, None, e
+
+
+def _stop(wanted, made, threads, pid):
+    if os.getpid() == pid:  # a forked child has no such threads
+        with contextlib.suppress(queue.Empty):
+            while True:
+                wanted.get_nowait()
+        for _ in range(threads):
+            wanted.put(None)
+        made.put(_ENDED_EARLY)  # for a thread that waits for a batch

@@ -1,0 +1,121 @@
+"""The order of an epoch and its batches, as the loader in Java and PyTorch's samplers have them, bit for bit."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from ._errors import LarderError, _message
+
+_WIDE_DRAWS_FROM = 0xffffffff // 20  # PyTorch draws 64 bits for each row from here on
+_MOST_SHUFFLED = 2**31 - 9  # as in Java
+_STEPS = 4096  # that are made together
+_MARKS = 1 << 18
+
+
+def _shuffled(rows, seed):
+    """Return ``torch.manual_seed(seed); torch.randperm(rows)`` as an array of uint32.
+
+    It is PyTorch's own where that is imported. Elsewhere numpy draws the same numbers: 10 million rows take half a second.
+    """
+    if rows > _MOST_SHUFFLED:
+        raise LarderError(_message("cannot shuffle so many rows", "leave shuffle out, or shuffle parts of the data", rows=rows,
+                                   most=_MOST_SHUFFLED))
+    torch = sys.modules.get("torch")
+    if torch is not None and rows < _WIDE_DRAWS_FROM:  # older releases never draw more bits
+        order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed & 0xffffffff), dtype=torch.int32)
+        return order.numpy().view(np.uint32)
+    return _swapped(rows, np.random.RandomState(seed & 0xffffffff), rows >= _WIDE_DRAWS_FROM)
+
+
+def _swapped(rows, random, wide):
+    """Swap each row with one that the twister draws: a later one, or with `wide` draws of 64 bits an earlier one.
+
+    The swaps depend on each other only where two of them touch the same place. So many are made at once by numpy, and the few that meet
+    one by one.
+    """
+    order, marks, start = np.arange(rows, dtype=np.uint32), np.zeros(_MARKS, np.uint16), 0
+    while start < rows:
+        choice = start if wide else rows - start
+        steps = np.arange(start, start + min(_STEPS, max(choice >> 4, 64), rows - start))
+        if wide:
+            others = random.randint(0, 2**64, len(steps), np.uint64) % (steps + 1).astype(np.uint64)
+            others = others.astype(np.intp)
+        else:
+            others = random.randint(0, 2**32, len(steps), np.uint32) % (rows - steps).astype(np.uint32)
+            others = others.astype(np.intp) + steps
+        _swap(order, start, others, marks)
+        start += len(steps)
+    return order
+
+
+def _swap(order, start, others, marks):
+    """Swap the rows from `start` on with the `others`, as if one after another."""
+    numbers = np.arange(len(others), dtype=np.uint16)
+    hashes = others & _MARKS - 1
+    marks[hashes] = numbers
+    last = marks[hashes]  # where two have one hash, one of them finds the other here
+    meeting = np.zeros(len(others), bool)
+    doubled = np.flatnonzero(last != numbers)
+    meeting[doubled] = meeting[last[doubled]] = True
+    within = np.flatnonzero((others >= start) & (others < start + len(others)))
+    meeting[within] = meeting[others[within] - start] = True
+    own, drawn = order[start:start + len(others)], order[others]
+    meeting = np.flatnonzero(meeting)
+    places, mine = others[meeting].tolist(), (meeting + start).tolist()
+    values = dict(zip(places, drawn[meeting].tolist()))
+    values.update(zip(mine, own[meeting].tolist()))
+    for place, other in zip(mine, places):
+        values[place], values[other] = values[other], values[place]
+    order[others] = own
+    own[:] = drawn
+    order[np.fromiter(values, np.intp, len(values))] = np.fromiter(values.values(), order.dtype, len(values))
+
+
+class _Plan:
+    """Which rows each batch of one rank has, in an epoch or in what is left of one: what SamplePlan is in Java.
+
+    Positions count the samples of an epoch for all ranks together. One beyond the last sample stands for one from the start again, which
+    fills up the last turn of the ranks.
+    """
+
+    def __init__(self, rows, order, batch_size, drop_last, shard, start=0, length=None):
+        self._rows, self._order, self._size = rows, order, batch_size
+        self._rank, self._world, tail = shard
+        if length is None:
+            own = self._own(rows, tail)
+            length = rows if tail == "exact" else (own - own % batch_size if drop_last else own) * self._world
+        else:  # what is left of an epoch is that without what was left out
+            drop_last, tail = False, "exact" if tail == "exact" else "pad"
+        self.start, self.length = start, length
+        self._turns = (length - start) // self._world if tail == "drop" else -(-(length - start) // self._world)
+        own = self._own(length - start, tail)
+        self.batches = own // batch_size if drop_last else -(-self._turns // batch_size)
+        self._samples = self.batches * batch_size if drop_last else own
+
+    def _own(self, samples, tail):
+        if tail == "drop":
+            return samples // self._world
+        return -(-max(0, samples - self._rank if tail == "exact" else samples) // self._world)
+
+    def rows(self, batch):
+        """Return the rows of a batch, as a slice where they lie together, and how many of them count."""
+        first = batch * self._size
+        size = max(0, min(self._size, self._samples - first))
+        at = self.start + first * self._world + self._rank
+        end = at + (size - 1) * self._world + 1
+        counted = min(self._rows, self.length)
+        valid = size if end <= counted else len(range(at, min(end, counted), self._world))
+        if size and end <= self._rows:
+            rows = slice(at, end, self._world)
+            if self._order is not None:
+                rows = self._order[rows]
+        else:
+            rows = np.arange(at, at + size * self._world, self._world) % max(self._rows, 1)
+            if self._order is not None:
+                rows = self._order[rows]
+        return rows, size, valid
+
+    def consumed_after(self, batch):
+        return min(self.length, self.start + min(self._turns, (batch + 1) * self._size) * self._world)

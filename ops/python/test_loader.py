@@ -1,0 +1,287 @@
+"""Tests of larder.Loader: its orders, batches and states are those of the loader in Java.
+
+    python3 -W error -m unittest discover -s ops/python
+"""
+
+import gc
+import glob
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import zlib
+
+import numpy as np
+
+from test_larder import ROOT, StoreCase, larder, room
+
+GOLDEN = os.path.join(ROOT, "loader/core/src/test/resources/golden")
+HAS_GOLDEN = os.path.isdir(GOLDEN)
+
+
+def lines(name):
+    with open(os.path.join(GOLDEN, name), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+@unittest.skipUnless(HAS_GOLDEN, "needs the golden files of a checkout")
+class VectorsTest(StoreCase):
+    def test_orders_are_those_of_java(self):
+        swapped = room("_order")._swapped
+        for line in lines("order-vectors.txt"):
+            way, rows, seed, crc = line.split()
+            with self.subTest(line):
+                order = swapped(int(rows), np.random.RandomState(int(seed) & 0xffffffff), way == "wide")
+                self.assertEqual(zlib.crc32(order.astype("<u4").tobytes()), int(crc))
+
+    def test_batches_and_states_are_those_of_java(self):
+        loaded = 0
+        for line in lines("epoch-vectors.txt"):
+            settings, start, batches, last = line.split("\t")
+            rows, seed, epoch, size, rank, world, tail, drop = settings.split()
+            if loaded != int(rows):
+                loaded = int(rows)
+                self.publish("shelf", {"labels": np.arange(loaded, dtype="<i4")})
+            loader = larder.Loader("shelf", ["labels"], batch_size=int(size), shuffle=None if seed == "-" else int(seed),
+                                   shard=(int(rank), int(world)), tail=tail, drop_last=drop == "true", threads=loaded % 3)
+            with self.subTest(line):
+                loader.set_epoch(int(epoch))
+                if start:
+                    loader.load_state_dict(start)
+                    self.assertEqual(text(loader.state_dict()), start)
+                made = []
+                for batch in loader:
+                    consumed = loader.state_dict()["consumed"]
+                    made.append(f"{','.join(map(str, batch['labels']))}:{batch.valid_size}:{consumed}")
+                self.assertEqual(" ".join(made), batches)
+                if last:
+                    self.assertEqual(text(loader.state_dict()), last)
+
+
+def text(state):
+    return json.dumps(state, separators=(",", ":"), ensure_ascii=False)
+
+
+class LoaderTest(StoreCase):
+    ROWS = 1000
+
+    def setUp(self):
+        super().setUp()
+        self.x = np.random.default_rng(1).integers(0, 256, (self.ROWS, 7), np.uint8)
+        self.publish(arrays={"x": self.x, "y": np.arange(self.ROWS)})
+
+    def loader(self, *arrays, **settings):
+        return larder.Loader("d", arrays or None, **{"batch_size": 32, "shuffle": 5, **settings})
+
+    def test_the_batches_are_the_same_whatever_the_threads(self):
+        orders = []
+        for settings in {"threads": 0}, {"threads": 1}, {"threads": 3, "prefetch": 1}, {"threads": 2, "prefetch": 50}:
+            loader = self.loader(**settings)
+            rows = [row for _ in range(3) for batch in loader for row in batch["y"].tolist()]
+            orders.append(rows)
+        self.assertEqual(sorted(orders[0][:self.ROWS]), list(range(self.ROWS)))
+        for order in orders[1:]:
+            self.assertEqual(order, orders[0])
+
+    def test_a_batch_has_the_rows_of_all_arrays(self):
+        for number, batch in enumerate(self.loader()):
+            self.assertEqual((list(batch), batch.number, batch.epoch), (["x", "y"], number, 0))
+            self.assertEqual((batch["x"].dtype, batch["x"].shape), (np.uint8, (batch.size, 7)))
+            np.testing.assert_array_equal(batch["x"], self.x[batch["y"]])
+        self.assertEqual((number + 1, batch.size), (len(self.loader()), self.ROWS % 32))
+
+    def test_what_was_handed_out_stays_true_and_can_be_written(self):
+        for threads in 0, 2:
+            kept = list(self.loader(threads=threads))
+            for batch in kept:
+                np.testing.assert_array_equal(batch["x"], self.x[batch["y"]])
+                batch["x"][:] = 0
+            self.assertEqual(sum(len(batch["y"]) for batch in kept), self.ROWS)
+
+    def test_memory_that_nothing_refers_to_is_used_again(self):
+        loader = self.loader(threads=0)
+        places = {batch["x"].__array_interface__["data"][0] for batch in loader}
+        self.assertLessEqual(len(places), 2)
+
+        views = [batch["x"][3:, 2] for batch in loader]  # a view of a part keeps all of it
+        self.assertEqual(len({view.__array_interface__["data"][0] for view in views}), len(views))
+
+    def test_arrays_of_every_form_are_gathered(self):
+        arrays = {"f": np.asfortranarray(np.arange(60.0).reshape(20, 3)), "big": np.arange(20, dtype=">i4"), "empty": np.ones((20, 0)),
+                  "time": np.arange(20).astype("M8[s]"), "text": np.array([f"row {i}" for i in range(20)]),
+                  "fields": np.array([(i, i / 2) for i in range(20)], [("a", "<i2"), ("b", ">f8")]), "half": np.arange(20, dtype="f2"),
+                  "row": np.arange(20)}
+        for packed in False, True:
+            self.publish("forms", arrays, packed=packed)
+            for shuffle in None, 3:
+                for batch in larder.Loader("forms", batch_size=6, shuffle=shuffle, threads=1):
+                    for name, array in arrays.items():
+                        self.assertEqual(batch[name].dtype, array.dtype)
+                        np.testing.assert_array_equal(batch[name], array[batch["row"]])
+
+    def test_a_state_goes_on_in_another_loader_and_with_other_ranks(self):
+        loader = self.loader(batch_size=40)
+        batches = iter(loader)
+        seen = [row for _ in range(5) for row in next(batches)["y"].tolist()]
+        state = json.loads(json.dumps(loader.state_dict()))
+        rest = [row for batch in batches for row in batch["y"].tolist()]
+
+        ranks = [self.loader(batch_size=20, shard=(rank, 2)) for rank in range(2)]
+        for rank in ranks:
+            rank.load_state_dict(state)
+        turns = [np.stack([batch["y"] for batch in pair], 1).ravel().tolist() for pair in zip(*ranks)]
+
+        self.assertEqual(sum(turns, []), rest)
+        self.assertEqual(sorted(seen + rest), list(range(self.ROWS)))
+
+    def test_after_a_state_of_a_whole_epoch_the_next_one_begins(self):
+        first, second = self.loader(), self.loader()
+        list(first)
+        second.load_state_dict(first.state_dict())
+        self.assertEqual([b["y"].tolist() for b in second], [b["y"].tolist() for b in first])
+        self.assertEqual(second.state_dict(), first.state_dict())
+
+    def test_an_epoch_can_be_named(self):
+        loader = self.loader()
+        named = [batch["y"].tolist() for batch in loader.epoch(7)]
+        other = self.loader()
+        other.set_epoch(7)
+        self.assertEqual(other.state_dict()["epoch"], 7)
+        self.assertEqual([batch["y"].tolist() for batch in other], named)
+        self.assertEqual(next(iter(other)).epoch, 8)
+
+    def test_states_of_other_data_or_orders_are_refused(self):
+        state = self.loader().state_dict()
+        for change, message in (({"digest": "0"}, "over other data"), ({"sampler": "sequential"}, "with another order"),
+                                ({"format": 2}, "cannot read"), ({"epoch": None}, "cannot read"), ({"consumed": 10**9}, "cannot read")):
+            with self.assertRaisesRegex(larder.LarderError, message):
+                self.loader().load_state_dict({**state, **change})
+
+    def test_settings_that_make_no_sense_are_refused(self):
+        self.publish("other", {"a": np.zeros(3), "b": np.zeros(4), "c": np.array(1)})
+        for settings in {"batch_size": 0}, {"prefetch": 0}, {"shard": (2, 2)}, {"tail": "even"}, {"tail": "exact", "drop_last": True}:
+            with self.assertRaises(ValueError):
+                self.loader(**settings)
+        for arrays, error in ((["a", "b"], ValueError), (["c"], ValueError), ("ab", ValueError), ([], ValueError), (["d"], larder.NotFound)):
+            with self.assertRaises(error):
+                larder.Loader("other", arrays, batch_size=1)
+        with self.assertRaisesRegex(TypeError, "make one in each process"):
+            pickle.dumps(self.loader())
+
+    def test_a_transform_runs_on_each_batch_and_its_failure_is_the_loops(self):
+        for threads in 0, 2:
+            sums = list(self.loader(transform=lambda batch: int(batch["y"].sum()), threads=threads))
+            self.assertEqual(sum(sums), sum(range(self.ROWS)))
+            loader = self.loader(transform=lambda batch: 1 // (batch.number - 3), threads=threads)
+            with self.assertRaises(ZeroDivisionError):
+                list(loader)
+            self.assertEqual(loader.state_dict()["consumed"], 3 * 32)
+
+    def test_an_early_break_ends_the_threads(self):
+        before = set(threading.enumerate())
+        for batch in self.loader(threads=2):
+            break
+        del batch
+        gc.collect()
+        for thread in set(threading.enumerate()) - before:
+            thread.join(30)
+            self.assertFalse(thread.is_alive())
+
+    def test_a_second_loop_ends_the_first_in_words(self):
+        loader = self.loader(threads=1)
+        first = iter(loader)
+        next(first)
+        second = iter(loader)
+        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended: epoch=0 batch=1; begin one when"):
+            next(first)
+        self.assertEqual(next(second).epoch, 1)
+        loader.close()
+        loader.close()
+        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended"):
+            next(second)
+
+    def test_who_waits_when_the_loader_is_closed_is_told(self):
+        may_go = threading.Event()
+        loader = self.loader(threads=1, prefetch=1, transform=lambda batch: may_go.wait(30))
+        batches, caught = iter(loader), []
+
+        def wait():
+            try:
+                next(batches)
+            except larder.LarderError as e:
+                caught.append(e)
+
+        waiting = threading.Thread(target=wait)
+        while batches._wanted.qsize():
+            pass  # the thread of the loader has not begun
+        waiting.start()
+        loader.close()
+        waiting.join(30)
+        may_go.set()
+        self.assertRegex(str(caught[0]), "the epoch was ended")
+
+    def test_several_threads_may_share_an_epoch(self):
+        batches, rows, lock = iter(self.loader(threads=2)), [], threading.Lock()
+
+        def take():
+            for batch in batches:
+                with lock:
+                    rows.extend(batch["y"].tolist())
+
+        takers = [threading.Thread(target=take) for _ in range(4)]
+        for taker in takers:
+            taker.start()
+        for taker in takers:
+            taker.join(60)
+        self.assertEqual(sorted(rows), list(range(self.ROWS)))
+
+    def test_a_child_that_is_forked_in_the_middle_is_told_and_the_parent_goes_on(self):
+        batches = iter(self.loader(threads=2))
+        next(batches)
+        child = os.fork()
+        if child == 0:
+            try:
+                next(batches)
+            except larder.LarderError:
+                os._exit(larder.Loader("d", batch_size=100, threads=1) is None or len(list(larder.Loader("d", batch_size=100))) != 10)
+            os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(sum(1 for _ in batches), len(self.loader()) - 1)
+
+    def test_the_lease_lasts_as_long_as_a_loader_or_its_epoch(self):
+        folder = self.publish("leased", {"x": np.arange(10)})
+        loader = larder.Loader("leased", batch_size=2)
+        batches = iter(loader)
+        del loader
+        gc.collect()
+        self.assertTrue(self.is_leased(folder))
+        kept = [batch["x"] for batch in batches]
+        del batches
+        deadline = time.monotonic() + 60
+        while self.is_leased(folder) and time.monotonic() < deadline:  # the threads end meanwhile
+            time.sleep(0.001)
+        self.assertFalse(self.is_leased(folder))
+        self.assertEqual(np.concatenate(kept).tolist(), list(range(10)))
+
+    def test_a_store_that_vanishes_does_not_end_an_epoch(self):
+        batches = iter(self.loader(threads=1))
+        next(batches)
+        for path in glob.glob(os.path.join(self.store, "data", "d", "1", "*")):
+            os.unlink(path)
+        self.assertEqual(sum(len(batch["y"]) for batch in batches), self.ROWS - 32)
+
+    def test_a_program_ends_with_everything_open(self):
+        code = ("import sys; sys.path[:0] = sys.argv[2:]; import larder\n"
+                "loader = larder.Loader('d', batch_size=8, store=sys.argv[1], threads=3)\n"
+                "batches = iter(loader); kept = [next(batches), next(batches)]; again = iter(larder.Loader(loader.dataset, batch_size=5))\n"
+                "kept.append(next(again)); print('end')")
+        done = subprocess.run([sys.executable, "-W", "error", "-c", code, self.store, *sys.path[:2]], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "end\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,234 @@
+"""Tests of larder.torch, where PyTorch can be imported.
+
+    python3 -W error -m unittest discover -s ops/python
+"""
+
+import importlib.util
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import unittest
+from unittest import mock
+import warnings
+
+import numpy as np
+
+from test_larder import StoreCase, larder, room
+
+if importlib.util.find_spec("torch") is not None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some releases warn of what they import themselves
+        import torch
+        from torch.utils import data
+    IS_OLD = int(torch.__version__.split(".")[0]) < 2
+else:
+    torch, IS_OLD = None, False
+
+
+def brighter(images, labels):
+    return images.float() / 255, labels
+
+
+class TorchCase(StoreCase):
+    ROWS = 1000
+
+    def setUp(self):
+        super().setUp()
+        torch.set_num_threads(1)
+        self.images = np.random.default_rng(1).integers(0, 256, (self.ROWS, 3, 4), np.uint8)
+        self.labels = np.arange(self.ROWS)
+        self.publish(arrays={"images": self.images, "labels": self.labels})
+        self.rows = larder.torch.Rows("d", "images", "labels")
+
+    def require_rows(self, images, labels):
+        self.assertEqual((images.dtype, labels.dtype), (torch.uint8, torch.int64))
+        np.testing.assert_array_equal(images.numpy(), self.images[labels.numpy()])
+
+
+@unittest.skipUnless(torch, "needs torch")
+class RowsTest(TorchCase):
+    def test_it_is_a_dataset_as_tensor_dataset_is(self):
+        expected = data.TensorDataset(torch.from_numpy(self.images), torch.from_numpy(self.labels))
+        self.assertEqual(len(self.rows), len(expected))
+        for row in 0, 7, -1:
+            image, label = self.rows[row]
+            self.assertTrue(torch.equal(image, expected[row][0]) and torch.equal(label, expected[row][1]))
+        for rows in [3, 3, -1], np.array([5]), torch.tensor([9, 8]), slice(2, 9, 3), []:
+            for mine, other in zip(self.rows[rows], expected[rows]):
+                self.assertTrue(torch.equal(mine, other))
+        for wrong in (self.ROWS, [0, self.ROWS], -self.ROWS - 1):
+            with self.assertRaisesRegex(IndexError, f"row out of range: dataset=d rows={self.ROWS}"):
+                self.rows[wrong]
+
+    def test_a_data_loader_gets_the_batches_that_it_gets_of_tensors(self):
+        expected = data.TensorDataset(torch.from_numpy(self.images), torch.from_numpy(self.labels))
+        for workers in 0, 2:
+            pairs = []
+            for dataset in self.rows, expected:
+                torch.manual_seed(7)
+                pairs.append([*data.DataLoader(dataset, 64, shuffle=True, num_workers=workers, persistent_workers=workers > 0)])
+            for mine, other in zip(*pairs, **{"strict": True} if sys.version_info >= (3, 10) else {}):
+                self.assertIs(type(mine), list)
+                self.assertTrue(all(map(torch.equal, mine, other)))
+
+    @unittest.skipIf(IS_OLD, "PyTorch 1 asks for one sample after the other")
+    def test_a_batch_is_gathered_at_once(self):
+        taken, gather = [], room("_loader")._Source.gather
+        with mock.patch.object(room("_loader")._Source, "gather", lambda s, rows, out: (taken.append(len(rows)), gather(s, rows, out))):
+            for images, labels in data.DataLoader(self.rows, 100, shuffle=True):
+                self.require_rows(images, labels)
+            for images, labels in data.DataLoader(data.Subset(self.rows, range(0, 200, 2)), 50):
+                self.require_rows(images, labels)
+        self.assertEqual(taken, [100] * 2 * 10 + [50] * 2 * 2)
+
+    def test_collate_gathers_numbers_of_rows_and_samples(self):
+        for dataset in range(len(self.rows)), self.rows:
+            batches = [*data.DataLoader(dataset, 300, shuffle=True, collate_fn=self.rows.collate, num_workers=1)]
+            for images, labels in batches:
+                self.require_rows(images, labels)
+            self.assertEqual(sorted(sum((labels.tolist() for _, labels in batches), [])), self.labels.tolist())
+
+    def test_a_collate_of_ones_own_gets_samples(self):
+        def collate(samples):
+            self.assertEqual({type(image) for image, _ in samples}, {torch.Tensor})
+            return torch.stack([image for image, _ in samples]), torch.stack([label for _, label in samples])
+
+        for images, labels in data.DataLoader(self.rows, 64, collate_fn=collate):
+            self.require_rows(images, labels)
+
+    def test_a_transform_gets_batches(self):
+        rows = larder.torch.Rows("d", "images", "labels", transform=brighter)
+        for images, labels in data.DataLoader(rows, 64, num_workers=1):
+            self.assertEqual(images.dtype, torch.float32)
+            np.testing.assert_allclose(images.numpy(), self.images[labels.numpy()] / np.float32(255))
+        self.assertEqual(rows[3][0].shape, (3, 4))
+        named = larder.torch.Rows("d", "labels", transform=lambda labels: {"twice": 2 * labels})
+        batch = next(iter(data.DataLoader(named, 3, collate_fn=named.collate)))
+        self.assertEqual(batch["twice"].tolist(), [0, 2, 4])
+
+    def test_workers_read_by_name_however_they_are_started(self):
+        self.assertLess(len(pickle.dumps(self.rows)), 1000)
+        for start in "fork", "spawn", "forkserver":
+            loader = data.DataLoader(self.rows, 250, shuffle=True, num_workers=2, multiprocessing_context=start, persistent_workers=True)
+            for _ in range(2):
+                labels = []
+                for images, its_labels in loader:
+                    self.require_rows(images, its_labels)
+                    images += 1  # theirs to write
+                    labels += its_labels.tolist()
+                self.assertEqual(sorted(labels), self.labels.tolist())
+
+    def test_a_killed_worker_is_an_error_and_not_a_wait(self):
+        code = ("import os, signal, sys; sys.path[:0] = sys.argv[2:]; import larder.torch; from torch.utils.data import DataLoader\n"
+                "loader = iter(DataLoader(larder.torch.Rows('d', store=sys.argv[1]), 2, num_workers=2, timeout=60)); next(loader)\n"
+                "os.kill(loader._workers[0].pid, signal.SIGKILL); list(loader)")
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code, self.store, *sys.path[:2]], capture_output=True, text=True, timeout=120)
+        self.assertNotEqual(done.returncode, 0)  # what PyTorch says depends on what it was doing
+        self.assertRegex(done.stderr, "killed by signal|Error")
+
+    def test_distributed_sampler_deals_it_out(self):
+        seen = []
+        for rank in range(3):
+            sampler = data.DistributedSampler(self.rows, 3, rank, seed=4)
+            sampler.set_epoch(2)
+            mine = [labels for _, labels in data.DataLoader(self.rows, 50, sampler=sampler)]
+            loader = larder.torch.Loader("d", ["labels"], batch_size=50, shuffle=4, shard=(rank, 3))
+            seen.append(torch.cat(mine))
+            self.assertTrue(torch.equal(torch.cat([batch["labels"] for batch in loader.epoch(2)]), seen[-1]))
+        self.assertEqual(set(torch.cat(seen).tolist()), set(range(self.ROWS)))
+
+
+@unittest.skipUnless(torch, "needs torch")
+class LoaderTest(TorchCase):
+    def test_it_hands_out_tensors_in_the_order_of_randperm(self):
+        for threads in 0, 2:
+            loader = larder.torch.Loader("d", batch_size=64, shuffle=42, threads=threads)
+            for epoch in range(2):
+                torch.manual_seed(42 + epoch)
+                expected, kept = torch.randperm(self.ROWS), list(loader)
+                for batch in kept:
+                    self.require_rows(batch["images"], batch["labels"])
+                    batch["images"] += 1
+                self.assertTrue(torch.equal(torch.cat([batch["labels"] for batch in kept]), expected))
+
+    def test_without_torch_the_order_is_the_same(self):
+        order = room("_order")
+        for rows in (*range(0, 40), 63, 64, 1000, 5000, 100_000):
+            for seed in 0, 42, -1, 2**40 + 3:
+                torch.manual_seed(seed & 0xffffffff)
+                expected = torch.randperm(rows).numpy()
+                self.assertTrue(np.array_equal(order._shuffled(rows, seed), expected))
+                self.assertTrue(np.array_equal(order._swapped(rows, np.random.RandomState(seed & 0xffffffff), False), expected))
+
+    def test_a_dtype_that_torch_does_not_have_is_refused_in_words(self):
+        self.publish("t", {"t": np.arange(3).astype("M8[s]"), "b": np.arange(3, dtype=">i4")})
+        for make in (larder.torch.Rows, lambda *names: larder.torch.Loader(names[0], names[1:], batch_size=1),
+                     lambda name, array: larder.torch.tensor(larder.open(f"{name}/{array}"))):
+            for array in "tb":
+                with self.assertRaisesRegex(larder.LarderError, "PyTorch has no such dtype: dtype=.*; convert a copy with astype"):
+                    make("t", array)
+
+    def test_page_locked_memory_is_asked_for_where_there_is_a_gpu(self):
+        loader = larder.torch.Loader("d", batch_size=64, shuffle=42)
+        pins = torch.cuda.is_available()
+        kept = list(loader)
+        self.assertEqual({tensor.is_pinned() for batch in kept for tensor in batch.values()}, {pins})
+        for batch in kept:
+            self.require_rows(batch["images"], batch["labels"])
+
+
+@unittest.skipUnless(torch, "needs torch")
+class TensorTest(TorchCase):
+    def test_a_tensor_lies_over_the_shared_pages_and_nothing_is_warned_of(self):
+        array = larder.open("d/images")
+        for view in array, array[3:9, 1], array[::2].transpose(2, 0, 1), array[:0]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                tensor = larder.torch.tensor(view)
+            self.assertEqual(tuple(tensor.shape), view.shape)
+            self.assertTrue(np.array_equal(tensor.numpy(), view))
+            if view.size:
+                self.assertEqual(tensor.data_ptr(), view.__array_interface__["data"][0])
+
+    def test_a_tensor_keeps_the_lease(self):
+        folder = self.publish("leased", {"x": np.arange(10)})
+        for private in False, True:
+            tensor = larder.torch.tensor(larder.open("leased/x"), private=private)[2:]
+            self.assertTrue(self.is_leased(folder))
+            self.assertEqual(tensor.sum(), 44)
+            del tensor
+            self.assertFalse(self.is_leased(folder))
+
+    def test_a_private_tensor_can_be_written_and_nobody_sees_it(self):
+        array = larder.open("d/images")
+        for view in array, array[5:7], array[:, ::2]:
+            tensor = larder.torch.tensor(view, private=True)
+            self.assertTrue(np.array_equal(tensor.numpy(), view))
+            tensor += 1
+            self.assertTrue(np.array_equal(tensor.numpy(), view + np.uint8(1)))
+        np.testing.assert_array_equal(array, self.images)
+
+    def test_plain_arrays_are_taken_as_they_are(self):
+        plain = np.arange(3)
+        larder.torch.tensor(plain).add_(1)
+        larder.torch.tensor(plain, private=True).add_(1)
+        self.assertEqual(plain.tolist(), [2, 3, 4])
+
+    def test_writing_into_shared_pages_is_as_deadly_as_documented(self):
+        code = "import sys; sys.path[:0] = sys.argv[2:]; import larder.torch; larder.torch.tensor(larder.open('d/images', sys.argv[1])).add_(1)"
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code, self.store, *sys.path[:2]], stderr=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+
+    @unittest.skipIf(tuple(map(int, np.__version__.split(".")[:2])) < (2, 1), "numpy before 2.1 has no DLPack that can say read-only")
+    def test_dlpack_hands_out_the_shared_pages_to_who_understands_read_only(self):
+        array = larder.open("d/images")
+        again = np.from_dlpack(array)
+        self.assertEqual(again.__array_interface__["data"], array.__array_interface__["data"])
+        with self.assertRaises(BufferError):
+            array.__dlpack__()
+
+
+if __name__ == "__main__":
+    unittest.main()
