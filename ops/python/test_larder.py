@@ -724,10 +724,18 @@ with open(os.path.join(store, "building-" + what), "w") as lock:
             sys.exit("larder: not enough space: needed=" + line[5:].strip() + "; evict datasets")
         print("made", flush=True)
         line = sys.stdin.readline()
+    parts = {{}}
+    while line.startswith("part "):
+        _, name, part = line.split()
+        parts[name] = part
+        line = sys.stdin.readline()
     if line == "publish\\n":
         files = [os.path.join(top, file) for top, _, names in os.walk(folder) for file in names]
         arrays = {{os.path.relpath(file, folder)[:-4]: np.load(file) for file in files}}
-        make_store.write_version(store, what, arrays)
+        columns = {{}}
+        for name, part in parts.items():
+            columns.setdefault(name.rpartition("/")[0], {{}})[part] = arrays.pop(name)
+        make_store.write_version(store, what, arrays, columns)
         print("published 1")
     shutil.rmtree(folder)
 """
@@ -741,8 +749,8 @@ def cached_total(calls, name):
     return int(larder.cache(name, build).sum())
 
 
-class CacheTest(StoreCase):
-    """Against a fake of the command that does what the real one says it does."""
+class CommandCase(StoreCase):
+    """Has a fake of the command that does what the real one says it does."""
 
     def setUp(self):
         super().setUp()
@@ -755,6 +763,8 @@ class CacheTest(StoreCase):
         self.addCleanup(lambda: os.environ.pop("LARDER_COMMAND") if before is None
                         else os.environ.update(LARDER_COMMAND=before))
 
+
+class CacheTest(CommandCase):
     def test_one_of_many_processes_builds_and_all_share(self):
         calls = os.path.join(self.store, "calls")
         with multiprocessing.get_context("fork").Pool(6) as pool:

@@ -4,7 +4,6 @@
 """
 
 import importlib.util
-import os
 import pickle
 import signal
 import subprocess

@@ -40,6 +40,7 @@ if tuple(map(int, np.__version__.split(".")[:2])) < (1, 23):
 from ._arrays import Array, _restore_array
 from ._batches import Batch, Batches, batches
 from ._cache import cache, load, wait
+from ._calls import cached
 from ._columns import Bytes, Index, Ragged, Strings
 from ._datasets import Dataset, _restore, dataset, open
 from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, TimedOut
@@ -47,7 +48,7 @@ from ._loader import Loader
 from ._store import datasets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "batches", "Dataset", "Array", "Index", "Strings",
+__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "cached", "batches", "Dataset", "Array", "Index", "Strings",
            "Ragged", "Bytes", "Batches", "Batch", "Loader", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "CommandFailed"]
 

@@ -51,8 +51,19 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
+    found = _built(name, lambda: (_arrays_of(fn()), {}), store, timeout)
+    return found["data"] if list(found) == ["data"] else found
+
+
+def _arrays_of(made):
+    made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
+    return {name: np.asarray(value) for name, value in made.items()}
+
+
+def _built(name, make, store, timeout):
+    """Open a dataset; if there is none, ``make()`` says its arrays and which of them are parts of columns."""
     try:
-        return _cached(name, store)
+        return dataset(name, store)
     except (NotFound, NoStore):
         pass  # then the command builds it, or says why it cannot
     words = _command_line(["create", name, *_timeout(timeout)], store)
@@ -60,9 +71,12 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as command:
         try:
             word, _, folder = command.stdout.readline().rstrip("\n").partition(" ")
+            said = None
             if word == "build":
-                _write_arrays(folder, fn(), command)
-            command.communicate("publish\n" if word == "build" else None)
+                arrays, parts = make()
+                _write_arrays(folder, arrays, command)
+                said = "".join(f"part {array} {part}\n" for array, part in parts.items()) + "publish\n"
+            command.communicate(said)
         except _CommandEnded:
             command.wait()  # its errors say why
         except BaseException:
@@ -70,18 +84,11 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
             raise
         errors.seek(0)
         _require_success(command.returncode, errors.read().decode("utf-8", "replace"))
-    return _cached(name, store)
+    return dataset(name, store)
 
 
-def _cached(name, store):
-    found = dataset(name, store)
-    return found["data"] if list(found) == ["data"] else found
-
-
-def _write_arrays(folder, made, command=None):
+def _write_arrays(folder, arrays, command=None):
     made_for_us = not os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
-    made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
-    arrays = {name: np.asarray(value) for name, value in made.items()}
     if not arrays:
         raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
     for name, array in arrays.items():

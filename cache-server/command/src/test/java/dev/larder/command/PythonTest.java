@@ -43,6 +43,24 @@ class PythonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void pythonLoadsBatchesInTheOrderAndWithTheStatesOfJava(String python) throws Exception {
+        requirePassed(run(new ProcessBuilder(words(python, "test_loader"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void whatFunctionsReturnIsComputedOnce(String python) throws Exception {
+        requirePassed(run(new ProcessBuilder(words(python, "test_calls"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void pyTorchReadsDatasetsWhereItIsThere(String python) throws Exception {
+        requirePassed(run(new ProcessBuilder(words(python, "test_torch"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void theOneFileThatIsMadeOfThePackageIsAsGoodAsIt(String python) throws Exception {
         requirePassed(run(new ProcessBuilder(words(python, "test_one_file"))));
     }

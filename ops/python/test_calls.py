@@ -1,0 +1,166 @@
+"""Tests of larder.cached, against the fake of the command that test_larder has."""
+
+import dataclasses
+import functools
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from test_larder import CommandCase, larder, same
+
+
+@dataclasses.dataclass
+class Settings:
+    size: int
+    names: tuple
+
+
+def noted(calls):
+    with open(calls, "a") as file:
+        file.write("called\n")
+    return 5
+
+
+def total(calls):
+    return larder.cached(noted, version=1)(calls)
+
+
+class CachedTest(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.calls = []
+
+    def counted(self, **options):
+        @larder.cached(version=1, **options)
+        def compute(*arguments, **named):
+            self.calls.append((arguments, named))
+            return len(self.calls)
+
+        return compute
+
+    def test_a_function_is_called_once_for_the_same_arguments(self):
+        @larder.cached
+        def squares(size, start=0):
+            return np.arange(start, size) ** 2
+
+        first = squares(5)
+        self.assertIs(type(first), larder.Array)
+        self.assertEqual(first.tolist(), [0, 1, 4, 9, 16])
+        self.assertEqual(squares(size=5, start=0).filename, first.filename)
+        self.assertEqual(squares(5, 3).tolist(), [9, 16])
+        self.assertEqual(len(larder.datasets()), 2)
+        self.assertIn(squares.dataset_of(5), larder.datasets())
+        self.assertEqual(squares.__name__, "squares")
+
+    def test_arguments_of_every_kind_tell_calls_apart(self):
+        compute, stored = self.counted(), larder.cache("s", lambda: np.arange(6))
+        kinds = [1, 1.0, True, "1", b"1", None, (1,), [1], {1}, {"a": 1}, {"a": 2}, np.int8(1), np.arange(3), np.arange(3.0), np.arange(4)[::2],
+                 stored, stored[1:], stored[::2], larder.dataset("s"), Settings(1, ("a",)), Settings(1, ("b",)), np.dtype("f4"), 1j,
+                 np.zeros((0, 3)), np.zeros((3, 0)), np.array(5)]
+        results = [compute(kind) for kind in kinds]
+        self.assertEqual([compute(kind) for kind in kinds], results)
+        self.assertEqual(len(set(results)), len(kinds))
+        self.assertEqual(compute({"b": 1, "a": 2}), compute({"a": 2, "b": 1}))
+        with self.assertRaisesRegex(larder.LarderError, "a value cannot be part of a key: type=object; pass numbers"):
+            compute(object())
+
+    def test_a_change_of_an_input_computes_anew(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, below = os.path.join(folder, "x"), os.path.join(folder, "deeper", "y")
+            os.mkdir(os.path.dirname(below))
+            compute = self.counted(inputs=[folder])
+            results = []
+            for path, text in (file, "1"), (file, "2"), (below, "1"), (file, "1"):
+                with open(path, "w") as out:
+                    out.write(text)
+                results.append((compute(), compute()))
+            self.assertEqual(results, [(1, 1), (2, 2), (3, 3), (4, 4)])
+            os.unlink(below)
+            self.assertEqual(compute(), 1)  # as it was at first
+        by_argument = self.counted(inputs=lambda name: [os.path.join(folder, name)])
+        with self.assertRaisesRegex(larder.LarderError, "an input cannot be read: input=.*/z reason=No such file"):
+            by_argument("z")
+
+    def test_the_code_is_part_of_the_key_unless_a_version_is(self):
+        def make(source, **options):
+            scope = {}
+            exec(source, scope)
+            return larder.cached(scope["f"], **options)
+
+        one, same_code, other = (make(f"{space}\ndef f(x):\n    return x in {{1, 2, 'a'}} or {result}")
+                                 for space, result in (("", 1), ("# a comment", 1), ("", 2)))
+        self.assertEqual(one.dataset_of(1), same_code.dataset_of(1))
+        self.assertNotEqual(one.dataset_of(1), other.dataset_of(1))
+        versions = [make(f"def f(x): return {result}", version=version).dataset_of(1) for result, version in ((1, 1), (2, 1), (2, 2))]
+        self.assertEqual(versions[0], versions[1])
+        self.assertNotEqual(versions[1], versions[2])
+
+    def test_what_a_function_closes_over_is_part_of_the_key(self):
+        def adder(n):
+            return larder.cached(lambda x: x + n)
+
+        self.assertEqual((adder(1)(10), adder(2)(10)), (11, 12))
+        with self.assertRaisesRegex(larder.LarderError, "type=object; .* give a version="):
+            adder(object())(1)
+
+    def test_a_function_that_nothing_is_known_of_is_refused(self):
+        for function in (functools.partial(max, 1), len):
+            with self.assertRaisesRegex(larder.LarderError, "without code that could be a key: .*version=1"):
+                larder.cached(function)
+        self.assertEqual(larder.cached(functools.partial(pow, 2), version=1)(5), 32)
+
+        async def later():
+            return 1
+
+        with self.assertRaisesRegex(larder.LarderError, "only what a function returns"):
+            larder.cached(later)
+
+    def test_results_come_back_as_they_were(self):
+        x = np.arange(6.0).reshape(2, 3)
+        result = {"arrays": (x, x[0], np.array(3)), "texts": ["a", "", "é"], "files": [b"12", b""], "rows": [x, x[:1]], "none": None,
+                  "number": 1.5, "nothing": [], "mixed": [1, "a", [2]], "scalar": np.float32(2), "deeper": [{"x": x}, {"x": x[1]}]}
+        made = larder.cached(lambda: result, version=1)()
+        for mine, other in zip(made["arrays"], result["arrays"]):
+            same(self, mine, other)
+        self.assertEqual(type(made["arrays"]), tuple)
+        self.assertEqual((type(made["texts"]), list(made["texts"])), (larder.Strings, result["texts"]))
+        self.assertEqual(list(map(bytes, made["files"])), result["files"])
+        self.assertEqual([row.tolist() for row in made["rows"]], [row.tolist() for row in result["rows"]])
+        for name in "none", "number", "nothing", "mixed", "scalar":
+            self.assertEqual(made[name], result[name])
+        self.assertEqual((type(made["scalar"]), made["deeper"][1]["x"].tolist()), (np.float32, x[1].tolist()))
+        with self.assertRaises(ValueError):
+            made["arrays"][0][0] = 1
+
+    def test_results_that_cannot_be_kept_are_refused_and_nothing_stays(self):
+        for result, reason in ((object(), "a result cannot be kept: type=object"), ({1: 2}, "with texts as keys"),
+                               (list(range(10**6)), "too many small values"), (np.array([None]), "Python objects")):
+            with self.assertRaisesRegex(larder.LarderError, reason):
+                larder.cached(lambda: result, version=1)()
+        self.assertEqual(larder.datasets(), [])
+
+    def test_one_of_many_processes_computes(self):
+        calls = os.path.join(self.store, "calls")
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            self.assertEqual(pool.map(total, [calls] * 8), [5] * 8)
+        with open(calls) as file:
+            self.assertEqual(file.read(), "called\n")
+
+    def test_another_process_finds_the_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "job.py")
+            with open(script, "w") as file:
+                file.write("import sys; sys.path[:0] = sys.argv[1:]\nimport larder\n@larder.cached\ndef f(x, y={'b', 'a'}):\n"
+                           "    print('computed')\n    return x\nprint(f(3), f.dataset_of(3))\n")
+            said = [subprocess.run([sys.executable, "-W", "error", script, *sys.path[:2]], capture_output=True, text=True, check=True,
+                                   env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")]
+        self.assertEqual(said[0], "computed\n" + said[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
