@@ -71,8 +71,8 @@ class Loader:
         self._prefetch, self._transform, self._timeout = int(prefetch), transform, timeout
         self._pool = _Pool(self._sources, self._batch_size)
         self._seed = self._shuffle or 0
-        self._next, self._reached = (0, 0, None), None  # each an epoch, samples of it that are consumed, samples in all
         self._running: Any = lambda: None
+        self.set_epoch(0)
 
     @property
     def dataset(self) -> Dataset:
@@ -94,11 +94,13 @@ class Loader:
 
     def set_epoch(self, number: int) -> None:
         """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing is said."""
-        self._next, self._reached = (int(number), 0, None), None
+        self._next = int(number), 0, None  # the epoch, the samples of it that are consumed, the samples in all
+        self._reached = int(number), self._plan(None), -1  # the epoch, its plan, the batch that was handed out last
 
     def state_dict(self) -> dict[str, Any]:
         """Return how far the batches that were handed out have come, as a dict that ``json`` can write."""
-        epoch, consumed, length = self._reached or (self._next[0], 0, self._plan(None).length)
+        epoch, plan, batch = self._reached
+        consumed, length = plan.consumed_after(batch), plan.length
         return {"format": 1, "dataset": self._dataset.name, "digest": self._dataset.digest, "sampler": self._sampler(), "seed": self._seed,
                 "epoch": epoch, "consumed": consumed, "length": length}
 
@@ -123,8 +125,8 @@ class Loader:
             raise LarderError(_message("state was saved with another order", "make the loader with the seed of the state",
                                        dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
         self._end()
-        self._seed, self._reached = seed, (epoch, consumed, length)
-        self._next = self._reached if consumed < length else (epoch + 1, 0, None)
+        self._seed, self._reached = seed, (epoch, self._plan(None, consumed, length), -1)
+        self._next = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None)
 
     def close(self) -> None:
         """End the epoch that runs, and its threads. Batches that were handed out stay true. Harmless when done twice."""
@@ -152,7 +154,7 @@ class Loader:
     def _begin(self, epoch, start=0, length=None):
         self._end()
         plan = self._plan(epoch, start, length)
-        self._next, self._reached = (epoch + 1, 0, None), (epoch, start, plan.length)
+        self._next, self._reached = (epoch + 1, 0, None), (epoch, plan, -1)
         running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
         self._running = weakref.ref(running)  # dropped with the loop, it ends its threads
         return running
@@ -214,8 +216,14 @@ class _Pool:
         for source in sources:
             self.offsets.append(self._bytes)
             self._bytes += -(-source.row_bytes * batch_size // _ALIGNMENT) * _ALIGNMENT
-        self._free = collections.deque()
-        self._handed_out = {}
+        self._free = free = collections.deque()
+        self._handed_out = handed_out = set()
+
+        def give_back(reference):
+            handed_out.discard(reference)
+            free.append(reference.memory)
+
+        self._give_back = give_back
 
     def take(self):
         """Return an array of bytes; it stands for the memory of a batch as long as it can be reached."""
@@ -226,13 +234,17 @@ class _Pool:
             with contextlib.suppress(OSError):  # a kernel without huge pages
                 memory.madvise(mmap.MADV_HUGEPAGE)
         slot = np.ndarray(self._bytes, np.uint8, memory)  # the base of whatever is a view of it, since its own is no array
-        free, handed_out, key = self._free, self._handed_out, id(memory)
-
-        def give_back(_):
-            free.append(handed_out.pop(key)[0])
-
-        self._handed_out[key] = memory, weakref.ref(slot, give_back)
+        reference = _HandedOut(slot, self._give_back)
+        reference.memory = memory
+        self._handed_out.add(reference)
         return slot
+
+
+class _HandedOut(weakref.ref):
+    """Memory that is in use for as long as an array can be reached."""
+
+    __slots__ = ("memory",)
+    __hash__, __eq__ = object.__hash__, object.__eq__
 
 
 class _Gatherer:
@@ -247,9 +259,8 @@ class _Gatherer:
     def _arrays(self, rows, size):
         slot, arrays = self._pool.take(), {}
         for source, offset in zip(self._sources, self._pool.offsets):
-            out = np.ndarray((size, *source.shape), source.dtype, slot, offset)
+            arrays[source.name] = out = np.ndarray((size, *source.shape), source.dtype, slot, offset)
             source.gather(rows, out)
-            arrays[source.name] = out
         return arrays
 
 
@@ -291,7 +302,7 @@ class _Epoch:
             self._number = number + 1
             loader = self._loader()
             if loader is not None and loader._running() is self:
-                loader._reached = self._epoch, self._plan.consumed_after(number), self._plan.length
+                loader._reached = self._epoch, self._plan, number
             return batch
 
     def _await(self, number):

@@ -88,7 +88,7 @@ class _Plan:
             length = rows if tail == "exact" else (own - own % batch_size if drop_last else own) * self._world
         else:  # what is left of an epoch is that without what was left out
             drop_last, tail = False, "exact" if tail == "exact" else "pad"
-        self.start, self.length = start, length
+        self.start, self.length, self._counted = start, length, min(rows, length)
         self._turns = (length - start) // self._world if tail == "drop" else -(-(length - start) // self._world)
         own = self._own(length - start, tail)
         self.batches = own // batch_size if drop_last else -(-self._turns // batch_size)
@@ -105,8 +105,7 @@ class _Plan:
         size = max(0, min(self._size, self._samples - first))
         at = self.start + first * self._world + self._rank
         end = at + (size - 1) * self._world + 1
-        counted = min(self._rows, self.length)
-        valid = size if end <= counted else len(range(at, min(end, counted), self._world))
+        valid = size if end <= self._counted else len(range(at, min(end, self._counted), self._world))
         if size and end <= self._rows:
             rows = slice(at, end, self._world)
             if self._order is not None:
