@@ -3,18 +3,22 @@
     python3 -W error -m unittest discover -s ops/python
 """
 
+import contextlib
 import importlib.util
+import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from unittest import mock
 import warnings
 
 import numpy as np
 
-from test_larder import StoreCase, larder, room
+from test_larder import ROOT, CommandCase, StoreCase, larder, room
 
 if importlib.util.find_spec("torch") is not None:
     with warnings.catch_warnings():
@@ -227,6 +231,48 @@ class TensorTest(TorchCase):
         self.assertEqual(again.__array_interface__["data"], array.__array_interface__["data"])
         with self.assertRaises(BufferError):
             array.__dlpack__()
+
+
+GUIDE = os.path.join(ROOT, "ops/docs/FROM-TORCH.md")
+
+
+@unittest.skipUnless(torch and os.path.exists(GUIDE), "needs torch and a checkout")
+class GuideTest(CommandCase):
+    """Runs what the guide says, before and after the change, one block after the other."""
+
+    def test_the_code_of_the_guide_runs_with_larder_and_without(self):
+        with open(GUIDE, encoding="utf-8") as file:
+            blocks = re.findall("```diff\n(.*?)```", file.read(), re.DOTALL)
+        self.assertGreater(len(blocks), 4)
+        arrays = {"train-images": np.random.default_rng(1).integers(0, 256, (1000, 4), np.uint8), "train-labels": np.arange(1000)}
+        self.publish("mnist", arrays)
+        for leading in "-", "+":
+            seen = []
+            with tempfile.TemporaryDirectory() as folder, in_folder(folder):
+                for name, array in {**arrays, "raw": np.arange(6)}.items():
+                    np.save(name + ".npy", array)
+                scope = {"larder": larder, "np": np, "os": os, "torch": torch, "world": 2, "rank": 1, "device": "cpu",
+                         "TensorDataset": data.TensorDataset, "DataLoader": data.DataLoader, "DistributedSampler": data.DistributedSampler,
+                         "train": lambda images, labels: seen.append(labels), "compute": lambda raw, size: raw * size, "epoch": 0,
+                         "model": torch.nn.Linear(1, 1), "time_is_up": lambda: len(seen) > 8}
+                for block in blocks:
+                    if "time_is_up" in block and leading == "-":
+                        continue  # where the batch is a dict
+                    exec("\n".join(line[1:] for line in block.splitlines() if line[:1] in (" ", leading)), scope)
+            self.assertEqual(scope["features"].tolist(), [0, 64, 128, 192, 256, 320])
+            self.assertAlmostEqual(float(scope["mean"]), arrays["train-images"].mean(), 2)
+            first = np.concatenate([labels.numpy() for labels in seen[:4]])
+            self.assertEqual(sorted(first), list(range(1000)))
+
+
+@contextlib.contextmanager
+def in_folder(folder):
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 if __name__ == "__main__":

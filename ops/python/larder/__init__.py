@@ -1,6 +1,6 @@
 """Arrays that all processes of a machine share: the Python side of Larder.
 
-One file that needs Python 3.9 and numpy 1.23, or later: copy it beside your script, or put its folder on ``PYTHONPATH``.
+It needs Python 3.9 and numpy 1.23, or later.
 
 >>> import larder
 >>> mnist = larder.dataset("mnist")             # one version, leased while you use it
@@ -9,8 +9,12 @@ One file that needs Python 3.9 and numpy 1.23, or later: copy it beside your scr
 >>> row = scan.index("scene")["scene0685_01"]   # what a dict would do, without its memory
 >>> features = scan.ragged("obj_feat")[row]     # the row in its own shape
 >>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
+>>> for batch in larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42):      # an epoch
+...     train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
 >>> for batch in larder.batches("run1"):        # finished batches that a loader in Java publishes: copies, writable
 ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
+
+`larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `cached` keeps what functions return.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
 PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and

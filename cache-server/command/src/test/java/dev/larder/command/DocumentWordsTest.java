@@ -30,9 +30,9 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 class DocumentWordsTest {
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
-    /** The languages of blocks, each of which some test reads; {@code text} is for drawings. */
+    /** The languages of blocks, each of which some test reads, {@code diff} one in Python; {@code text} is for drawings. */
     private static final Set<String> LANGUAGES =
-            Set.of("sh", "bash", "console", "java", "python", "xml", "yaml", "json", "text");
+            Set.of("sh", "bash", "console", "java", "python", "diff", "xml", "yaml", "json", "text");
 
     /** Why a block may be left out. */
     private static final Set<String> REASONS = Set.of(
