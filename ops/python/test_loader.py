@@ -163,7 +163,7 @@ class LoaderTest(StoreCase):
 
     def test_settings_that_make_no_sense_are_refused(self):
         self.publish("other", {"a": np.zeros(3), "b": np.zeros(4), "c": np.array(1)})
-        for settings in {"batch_size": 0}, {"prefetch": 0}, {"shard": (2, 2)}, {"tail": "even"}, {"tail": "exact", "drop_last": True}:
+        for settings in {"batch_size": 0}, {"prefetch": 0}, {"shard": (2, 2)}, {"tail": "even"}, {"tail": "exact", "drop_last": True}, {"shuffle": True}:
             with self.assertRaises(ValueError):
                 self.loader(**settings)
         for arrays, error in ((["a", "b"], ValueError), (["c"], ValueError), ("ab", ValueError), ([], ValueError), (["d"], larder.NotFound)):

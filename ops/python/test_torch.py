@@ -182,6 +182,13 @@ class LoaderTest(TorchCase):
             self.require_rows(batch["images"], batch["labels"])
 
 
+    def test_what_torch_allocates_is_filled(self):
+        empty = torch.empty
+        with mock.patch.object(torch, "empty", lambda *shape, pin_memory, **more: empty(*shape, **more)):  # as if there were a GPU
+            for batch in larder.torch.Loader("d", batch_size=64, shuffle=42, pin_memory=True, threads=0):
+                self.require_rows(batch["images"], batch["labels"])
+
+
 @unittest.skipUnless(torch, "needs torch")
 class TensorTest(TorchCase):
     def test_a_tensor_lies_over_the_shared_pages_and_nothing_is_warned_of(self):

@@ -102,6 +102,30 @@ class WithDaemonTest(unittest.TestCase):
 
         self.assertEqual((bad.exception.code, late.exception.code), (6, 9))
 
+    def test_what_a_function_returns_is_kept_with_its_columns(self):
+        calls = []
+
+        @larder.cached(version=1)
+        def compute(size):
+            calls.append(size)
+            return {"x": np.arange(size), "texts": ["a", "é"], "rows": [np.zeros((2, 3)), np.ones((1, 1))], "files": [b"1", b""], "n": size}
+
+        for made in compute(5), compute(size=5):
+            self.assertEqual((made["x"].tolist(), list(made["texts"]), made["n"]), ([0, 1, 2, 3, 4], ["a", "é"], 5))
+            self.assertEqual(([row.shape for row in made["rows"]], [bytes(file) for file in made["files"]]), ([(2, 3), (1, 1)], [b"1", b""]))
+        self.assertEqual(calls, [5])
+        del made
+        self.evict(compute.dataset_of(5))
+        self.assertEqual((compute(5)["n"], calls), (5, [5, 5]))
+
+    def test_what_was_loaded_comes_in_batches_in_a_known_order(self):
+        self.save("x", np.arange(100))
+        larder.load("batches", self.folder)
+        loader = larder.Loader("batches", batch_size=30, shuffle=42)
+
+        self.assertEqual([batch["x"][0] for batch in loader], [42, 32, 15, 14])
+        self.assertEqual(loader.state_dict()["consumed"], 100)
+
     def test_one_of_many_processes_builds_what_is_cached(self):
         with multiprocessing.get_context("fork").Pool(4) as pool:
             self.assertEqual(pool.map(cached_total, [self.folder] * 8, 1), [499500] * 8)

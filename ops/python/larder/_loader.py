@@ -38,8 +38,9 @@ class Loader:
     equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out, ``"exact"`` gives some ranks fewer. `drop_last`
     leaves out a last batch that is shorter.
 
-    `threads` gather ahead, `prefetch` batches at most; with ``threads=0`` batches are gathered when they are asked for. `transform` gets each
-    batch in one of these threads, and what it returns is handed out. `timeout` is the longest wait for a batch, in seconds.
+    `threads` gather ahead, `prefetch` batches at most; a loop that is faster than they are gathers, too, instead of waiting. With
+    ``threads=0`` it gathers alone. `transform` gets each batch where it was gathered, and what it returns is handed out. `timeout` is the
+    longest wait for a batch, in seconds.
 
     `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's ``LoaderState``, so that a run
     may go on here, in Java, and with another number of ranks.
@@ -60,7 +61,9 @@ class Loader:
         self._names = _names(self._dataset, arrays)
         self._sources = [_Source(name, self._dataset[name]) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
-        self._batch_size, self._shuffle = int(batch_size), None if shuffle is None else int(shuffle)
+        if shuffle is True:
+            raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
+        self._batch_size, self._shuffle = int(batch_size), None if shuffle is None or shuffle is False else int(shuffle)
         rank, world = map(int, shard)
         if self._batch_size < 1 or prefetch < 1 or not 0 <= rank < world or tail not in _TAILS or (drop_last and tail == "exact"):
             raise ValueError(_message("settings of a loader make no sense", "batches and prefetch are at least 1, 0 <= rank < world, tail is "
