@@ -102,9 +102,9 @@ class Index(_Column, collections.abc.Mapping[Any, int]):
 
     _kind = "index"
 
-    def __init__(self, owner, name, find, keys, count):
+    def __init__(self, owner, name, find, find_all, keys, count):
         super().__init__(owner, name)
-        self._find, self._keys, self._count = find, keys, count
+        self._find, self._find_all, self._keys, self._count = find, find_all, keys, count
 
     def __getitem__(self, key: Any) -> int:
         row = self._find(key)
@@ -127,16 +127,35 @@ class Index(_Column, collections.abc.Mapping[Any, int]):
         return default if row is None else row
 
     def rows(self, keys: Iterable[Any], default: int | None = None) -> np.ndarray:
-        """Return the rows of many keys as an int64 array. A key that is not there has `default`, or raises KeyError."""
-        keys = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
-        find = self.__getitem__ if default is None else lambda key: self.get(key, default)
-        return np.fromiter(map(find, keys), np.int64, len(keys))
+        """Return the rows of many keys as an int64 array, in a third of the time of as many look-ups; integers in less.
+
+        A key that is not there has `default`, or raises KeyError.
+        """
+        keys = keys if isinstance(keys, np.ndarray) else list(keys)
+        rows = np.empty(len(keys), np.int64)
+        for start in range(0, len(keys), _TOGETHER):
+            some = keys[start:start + _TOGETHER]
+            found = self._find_all(some) if len(some) >= _WORTH_IT else None
+            if found is None:  # few, or not all of the index's type
+                some = some.tolist() if isinstance(some, np.ndarray) else some
+                find = self.__getitem__ if default is None else lambda key: self.get(key, default)
+                rows[start:start + len(some)] = np.fromiter(map(find, some), np.int64, len(some))
+            else:
+                its_rows, is_there = found
+                if not is_there.all():
+                    if default is None:
+                        missing = some[int(is_there.argmin())]
+                        raise KeyError(missing.item() if isinstance(missing, np.generic) else missing)
+                    its_rows[~is_there] = default
+                rows[start:start + len(some)] = its_rows
+        return rows
 
 
 # Finders keep what they need in a closure: a look-up takes half the time that attributes would cost.
 
 _FACTOR = 0x9E3779B97F4A7C15
 _PLACE = 2**48 - 1
+_WORTH_IT, _TOGETHER = 32, 1 << 14  # keys that are looked up at once
 
 
 def _text_finder(slots, records):
@@ -190,6 +209,83 @@ def _number_finder(slots, entries):
         return None
 
     return find
+
+
+def _probe(slots, hashes, fits, row_of):
+    """Look many keys up at once: return their rows, and which of them are there.
+
+    ``fits(numbers, places)`` tells which of the keys of these numbers stand at these places, `row_of` what rows those have.
+    """
+    shift, last = np.uint64(65 - len(slots).bit_length()), np.uint64(len(slots) - 1)
+    rows, is_there = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), bool)
+    at, left = hashes * np.uint64(_FACTOR) >> shift & last, np.arange(len(hashes))
+    fingerprints = hashes & np.uint64(0xffff)
+    while len(left):
+        found = slots[at]
+        same = np.flatnonzero((found >> np.uint64(48) == fingerprints[left]) & (found != 0))
+        places = (found[same] & np.uint64(_PLACE)).astype(np.int64) - 1
+        fitting = fits(left[same], places)
+        rows[left[same[fitting]]] = row_of(places[fitting])
+        is_there[left[same[fitting]]] = True
+        goes_on = found != 0
+        goes_on[same[fitting]] = False
+        left, at = left[goes_on], at[goes_on] + np.uint64(1) & last
+    return rows, is_there
+
+
+def _texts_finder(slots, records):
+    """Return what looks many texts up at once; it returns None where not all are texts."""
+    slots, records = slots.view(np.ndarray), records.view(np.ndarray)
+    rows, lengths = records.view(np.int64), records.view(np.int32)
+
+    def find_all(keys):
+        if isinstance(keys, np.ndarray):
+            if keys.dtype.kind != "U":
+                return None
+            keys = keys.tolist()
+        try:
+            texts = [key.encode() for key in keys]
+        except (AttributeError, UnicodeEncodeError):
+            return None
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        starts, text = np.cumsum(sizes) - sizes, np.frombuffer(b"".join(texts), np.uint8)
+
+        def fits(numbers, places):
+            its_sizes = sizes[numbers]
+            fitting = lengths[2 * places + 2] == its_sizes
+            for size in np.unique(its_sizes[fitting]).tolist():
+                some = np.flatnonzero(fitting & (its_sizes == size)) if size else ()
+                if len(some):
+                    fitting[some] = _windows(records, size)[8 * places[some] + 12] == _windows(text, size)[starts[numbers[some]]]
+            return fitting
+
+        return _probe(slots, np.fromiter(map(zlib.crc32, texts), np.uint64, len(texts)), fits, rows.__getitem__)
+
+    return find_all
+
+
+def _windows(data, size):
+    """Return all stretches of so many bytes, the n-th from byte n on, to compare them at the speed of memory."""
+    return np.ndarray(len(data) - size + 1, f"S{size}", data, 0, (1,))
+
+
+def _numbers_finder(slots, entries):
+    """Return what looks many integers up at once; it returns None where not all are integers of 64 bits."""
+    slots, entries = slots.view(np.ndarray), entries.view(np.ndarray)
+
+    def find_all(keys):
+        try:
+            keys = np.asarray(keys)
+        except (ValueError, OverflowError):
+            return None
+        if keys.ndim != 1 or keys.dtype.kind not in "iu" or (keys.dtype == np.uint64 and keys.max(initial=0) >> np.uint64(63)):
+            return None
+        keys = keys.astype(np.int64)
+        hashes = keys.view(np.uint64)
+        return _probe(slots, hashes ^ hashes >> np.uint64(32), lambda numbers, places: entries[places, 0] == keys[numbers],
+                      lambda places: entries[places, 1])
+
+    return find_all
 
 
 def _texts(records, positions):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ._arrays import Array, _whole
-from ._columns import Bytes, Index, Ragged, Strings, _number_finder, _text_finder, _texts
+from ._columns import Bytes, Index, Ragged, Strings, _number_finder, _numbers_finder, _text_finder, _texts, _texts_finder
 from ._errors import LarderError, NotFound, _message, _near
 from ._store import _location, _trusted
 from ._versions import _newest, _with_identity
@@ -105,9 +105,11 @@ class Dataset(collections.abc.Mapping[str, Array]):
         slots = self._part(name, "index", "slots", "<u8")
         if name + "/entries" in self:
             entries = self._part(name, "index", "entries", "<i8", 2)
-            return Index(self, name, _number_finder(slots, entries), lambda: iter(memoryview(entries[:, 0])), len(entries))
+            return Index(self, name, _number_finder(slots, entries), _numbers_finder(slots, entries),
+                         lambda: iter(memoryview(entries[:, 0])), len(entries))
         records, positions = self._part(name, "index", "records", "|u1"), self._part(name, "index", "positions", "<i8")
-        return Index(self, name, _text_finder(slots, records), lambda: _texts(records, positions), len(positions))
+        return Index(self, name, _text_finder(slots, records), _texts_finder(slots, records), lambda: _texts(records, positions),
+                     len(positions))
 
     def strings(self, name: str) -> Strings:
         """Open a column of texts: a sequence of `str` (`Strings`)."""
