@@ -11,7 +11,7 @@ import unittest
 import one_file
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TESTS = "test_larder", "test_arrays", "test_batches", "test_loader", "test_calls"
+TESTS = "test_larder", "test_arrays", "test_batches", "test_loader"
 
 
 class OneFileTest(unittest.TestCase):
