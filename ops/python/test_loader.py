@@ -3,6 +3,7 @@
     python3 -W error -m unittest discover -s ops/python
 """
 
+import contextlib
 import gc
 import glob
 import json
@@ -180,6 +181,22 @@ class LoaderTest(StoreCase):
             with self.assertRaises(ZeroDivisionError):
                 list(loader)
             self.assertEqual(loader.state_dict()["consumed"], 3 * 32)
+
+    def test_after_an_interruption_the_loop_may_go_on(self):
+        for threads in 0, 1:
+            interrupted = []
+
+            def transform(batch):
+                if threading.current_thread() is threading.main_thread() and len(interrupted) < 2:
+                    interrupted.append(batch.number)
+                    raise KeyboardInterrupt
+                return batch["y"].tolist()
+
+            batches, rows = iter(self.loader(transform=transform, threads=threads, prefetch=8)), []
+            while len(rows) < self.ROWS:
+                with contextlib.suppress(KeyboardInterrupt):
+                    rows += next(batches)
+            self.assertEqual((sorted(rows), list(batches)), (list(range(self.ROWS)), []))
 
     def test_an_early_break_ends_the_threads(self):
         before = set(threading.enumerate())

@@ -301,7 +301,11 @@ class _Epoch:
                 raise StopIteration
             if not self._stop.alive:
                 raise self._ended()
-            batch = self._await(number) if self._threads else self._gather(number)
+            try:
+                batch = self._await(number) if self._threads else self._gather(number)
+            except Exception:  # not a Ctrl-C, after which the loop may go on
+                self.close()
+                raise
             self._number = number + 1
             loader = self._loader()
             if loader is not None and loader._running() is self:
@@ -316,7 +320,6 @@ class _Epoch:
             self._arrived[made] = batch, failure
         batch, failure = self._arrived.pop(number)
         if failure is not None:
-            self.close()
             raise failure
         if self._asked < self._plan.batches:
             self._wanted.put(self._asked)
@@ -329,7 +332,15 @@ class _Epoch:
             number = self._wanted.get_nowait()
         except queue.Empty:
             return None
-        return _ENDED_EARLY if number is None else _made(self._gather, number)
+        if number is None:
+            return _ENDED_EARLY
+        try:
+            return number, self._gather(number), None
+        except Exception as e:
+            return number, None, e  # it is raised when its turn comes
+        except BaseException:
+            self._wanted.put(number)
+            raise
 
     def _wait(self, number):
         try:
@@ -349,14 +360,10 @@ class _Epoch:
 
 def _work(gather, wanted, made):
     for number in iter(wanted.get, None):
-        made.put(_made(gather, number))
-
-
-def _made(gather, number):
-    try:
-        return number, gather(number), None
-    except BaseException as e:
-        return number, None, e
+        try:
+            made.put((number, gather(number), None))
+        except BaseException as e:
+            made.put((number, None, e))
 
 
 def _stop(wanted, made, threads, pid):
