@@ -58,6 +58,7 @@ public final class BatchPublisher implements AutoCloseable {
     private @Nullable LarderException failure;
     private boolean isComplete;
     private volatile boolean closing;
+    private volatile @Nullable LarderException aborted;
     private boolean closed;
 
     /** The batches before this one may be written without another look at the consumers. */
@@ -101,7 +102,9 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private synchronized void fail(LarderException e) {
-        failure = e;
+        if (!closing) { // else it was closed meanwhile, and whoever did so has said how the ring ends
+            failure = e;
+        }
     }
 
     /**
@@ -368,10 +371,11 @@ public final class BatchPublisher implements AutoCloseable {
             RingWriter writer = ring;
             if (writer != null && !closed) {
                 closed = true;
-                if (failure == null) {
+                LarderException reason = aborted == null ? failure : aborted;
+                if (reason == null) {
                     writer.end();
                 } else {
-                    writer.end(failure);
+                    writer.end(reason);
                 }
                 writer.close();
                 if (slots != null) {
@@ -380,6 +384,15 @@ public final class BatchPublisher implements AutoCloseable {
             }
             folder.close();
         }
+    }
+
+    /**
+     * Closes this before all was published: consumers get what was published, and then an error with the reason. The thread that
+     * publishes gets an {@link IllegalStateException}. From any thread; does nothing where this is closed.
+     */
+    public void abort(LarderException reason) {
+        aborted = reason; // before the thread that publishes can see that it is over, and close this itself
+        close();
     }
 
     @Override

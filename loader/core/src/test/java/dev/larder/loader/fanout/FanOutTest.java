@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.posix.Posix;
 import dev.larder.loader.Batch;
@@ -14,6 +15,7 @@ import dev.larder.loader.Loader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -361,6 +363,34 @@ class FanOutTest {
             publisher.close();
 
             assertThatThrownBy(blocked::join).hasRootCauseInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void whoAbortsABlockedProducerIsTheCauseThatConsumersSeeAfterWhatWasPublished() {
+        BatchPublisher publisher = gallery.publisher().slots(2).open();
+        try (SharedBatches batches = attachAfterFirstBatch(publisher)) {
+            CompletableFuture<Void> blocked =
+                    CompletableFuture.runAsync(() -> publisher.publish(gallery.loader.epoch(1)));
+            await().until(() -> published() == 2);
+            publisher.abort(Failure.of(ErrorCode.INTERRUPTED, "enough of it").exception());
+            publisher.close();
+
+            assertThatThrownBy(blocked::join).hasRootCauseInstanceOf(IllegalStateException.class);
+            Iterator<SharedBatch> iterator = batches.iterator();
+            assertThat(iterator.next().epoch()).isZero();
+            assertThat(iterator.next().epoch()).isEqualTo(1);
+            assertThatThrownBy(iterator::hasNext)
+                    .hasMessageContaining("the producer failed: ring=run1 batch=2 message=enough of it");
+            assertThat(gallery.ring()).doesNotExist();
+        }
+    }
+
+    private long published() throws IOException {
+        try (FileChannel ring = FileChannel.open(gallery.ring().resolve(RingDescriptor.RING))) {
+            ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            ring.read(word, RingDescriptor.PUBLISHED_OFFSET);
+            return word.getLong(0);
         }
     }
 
