@@ -13,7 +13,8 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "clients",
         description = {
-            "Show the processes that hold datasets. What they hold stays in memory until they exit or release it.",
+            "Show the processes that hold datasets or read feeds. What they hold stays in memory until they exit or release"
+                    + " it.",
             "Reads the store and the kernel's table of locks, so it works even when the daemon hangs or is dead."
                     + " Processes in other pid namespaces (containers) are not seen, but larder status counts their"
                     + " datasets as leased.",

@@ -1,17 +1,24 @@
 package dev.larder.command;
 
+import dev.larder.command.output.FeedRow;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Units;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.server.store.lock.LeaseTable;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** Shows totals. */
-@Command(name = "status", description = "Show totals of the store and its daemon.")
+@Command(name = "status", description = "Show totals of the store and its daemon, and the feeds with their consumers.")
 final class Status implements Callable<Integer> {
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
+
     @ParentCommand
     LarderCommand larder;
 
@@ -21,12 +28,25 @@ final class Status implements Callable<Integer> {
     @Override
     public Integer call() {
         DaemonStatus status = larder.client().status();
+        StoreLayout store = new StoreLayout(larder.store());
+        List<FeedRow> earlier = FeedRow.of(store, List.of());
+        List<FeedRow> feeds = earlier.isEmpty() ? List.of() : lookAgain(store);
         if (json) {
-            larder.out().println(Json.status(status));
-        } else {
-            facts(status).forEach(larder.out()::println);
+            larder.out().println(Json.status(status, feeds, earlier));
+            return 0;
+        }
+        facts(status).forEach(larder.out()::println);
+        if (!feeds.isEmpty()) {
+            larder.out().println();
+            FeedRow.table(feeds, earlier).forEach(larder.out()::println);
         }
         return 0;
+    }
+
+    /** Looks a moment later, which tells how fast they are. */
+    private static List<FeedRow> lookAgain(StoreLayout store) {
+        LockSupport.parkNanos(BETWEEN_LOOKS.toNanos());
+        return FeedRow.of(store, LeaseTable.of(store).held());
     }
 
     /** Returns one line for each total. */

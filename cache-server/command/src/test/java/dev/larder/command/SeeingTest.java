@@ -49,7 +49,7 @@ class SeeingTest {
     void clientsAreThoseWhoHoldSomething() throws InterruptedException {
         JsonObject client = clients().get(0).getAsJsonObject();
 
-        assertThat(client.keySet()).containsExactly("pid", "uid", "user", "command", "datasets", "bytes");
+        assertThat(client.keySet()).containsExactly("pid", "uid", "user", "command", "datasets", "bytes", "feeds");
         assertThat(client.get("pid").getAsLong()).isEqualTo(reader.pid());
         assertThat(client.get("user").getAsString()).isEqualTo(System.getProperty("user.name"));
         assertThat(client.get("command").getAsString()).contains("python3", "lease");

@@ -10,27 +10,37 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * A process that reads datasets.
+ * A process that reads datasets, or the batches of a feed.
  *
  * @param command its command line
  * @param program the same as people know it: of a JVM the main class and its arguments
  * @param datasets their names, sorted, each once
  * @param bytes what the versions occupy that it holds
+ * @param feeds the feeds whose batches it reads, sorted
  */
 public record ClientRow(
-        long pid, int uid, String user, String command, String program, List<String> datasets, long bytes) {
+        long pid,
+        int uid,
+        String user,
+        String command,
+        String program,
+        List<String> datasets,
+        long bytes,
+        List<String> feeds) {
     public ClientRow {
         datasets = List.copyOf(datasets);
+        feeds = List.copyOf(feeds);
     }
 
-    /** Finds everybody who holds a lease, by pid. The daemon itself, which leases what it verifies, is no client. */
+    /** Finds everybody who holds a lease or reads a feed, by pid. The daemon itself, which leases what it verifies, is no client. */
     public static List<ClientRow> of(StoreLayout store) {
         LeaseTable leases = LeaseTable.of(store);
-        return of(leases.held(), leases.daemonPid());
+        List<HeldVersion> held = leases.held();
+        return of(held, leases.daemonPid(), FeedRow.of(store, held));
     }
 
-    /** Returns a row for each process that holds a version, without the daemon. */
-    public static List<ClientRow> of(List<HeldVersion> held, OptionalLong daemon) {
+    /** Returns a row for each process that holds a version or reads a feed, without the daemon. */
+    public static List<ClientRow> of(List<HeldVersion> held, OptionalLong daemon, List<FeedRow> feeds) {
         Map<Long, List<HeldVersion>> byPid = new TreeMap<>();
         for (HeldVersion version : held) {
             version.pids()
@@ -38,13 +48,16 @@ public record ClientRow(
                             byPid.computeIfAbsent(pid, key -> new ArrayList<>()).add(version));
         }
         daemon.ifPresent(byPid::remove);
+        feeds.stream()
+                .flatMap(feed -> feed.consumers().stream())
+                .forEach(consumer -> byPid.putIfAbsent(consumer.pid(), List.of()));
         List<ClientRow> rows = new ArrayList<>();
-        byPid.forEach((pid, versions) ->
-                ProcessFacts.of(pid).ifPresent(process -> rows.add(of(process, versions)))); // else it ended just now
+        byPid.forEach((pid, versions) -> ProcessFacts.of(pid)
+                .ifPresent(process -> rows.add(of(process, versions, feeds)))); // else it ended just now
         return rows;
     }
 
-    private static ClientRow of(ProcessFacts process, List<HeldVersion> versions) {
+    private static ClientRow of(ProcessFacts process, List<HeldVersion> versions, List<FeedRow> feeds) {
         return new ClientRow(
                 process.pid(),
                 process.uid(),
@@ -52,19 +65,29 @@ public record ClientRow(
                 process.command(),
                 process.program(),
                 versions.stream().map(HeldVersion::dataset).distinct().sorted().toList(),
-                versions.stream().mapToLong(HeldVersion::storedBytes).sum());
+                versions.stream().mapToLong(HeldVersion::storedBytes).sum(),
+                feeds.stream()
+                        .filter(feed -> feed.consumers().stream().anyMatch(consumer -> consumer.pid() == process.pid()))
+                        .map(FeedRow::name)
+                        .toList());
     }
 
-    /** Returns a table of all. */
+    /** Returns a table of all; with a column for feeds where somebody reads one. */
     public static List<String> table(List<ClientRow> rows) {
-        Table table = Table.of(List.of(">PID", "USER", ">BYTES", "DATASETS", "COMMAND"));
+        boolean hasFeeds = rows.stream().anyMatch(row -> !row.feeds.isEmpty());
+        List<String> headings = new ArrayList<>(List.of(">PID", "USER", ">BYTES", "DATASETS", "FEEDS", "COMMAND"));
+        if (!hasFeeds) {
+            headings.remove("FEEDS");
+        }
+        Table table = Table.of(headings);
         for (ClientRow row : rows) {
-            table.row(List.of(
-                    Long.toString(row.pid),
-                    row.user,
-                    Units.size(row.bytes),
-                    String.join(",", row.datasets),
-                    row.program));
+            List<String> cells = new ArrayList<>(
+                    List.of(Long.toString(row.pid), row.user, Units.size(row.bytes), String.join(",", row.datasets)));
+            if (hasFeeds) {
+                cells.add(String.join(",", row.feeds));
+            }
+            cells.add(row.program);
+            table.row(cells);
         }
         return table.lines();
     }

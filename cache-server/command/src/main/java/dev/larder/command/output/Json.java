@@ -33,8 +33,8 @@ public final class Json {
         return document(fields(row));
     }
 
-    /** Returns one object. */
-    public static String status(DaemonStatus status) {
+    /** Returns one object; rates of feeds come from an earlier look. */
+    public static String status(DaemonStatus status, List<FeedRow> feeds, List<FeedRow> earlier) {
         return document(new JsonFields()
                 .with("store", status.store())
                 .with("pid", status.pid())
@@ -48,7 +48,8 @@ public final class Json {
                 .with("clients", status.clients())
                 .with("hugePages", status.hugePages())
                 .with("hugeBytes", status.hugeBytes())
-                .with("uptimeSeconds", status.uptime().toSeconds()));
+                .with("uptimeSeconds", status.uptime().toSeconds())
+                .with("feeds", feeds.stream().map(feed -> feed.fields(earlier)).toList()));
     }
 
     /** Returns the fields of a client. */
@@ -59,7 +60,8 @@ public final class Json {
                 .with("user", row.user())
                 .with("command", row.command())
                 .with("datasets", row.datasets())
-                .with("bytes", row.bytes());
+                .with("bytes", row.bytes())
+                .with("feeds", row.feeds());
     }
 
     /** Returns a bare list; stack traces only where they are wanted. */

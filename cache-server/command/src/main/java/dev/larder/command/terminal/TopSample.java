@@ -1,6 +1,7 @@
 package dev.larder.command.terminal;
 
 import dev.larder.command.output.ClientRow;
+import dev.larder.command.output.FeedRow;
 import dev.larder.command.output.ProcessFacts;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -33,7 +34,8 @@ public record TopSample(
         Life life,
         @Nullable ProcessFacts process,
         long leasedBytes,
-        List<ClientRow> clients) {
+        List<ClientRow> clients,
+        List<FeedRow> feeds) {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** How the daemon does. */
@@ -57,6 +59,7 @@ public record TopSample(
                 daemon.isPresent() ? ProcessFacts.of(daemon.getAsLong()).orElse(null) : null;
         Life life = life(store, process);
         long seenBytes = held.stream().mapToLong(HeldVersion::storedBytes).sum();
+        List<FeedRow> feeds = FeedRow.of(layout, held);
         long countedBytes = counters.counters().getOrDefault(Counter.LEASED_BYTES.label(), 0L);
         return new TopSample(
                 store,
@@ -66,7 +69,8 @@ public record TopSample(
                 life,
                 process,
                 life == Life.ELSEWHERE ? Math.max(seenBytes, countedBytes) : seenBytes,
-                ClientRow.of(held, daemon));
+                ClientRow.of(held, daemon, feeds),
+                feeds);
     }
 
     /** Looks again; where the store has gone since, the daemon has too, and the rest is as it was. */
@@ -78,7 +82,15 @@ public record TopSample(
                 throw e;
             }
             return new TopSample(
-                    before.store, Instant.now(), System.nanoTime(), before.counters, Life.GONE, null, 0, List.of());
+                    before.store,
+                    Instant.now(),
+                    System.nanoTime(),
+                    before.counters,
+                    Life.GONE,
+                    null,
+                    0,
+                    List.of(),
+                    List.of());
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.larder.command.terminal;
 
 import dev.larder.command.output.ClientRow;
+import dev.larder.command.output.FeedRow;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.ProcessFacts;
@@ -37,9 +38,17 @@ public final class TopText {
         lines.add("work    " + rates(now, before, "loads", Counter.LOADS, "builds", Counter.BUILDS) + "  "
                 + rates(now, before, "evictions", Counter.EVICTIONS, "refusals", Counter.SPACE_REFUSALS)
                 + "  failed " + (now.count(Counter.LOAD_FAILURES) + now.count(Counter.BUILD_FAILURES)));
+        if (!now.feeds().isEmpty()) {
+            lines.add("");
+            lines.addAll(FeedRow.table(now.feeds(), feedsOf(before)));
+        }
         lines.add("");
         lines.addAll(ClientRow.table(now.clients()));
         return lines;
+    }
+
+    private static List<FeedRow> feedsOf(@Nullable TopSample before) {
+        return before == null ? List.of() : before.feeds();
     }
 
     private static String daemon(TopSample now, @Nullable TopSample before) {
@@ -104,7 +113,12 @@ public final class TopText {
         }
         return Json.line(json.with("counters", counters)
                 .with("perSecond", perSecond)
-                .with("clients", now.clients().stream().map(Json::fields).toList()));
+                .with("clients", now.clients().stream().map(Json::fields).toList())
+                .with(
+                        "feeds",
+                        now.feeds().stream()
+                                .map(feed -> feed.fields(feedsOf(before)))
+                                .toList()));
     }
 
     /** Returns {@code askHits} for {@code ask hits}. */

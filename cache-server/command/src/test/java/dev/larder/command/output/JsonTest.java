@@ -123,7 +123,8 @@ class JsonTest {
         DaemonStatus status =
                 new DaemonStatus("/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, Duration.ofMillis(61_900));
 
-        JsonObject json = JsonParser.parseString(Json.status(status)).getAsJsonObject();
+        JsonObject json = JsonParser.parseString(Json.status(status, List.of(), List.of()))
+                .getAsJsonObject();
 
         assertThat(json.keySet())
                 .containsExactly(
@@ -139,15 +140,16 @@ class JsonTest {
                         "clients",
                         "hugePages",
                         "hugeBytes",
-                        "uptimeSeconds");
+                        "uptimeSeconds",
+                        "feeds");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
         assertThat(json.get("uptimeSeconds").getAsLong()).isEqualTo(61);
     }
 
     @Test
     void clientsAreWrittenAsTheyAlwaysWere() {
-        ClientRow client = new ClientRow(1, 2, "u", "java -jar \u2028 <x>", "p", List.of("a"), 7);
-        ClientRow idle = new ClientRow(3, 0, "", "", "", List.of(), 0);
+        ClientRow client = new ClientRow(1, 2, "u", "java -jar \u2028 <x>", "p", List.of("a"), 7, List.of("run1"));
+        ClientRow idle = new ClientRow(3, 0, "", "", "", List.of(), 0, List.of());
 
         assertThat(Json.document(List.of(Json.fields(client), Json.fields(idle))))
                 .isEqualTo("""
@@ -160,7 +162,10 @@ class JsonTest {
                             "datasets": [
                               "a"
                             ],
-                            "bytes": 7
+                            "bytes": 7,
+                            "feeds": [
+                              "run1"
+                            ]
                           },
                           {
                             "pid": 3,
@@ -168,7 +173,8 @@ class JsonTest {
                             "user": "",
                             "command": "",
                             "datasets": [],
-                            "bytes": 0
+                            "bytes": 0,
+                            "feeds": []
                           }
                         ]""");
     }
