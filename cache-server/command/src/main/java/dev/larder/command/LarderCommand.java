@@ -97,6 +97,7 @@ public class LarderCommand implements Runnable {
     private static @Nullable Object oftenAlone(String name) {
         return switch (name) {
             case "clients" -> new Clients();
+            case "feed" -> new Feed();
             case "info" -> new Info();
             case "load" -> new Load();
             case "ls" -> new Ls();

@@ -20,6 +20,7 @@ import picocli.CommandLine.Command;
             Verify.class,
             Reload.class,
             Status.class,
+            Feed.class,
             Run.class,
             Launch.class,
             Grid.class,

@@ -74,6 +74,13 @@ function _larder_with_names() {
         *) _larder_names ;;
       esac
       ;;
+    feed)
+      case $before in
+        --store | --arrays | --batch | --shuffle | --shard | --epochs | --transform | --consumers | --on-slow | --slots) ;;
+        --patience | --timeout) ;; # a value is wanted
+        *) _larder_names ;;
+      esac
+      ;;
     run) [[ $before != --hold ]] || _larder_names ;;
   esac
   return 0

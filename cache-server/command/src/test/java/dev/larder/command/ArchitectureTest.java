@@ -206,6 +206,21 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
+    @Test
+    void ofTheCommandOnlyFeedsRunALoader() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.larder.command..")
+                .and()
+                .resideOutsideOfPackage("dev.larder.command.feed")
+                .and()
+                .doNotHaveFullyQualifiedName("dev.larder.command.Feed")
+                .should()
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader..")
+                        .and(not(resideInAPackage("dev.larder.loader.device"))))
+                .check(CLASSES);
+    }
+
     /** Packages of loader/core; other modules, backends too, do with its API. What orders are computed with lies below both. */
     @Test
     void whatMakesBatchesIsForTheLoaderAlone() {

@@ -161,6 +161,7 @@ class ColumnsSeenTest {
         "larder info p, pics plain",
         "larder show pics/, pics/file pics/files/names pics/files",
         "larder run --hold te, text",
+        "larder feed run1 pl, plain",
         "larder show --rows , ''",
         "larder load te, ''",
         "larder --store /nowhere info p, ''",

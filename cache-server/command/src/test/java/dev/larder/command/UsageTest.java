@@ -76,7 +76,9 @@ class UsageTest {
                 "serve --until-idle 0s",
                 "serve --http 70000",
                 "serve --log-level loud",
-                "top --interval 1ms"
+                "top --interval 1ms",
+                "feed run1",
+                "feed run1 a --arrays b --epochs 2..1"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
         Answer answer = Answer.of(line.isEmpty() ? new String[0] : line.split(" "));
@@ -114,6 +116,7 @@ class UsageTest {
                 "status",
                 "stop",
                 "completion",
+                "feed",
                 "run",
                 "launch",
                 "grid",
@@ -159,6 +162,7 @@ class UsageTest {
                 "top",
                 "regions",
                 "errors",
+                "feed run1 a --arrays b",
                 "stop"
             })
     void withoutADaemonItEndsWith3(String line) {

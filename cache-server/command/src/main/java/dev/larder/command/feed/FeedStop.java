@@ -1,0 +1,89 @@
+package dev.larder.command.feed;
+
+import dev.larder.command.signal.Signals;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.posix.Posix;
+import dev.larder.loader.fanout.BatchPublisher;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends a feed before its time: on Ctrl-C, SIGTERM, when the terminal goes away, when standard input ends, or when its store has gone.
+ * Consumers are told who ended it. The JDK runs every handler in a thread of its own, so that a second Ctrl-C is heard while the first
+ * still cleans up.
+ */
+public final class FeedStop {
+    private static final int FORCED_EXIT_CODE = 130;
+    private static final String RESUME = "start it again with --epochs from the epoch that was under way";
+
+    private final BatchPublisher publisher;
+    private @Nullable LarderException reason;
+
+    private FeedStop(BatchPublisher publisher) {
+        this.publisher = publisher;
+    }
+
+    /** Takes the signals over. */
+    public static FeedStop install(BatchPublisher publisher) {
+        FeedStop stop = new FeedStop(publisher);
+        Posix.system().acceptInterrupts();
+        List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
+                .forEach(name -> Signals.handle(name, stop::handle));
+        return stop;
+    }
+
+    /** Ends the feed when an input does: the program that writes to it has closed it, or has ended. */
+    public void follow(InputStream input) {
+        Thread reader = new Thread(() -> ask(interrupted(awaitEnd(input))), "larder-feed-input");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    private static String awaitEnd(InputStream input) {
+        byte[] ignored = new byte[64];
+        try {
+            int found = 0;
+            while (found >= 0) {
+                found = input.read(ignored);
+            }
+            return "the end of standard input";
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    /** Ends the feed for a reason; the first one counts. */
+    void ask(LarderException why) {
+        synchronized (this) {
+            if (reason != null) {
+                return;
+            }
+            reason = why;
+        }
+        publisher.abort(why);
+    }
+
+    /** Returns why the feed was ended; null where nobody did. */
+    synchronized @Nullable LarderException reason() {
+        return reason;
+    }
+
+    private void handle(String name) {
+        if (reason() != null && name.equals(Signals.INTERRUPT)) {
+            Runtime.getRuntime().halt(FORCED_EXIT_CODE); // the daemon removes what is left
+        }
+        ask(interrupted("SIG" + name));
+    }
+
+    private LarderException interrupted(String by) {
+        return Failure.of(ErrorCode.INTERRUPTED, "the feed was interrupted")
+                .with("feed", publisher.name())
+                .with("pid", ProcessHandle.current().pid())
+                .with("by", by)
+                .remedy(RESUME);
+    }
+}

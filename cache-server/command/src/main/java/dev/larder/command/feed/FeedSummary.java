@@ -1,0 +1,32 @@
+package dev.larder.command.feed;
+
+import dev.larder.command.output.JsonFields;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * What a feed has published.
+ *
+ * @param epochs those that are complete
+ * @param time since the first batch
+ */
+public record FeedSummary(long epochs, long batches, long rows, Duration time) {
+    private double perSecond() {
+        return batches / Math.max(time.toNanos() / 1e9, 1e-9);
+    }
+
+    /** Returns it in one line. */
+    public String inWords() {
+        return String.format(
+                Locale.ROOT, "epochs=%d batches=%d rows=%d (%.1f batches/s)", epochs, batches, rows, perSecond());
+    }
+
+    /** Adds it to a JSON object. */
+    public JsonFields addTo(JsonFields fields) {
+        return fields.with("epochs", epochs)
+                .with("batches", batches)
+                .with("rows", rows)
+                .with("seconds", time.toMillis() / 1000.0)
+                .with("batchesPerSecond", Math.round(perSecond() * 10) / 10.0);
+    }
+}

@@ -1,0 +1,77 @@
+package dev.larder.command.feed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.loader.transform.BytesFunction;
+import dev.larder.loader.transform.SampleFunction;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TransformTextTest {
+    private static Transform parse(String text) {
+        return TransformText.parse("image", text);
+    }
+
+    @Test
+    void stepsAreThoseOfTransforms() {
+        assertThat(parse("toFloat,normalize(0.286,0.353)"))
+                .isEqualTo(Transforms.toFloat().normalize(0.286f, 0.353f));
+        assertThat(parse(" randomCrop( 32, 32,4 ) , randomFlip, normalize([1,2,3],[0.5, .5, 5e-1]),channelsFirst() "))
+                .isEqualTo(Transforms.randomCrop(32, 32, 4)
+                        .randomFlip(0.5f)
+                        .normalize(new float[] {1, 2, 3}, new float[] {0.5f, 0.5f, 0.5f})
+                        .channelsFirst());
+        assertThat(parse("cast(<f2),scale(2,-1),centerCrop(3,4),flip,randomFlip(0.25)"))
+                .isEqualTo(Transforms.cast("<f2")
+                        .scale(2, -1)
+                        .centerCrop(3, 4)
+                        .flip()
+                        .randomFlip(0.25f));
+        assertThat(parse("fromBfloat16,toBfloat16,oneHot(10)"))
+                .isEqualTo(Transforms.fromBfloat16().toBfloat16().oneHot(10));
+    }
+
+    @Test
+    void everyStepOfTransformsHasItsNameHereButThoseOfTheUsersOwnCode() {
+        List<String> names = Stream.of(Transforms.class.getMethods())
+                .filter(method -> method.getDeclaringClass() == Transforms.class)
+                .filter(method -> !method.getName().equals("none") && !isOwnCode(method))
+                .map(Method::getName)
+                .distinct()
+                .toList();
+
+        assertThat(TransformText.names()).containsExactlyInAnyOrderElementsOf(names);
+    }
+
+    private static boolean isOwnCode(Method method) {
+        return Stream.of(method.getParameterTypes())
+                .anyMatch(type -> type == SampleFunction.class || type == BytesFunction.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "normalise(1,2)|no such step: array=image step=normalise; did you mean normalize? there are toFloat, ",
+                "flip,|no such step: array=image step=; there are toFloat, ",
+                "normalize(1)|wrong number of arguments of a step: array=image step=normalize(1); write normalize(mean,deviation)",
+                "randomFlip(1,2)|wrong number of arguments of a step: array=image step=randomFlip(1,2); write randomFlip(probability=0.5)",
+                "randomCrop(3,x,1)|an argument of a step is not a whole number: array=image step=randomCrop(3,x,1) width=x; write ",
+                "scale(1,NaN)|an argument of a step is not a number: array=image step=scale(1,NaN) offset=NaN; write ",
+                "normalize([1,2],3)|an argument of a step is not a list of numbers: array=image step=normalize([1,2],3) deviation=3",
+                "normalize(1,0)|a step does not take these arguments: array=image step=normalize(1,0) reason=a deviation must be",
+                "cast(q)|a step does not take these arguments: array=image step=cast(q) reason=cannot read dtype",
+                "flip(|parentheses of a step do not match: array=image step=flip(; write STEP",
+                "flip()x|a step does not end with its parenthesis: array=image step=flip()x; write flip"
+            })
+    void whatIsWrongIsNamedWithWhatIsRight(String text, String message) {
+        assertThatThrownBy(() -> parse(text)).hasMessageStartingWith(message);
+    }
+}
