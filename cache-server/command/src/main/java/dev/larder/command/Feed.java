@@ -175,7 +175,7 @@ final class Feed implements Callable<Integer> {
             }
             FeedRun run = new FeedRun(new StoreLayout(store.store()), loader, batch, publisher, stop);
             if (!json) {
-                larder.err().println("larder: feed " + name + ": " + loader + ", waits for consumers: " + consumers);
+                larder.out().println(name + ": " + loader + ", waits for consumers: " + consumers); // the name is ours
             }
             try {
                 run.publish(epochs, json ? null : larder.err());
