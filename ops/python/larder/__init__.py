@@ -13,6 +13,8 @@ It needs Python 3.9 and numpy 1.23, or later.
 ...     train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
 >>> for batch in larder.batches("run1"):        # finished batches that a loader in Java publishes: copies, writable
 ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
+>>> with larder.feed("mnist", ["train-images", "train-labels"], shuffle=42) as batches:     # the same, started for you
+...     for batch in batches: train(batch)
 
 `larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `cached` keeps what functions return.
 
@@ -48,12 +50,13 @@ from ._calls import cached
 from ._columns import Bytes, Index, Ragged, Strings
 from ._datasets import Dataset, _restore, dataset, open
 from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, TimedOut
+from ._feed import Feed, feed
 from ._loader import Loader
 from ._store import datasets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "cached", "batches", "Dataset", "Array", "Index", "Strings",
-           "Ragged", "Bytes", "Batches", "Batch", "Loader", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "cached", "batches", "feed", "Dataset", "Array", "Index", "Strings",
+           "Ragged", "Bytes", "Batches", "Batch", "Feed", "Loader", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "CommandFailed"]
 
 for _name in (*__all__, "_restore", "_restore_array"):

@@ -62,9 +62,9 @@ class Batch(dict[str, np.ndarray]):
 class Batches:
     """An iterator over batches that another process publishes: see `batches`. Use it in ``with``, or simply drop it."""
 
-    def __init__(self, store, name, timeout, copy, next_epoch):
+    def __init__(self, store, name, timeout, copy, next_epoch, while_waiting=None):
         self.name, self._timeout, self._copy = name, timeout, copy
-        self._ring, self._next = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch)
+        self._ring, self._next = _sit(os.path.join(store, "rings", name), name, timeout, next_epoch, while_waiting)
         self._skips, self._skipped = next_epoch and self._next > 0, None
 
     def __iter__(self) -> Batches:
@@ -175,10 +175,12 @@ class Batches:
                                    published=self._ring.published()))
 
 
-def _sit(folder, name, timeout, next_epoch):
-    """Wait for a ring and a free seat; return the ring and the batch to begin with."""
-    pause, started, has_warned = _FIRST_PAUSE, time.monotonic(), False
+def _sit(folder, name, timeout, next_epoch, while_waiting):
+    """Wait for a ring and a free seat; return the ring and the batch to begin with. `while_waiting` raises where there will be none."""
+    pause, started, has_warned = _FIRST_PAUSE, time.monotonic(), while_waiting is not None
     while True:
+        if while_waiting is not None:
+            while_waiting()
         full, ring = False, _open_ring(folder)
         if ring is not None:
             try:

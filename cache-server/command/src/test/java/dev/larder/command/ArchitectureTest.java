@@ -216,8 +216,8 @@ class ArchitectureTest {
                 .and()
                 .doNotHaveFullyQualifiedName("dev.larder.command.Feed")
                 .should()
-                .dependOnClassesThat(resideInAPackage("dev.larder.loader..")
-                        .and(not(resideInAPackage("dev.larder.loader.device"))))
+                .dependOnClassesThat(
+                        resideInAPackage("dev.larder.loader..").and(not(resideInAPackage("dev.larder.loader.device"))))
                 .check(CLASSES);
     }
 

@@ -79,8 +79,18 @@ class PythonTest {
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void pythonReadsLoadsAndBuildsWithADaemon(String python) throws Exception {
+        requirePassedWithADaemon(python, "test_with_daemon");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void pythonStartsFeedsThatEndWithIt(String python) throws Exception {
+        requirePassedWithADaemon(python, "test_feed");
+    }
+
+    private void requirePassedWithADaemon(String python, String module) throws Exception {
         try (CommandProcess daemon = CommandProcess.serve()) {
-            ProcessBuilder tests = new ProcessBuilder(words(python, "test_with_daemon"));
+            ProcessBuilder tests = new ProcessBuilder(words(python, module));
             tests.environment().put("LARDER_TEST_STORE", daemon.store().toString());
             tests.environment()
                     .put("LARDER_COMMAND", CommandProcess.script(folder).toString());

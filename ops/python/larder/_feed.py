@@ -1,0 +1,166 @@
+"""Feeds: the loader in Java, started for one program, and for others that attach."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+
+from ._batches import Batch, Batches
+from ._command import _command_line, _require_success
+from ._errors import CommandFailed, LarderError, _message
+from ._ring import _FAILED
+from ._store import _location, _trusted
+
+_FEED_ENDS = 10  # seconds that a feed may take to end by itself
+
+
+def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle: int | None = None,
+         shard: tuple[int, int] | None = None, drop_last: bool = False, epochs: int | range | None = 1,
+         transform: Mapping[str, str | Sequence[str]] | None = None, consumers: int = 1, on_slow: str = "block",
+         name: str | None = None, timeout: float = 300, copy: bool = True,
+         store: str | os.PathLike[str] | None = None) -> Feed:
+    """Start ``larder feed``, which shuffles and transforms batches in a process of its own, and iterate over them as over `batches`.
+
+    `arrays` are names of arrays with equally many rows. `shuffle` is a seed: the order is that of torch's ``randperm`` for ``shuffle + epoch``.
+    `shard` is ``(rank, world)``. `epochs` is how many there are, or which ones: ``range(3, 10)`` goes on behind epoch 2; with None they never end.
+    `transform` has steps by the names of arrays, as ``larder feed --help`` lists them: ``{"image": "randomFlip,toFloat,normalize(0.5,0.2)"}``.
+
+    With `name` and ``consumers=n``, other processes attach with ``larder.batches(name)``, and the first batch waits for n of them, this one
+    included. `on_slow` says what happens to those that are behind by all slots: ``"block"`` waits for them, ``"drop"`` goes on.
+    `timeout` is the longest wait, in seconds, for others to attach and for each batch. `copy` is as for `batches`.
+
+    Leave it with ``with``: that ends the feed. It also ends with this process, however that ends, Ctrl-C and SIGKILL included. If the feed
+    fails, the loop raises its error: `NotFound` for a dataset or an array, `NoStore`, `Refused` where `name` is taken, else `CommandFailed`.
+
+    >>> with larder.feed("mnist", ["train-images", "train-labels"], shuffle=42, epochs=3,
+    ...                  transform={"train-images": "toFloat,normalize(0.286,0.353)"}) as batches:
+    ...     for batch in batches:
+    ...         train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
+    """
+    if consumers < 1:
+        raise ValueError(f"this process is a consumer, too: consumers={consumers}")
+    name = name or f"feed-{os.getpid()}-{secrets.token_hex(4)}"
+    words = ["feed", name, dataset, "--arrays", arrays if isinstance(arrays, str) else ",".join(arrays), "--batch", batch,
+             "--epochs", _epoch_range(epochs), "--consumers", consumers, "--on-slow", on_slow,
+             "--timeout", f"{max(1, int(timeout * 1000))}ms", "--until-eof"]
+    if shuffle is not None:
+        words += ["--shuffle", shuffle]
+    if shard is not None:
+        words += ["--shard", "{}/{}".format(*shard)]
+    if drop_last:
+        words.append("--drop-last")
+    for array, steps in (transform or {}).items():
+        words += ["--transform", f"{array}={steps if isinstance(steps, str) else ','.join(steps)}"]
+    return Feed(_trusted(_location(store)), name, timeout, copy, _FeedProcess(_command_line(words, store)))
+
+
+def _epoch_range(epochs):
+    if epochs is None:
+        return "0.."
+    wanted = epochs if isinstance(epochs, range) else range(epochs)
+    if not wanted or wanted.step != 1:
+        raise ValueError(f"epochs is a number of epochs, a range of them in steps of 1, or None: epochs={epochs}")
+    return f"{wanted.start}..{wanted.stop - 1}"
+
+
+class Feed(Batches):
+    """An iterator over the batches of a feed that this process has started: see `feed`. `name` is what others attach to."""
+
+    def __init__(self, store, name, timeout, copy, process):
+        self._process = process
+        self._end = weakref.finalize(self, process.end)  # at the end of the interpreter, too
+        try:
+            process.await_name()
+            super().__init__(store, name, timeout, copy, False, process.require_running)
+        except BaseException:
+            self._end()
+            raise
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __next__(self) -> Batch:
+        try:
+            return super().__next__()
+        except LarderError as e:
+            ring = self._ring
+            if ring is not None and (ring.state() == _FAILED or ring.is_producer_dead()):
+                self._process.raise_error(e)
+            raise
+
+    def close(self) -> None:
+        """Give the seat up and end the feed. Harmless when done twice."""
+        super().close()
+        self._end()
+
+
+class _FeedProcess:
+    """The command that publishes. It ends when its standard input does, which only this process has open."""
+
+    alive = weakref.WeakSet()
+
+    def __init__(self, words):
+        self.pid = os.getpid()
+        self.errors = tempfile.TemporaryFile()
+        try:
+            # In a session of its own it does not hear the terminal's Ctrl-C: this process ends it.
+            self.command = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                            start_new_session=True)
+        except BaseException:
+            self.errors.close()
+            raise
+        self.alive.add(self)
+
+    def await_name(self):
+        """Wait until the feed has its name: before, a ring of that name would be somebody else's."""
+        if not self.command.stdout.readline():
+            self.raise_error(None)
+
+    def require_running(self):
+        if self.command.poll() is not None:
+            self.raise_error(None)
+
+    def raise_error(self, cause):
+        """Raise what the feed said at its end; it is over, or about to be."""
+        try:
+            code = self.command.wait(_FEED_ENDS)
+        except subprocess.TimeoutExpired:
+            return
+        self.errors.seek(0)
+        said = self.errors.read().decode("utf-8", "replace")
+        try:
+            if code < 0:
+                failure = CommandFailed(_message(f"the feed was killed by {signal.Signals(-code).name}", "start it again; where nobody "
+                                                 "killed it, memory may have run out", pid=self.command.pid))
+                failure.code = 128 - code
+                raise failure
+            _require_success(code, said)
+        except LarderError as e:
+            raise e from cause
+
+    def end(self):
+        if os.getpid() != self.pid:
+            return  # of a forked child, whose parent goes on
+        self.alive.discard(self)
+        self.command.stdin.close()
+        try:
+            self.command.wait(_FEED_ENDS)
+        except subprocess.TimeoutExpired:
+            self.command.kill()
+            self.command.wait()
+        self.command.stdout.close()
+        self.errors.close()
+
+
+def _close_inherited_feeds():
+    """In a forked child: without this, a feed would last until the last child of its starter has ended."""
+    for process in list(_FeedProcess.alive):
+        process.command.stdin.close()
+
+
+os.register_at_fork(after_in_child=_close_inherited_feeds)

@@ -1,0 +1,182 @@
+"""Tests of larder.feed with a real daemon and the real command, started by whoever sets LARDER_TEST_STORE: see test_with_daemon.py."""
+
+import contextlib
+import gc
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+from test_larder import larder
+
+STORE = os.environ.get("LARDER_TEST_STORE")
+ROWS = 1000
+ARRAYS = ["image", "label"]
+
+TRAINER = """
+import os, sys, time
+import larder
+with larder.feed("pictures", ["image"], epochs=None, name=sys.argv[1]) as batches:
+    next(batches)
+    if sys.argv[2] == "fork" and os.fork() == 0:
+        time.sleep(60)
+        os._exit(0)
+    print("reading", flush=True)
+    for batch in batches:
+        if sys.argv[2] == "exit":
+            sys.exit()
+"""
+
+
+def images():
+    return np.random.default_rng(1).integers(0, 256, (ROWS, 8, 8, 3), dtype=np.uint8)
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("it does not happen")
+        time.sleep(0.02)
+
+
+@unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
+class FeedTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.environ["LARDER_STORE"] = STORE
+        cls.addClassCleanup(os.environ.pop, "LARDER_STORE")
+        folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, folder)
+        np.save(os.path.join(folder, "image"), images())
+        np.save(os.path.join(folder, "label"), np.arange(ROWS))
+        larder.load("pictures", folder).close()
+
+    def tearDown(self):
+        gc.collect()
+        wait_until(lambda: os.listdir(os.path.join(STORE, "rings")) == [])
+
+    def feed(self, arrays=ARRAYS, **options):
+        return larder.feed("pictures", arrays, **{"batch": 100, "timeout": 60, **options})
+
+    def pid_of(self, name):
+        with open(os.path.join(STORE, "rings", name, "producer.lock")) as lock:
+            return int(re.match("pid=([0-9]+)", lock.read())[1])
+
+    @contextlib.contextmanager
+    def trainer(self, name, what):
+        """Starts a trainer that has a feed, and waits until that and the trainer itself are gone."""
+        process = subprocess.Popen([sys.executable, "-c", TRAINER, name, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(larder.__file__))},
+                                   start_new_session=True)
+        with process:
+            try:
+                self.assertEqual(process.stdout.readline(), "reading\n")
+                pid = self.pid_of(name)
+                yield process
+                wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    def test_batches_are_those_of_the_loader(self):
+        with self.feed(shuffle=3, epochs=range(1, 3), shard=(1, 2), transform={"image": ["flip", "toFloat"]}) as batches, \
+                larder.Loader("pictures", ARRAYS, batch_size=100, shuffle=3, shard=(1, 2)) as loader:
+            for _ in loader:
+                pass
+            for epoch in 1, 2:
+                for number, expected in enumerate(loader):
+                    found = next(batches)
+                    self.assertEqual((found.epoch, found.number, found.size), (epoch, number, 100))
+                    self.assertEqual(found["label"].tolist(), expected["label"].tolist())
+                    flipped = expected["image"][:, :, ::-1].astype("<f4")
+                    np.testing.assert_array_max_ulp(found["image"], flipped / np.float32(255), 1)
+            self.assertRaises(StopIteration, next, batches)
+
+    def test_others_attach_by_name(self):
+        program = "import larder, sys; print(sum(int(b['label'].sum()) for b in larder.batches(sys.argv[1], timeout=60)))"
+        path = os.path.dirname(os.path.dirname(larder.__file__))
+        with subprocess.Popen([sys.executable, "-W", "ignore:waiting", "-c", program, "ours"], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "PYTHONPATH": path}) as other, \
+                self.feed(name="ours", consumers=2, epochs=3) as batches:
+            self.assertEqual(batches.name, "ours")
+            self.assertEqual(sum(int(batch["label"].sum()) for batch in batches), 3 * sum(range(ROWS)))
+            self.assertEqual(other.stdout.read(), f"{3 * sum(range(ROWS))}\n")
+
+    def test_a_last_batch_that_is_shorter_can_be_left_out(self):
+        with self.feed("label", batch=300, drop_last=True) as batches:
+            self.assertEqual([batch.size for batch in batches], [300] * 3)
+
+    def test_what_is_wrong_is_the_error_of_the_command(self):
+        with self.assertRaisesRegex(larder.NotFound, "no such array: dataset=pictures version=1 array=imag"):
+            self.feed(["imag"])
+        with self.assertRaisesRegex(larder.CommandFailed, "no such step: array=image step=normalise; did you mean normalize") as failed:
+            self.feed(transform={"image": "normalise(1,2)"})
+        self.assertEqual(failed.exception.code, 2)
+        with self.assertRaises(larder.NotFound):
+            larder.feed("picture", ["image"])
+        with self.assertRaisesRegex(ValueError, "consumers=0"):
+            self.feed(consumers=0)
+        with self.assertRaisesRegex(ValueError, "epochs=0"):
+            self.feed(epochs=0)
+        with self.feed(name="taken", epochs=None):
+            with self.assertRaisesRegex(larder.Refused, "a ring of this name has a live producer: ring=taken producer=pid="):
+                self.feed(name="taken")
+
+    def test_a_transform_that_fails_raises_its_cause_behind_what_was_published(self):
+        with self.feed(["label"], transform={"label": "oneHot(250)"}) as batches:
+            self.assertEqual([next(batches).number for _ in range(2)], [0, 1])
+            with self.assertRaisesRegex(larder.CommandFailed, "label is outside the classes: label=250 classes=250") as failed:
+                next(batches)
+        self.assertEqual(failed.exception.code, 6)
+
+    def test_a_feed_that_is_killed_is_said_to_be(self):
+        with self.feed(epochs=None) as batches:
+            next(batches)
+            os.kill(self.pid_of(batches.name), signal.SIGKILL)
+            with self.assertRaisesRegex(larder.CommandFailed, "the feed was killed by SIGKILL: pid="):
+                for _ in batches:
+                    pass
+
+    def test_a_feed_that_somebody_ends_says_who(self):
+        with self.feed(epochs=None) as batches:
+            next(batches)
+            os.kill(self.pid_of(batches.name), signal.SIGTERM)
+            with self.assertRaisesRegex(larder.CommandFailed, "the feed was interrupted: feed=.* by=SIGTERM") as failed:
+                for _ in batches:
+                    pass
+        self.assertEqual(failed.exception.code, 130)
+
+    def test_whoever_leaves_the_loop_ends_the_feed(self):
+        with self.feed(epochs=None) as batches:
+            next(batches)
+            pid = self.pid_of(batches.name)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+        self.assertRaises(ValueError, next, batches)
+        batches = self.feed(epochs=None)
+        pid = self.pid_of(batches.name)
+        del batches
+        gc.collect()
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+    def test_a_feed_ends_with_its_starter(self):
+        with self.trainer("interrupted", "go") as process:
+            process.send_signal(signal.SIGINT)
+            self.assertIn("KeyboardInterrupt", process.stderr.read())
+        with self.trainer("exit", "exit") as process:
+            self.assertEqual(process.wait(60), 0)
+        with self.trainer("killed", "go") as process:
+            process.kill()
+        with self.trainer("forked", "fork") as process:
+            process.kill()
+
+
+if __name__ == "__main__":
+    unittest.main()
