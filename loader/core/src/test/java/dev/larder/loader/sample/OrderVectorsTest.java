@@ -2,6 +2,7 @@ package dev.larder.loader.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.loader.internal.sample.Mt19937;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
