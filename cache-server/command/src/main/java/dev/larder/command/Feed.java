@@ -50,8 +50,14 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "  larder feed run1 mnist --arrays train-images,train-labels --batch 256 --shuffle 42 \\",
+            "  larder feed run1 mnist --arrays train-images,train-labels --shuffle 42 \\",
             "    --epochs 0..9 --transform 'train-images=toFloat,normalize(0.286,0.353)'"
+        },
+        customSynopsis = {
+            "larder feed RUN DATASET --arrays a,b [--batch N] [--shuffle SEED] [--shard R/W]",
+            "            [--drop-last] [--epochs A..B] [--transform ARRAY=STEP,STEP]...",
+            "            [--consumers N] [--on-slow block|drop] [--slots N] [--patience D]",
+            "            [--timeout D] [--until-eof] [--json]"
         })
 final class Feed implements Callable<Integer> {
     private static final int LEAST_SEATS = 8;

@@ -76,6 +76,15 @@ public final class FeedRun {
             throw e;
         } finally {
             over.countDown();
+            awaitEnd(watch); // else its last line would stand behind what is said next
+        }
+    }
+
+    private static void awaitEnd(Thread watch) {
+        try {
+            watch.join(BETWEEN_LOOKS.toMillis());
+        } catch (InterruptedException nobodyDoes) {
+            Thread.currentThread().interrupt();
         }
     }
 
