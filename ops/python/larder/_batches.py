@@ -14,6 +14,8 @@ from ._ring import _ENDED, _FAILED, _open_ring
 from ._store import _location, _trusted
 
 _FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
+# Processes that keep pace wait for one another for less: with longer pauses both sleep most of the time.
+_KEEPING_PACE = 5e-3
 _LONGEST_FULL = 5  # seconds in which another thread may drop a batch, or the producer may end
 
 
@@ -129,7 +131,8 @@ class Batches:
                     raise TimedOut(_message("the producer publishes nothing", "the producer is alive: check what it is doing",
                                             ring=self.name, batch=self._next, timeout=self._timeout))
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            if now - started >= _KEEPING_PACE:
+                pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _require_free_slot(self):
         """Refuse to wait for a batch that cannot come, because its slot holds one that is still in use here."""

@@ -8,6 +8,7 @@ import java.time.Duration;
  * @param usedBytes blocks of the file system under all versions
  * @param hugePages the {@code huge=} word of the mount
  * @param hugeBytes how much of all versions lies on huge pages, whatever that word is
+ * @param hugeRefusedBytes for how much of them the kernel refused huge pages when it was last asked
  */
 public record DaemonStatus(
         String store,
@@ -22,5 +23,6 @@ public record DaemonStatus(
         long clients,
         String hugePages,
         long hugeBytes,
+        long hugeRefusedBytes,
         Duration uptime)
         implements Response {}

@@ -189,6 +189,7 @@ public final class ResponseCodec {
                 .clients(status.clients())
                 .uptimeMs(status.uptime().toMillis())
                 .hugeBytes(status.hugeBytes())
+                .hugeRefusedBytes(status.hugeRefusedBytes())
                 .store(whole("store", status.store(), PATH))
                 .version(whole("version", status.version(), SHORT))
                 .hugePages(cut(status.hugePages(), SHORT))
@@ -324,6 +325,7 @@ public final class ResponseCodec {
                 decoder.clients(),
                 hugePages,
                 decoder.hugeBytes(),
+                decoder.hugeRefusedBytes(),
                 Duration.ofMillis(decoder.uptimeMs()));
     }
 

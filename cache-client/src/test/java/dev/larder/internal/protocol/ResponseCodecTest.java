@@ -43,7 +43,7 @@ class ResponseCodecTest {
                 new ErrorRow(3, Instant.ofEpochMilli(1), Instant.ofEpochMilli(2), "bug", "at x"),
                 new RegionRow("w", "k", 4096, 5, Optional.of(Path.of("/x/w")), 7, Instant.ofEpochMilli(8)),
                 new RegionRow("w", "k", 4096, 5, Optional.empty(), 7, Instant.ofEpochMilli(8)),
-                new DaemonStatus("/dev/shm/x", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", 10, Duration.ofSeconds(9)));
+                new DaemonStatus("/dev/shm/x", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9)));
     }
 
     @ParameterizedTest

@@ -173,8 +173,8 @@ final class Feed implements Callable<Integer> {
         larder.client().greet(); // who removes the ring where this process is killed
         try (Larder store = Larder.connect(larder.store());
                 Dataset dataset = store.dataset(source);
-                Loader loader = loader(dataset);
-                BatchPublisher publisher = publisher(store)) {
+                BatchPublisher publisher = publisher(store);
+                Loader loader = loader(dataset, publisher)) {
             FeedStop stop = FeedStop.install(publisher);
             if (untilEof) {
                 stop.follow(System.in);
@@ -194,12 +194,13 @@ final class Feed implements Callable<Integer> {
         }
     }
 
-    private Loader loader(Dataset dataset) {
+    private Loader loader(Dataset dataset, BatchPublisher publisher) {
         try {
             LoaderBuilder builder = Loader.over(dataset)
                     .arrays(arrays.toArray(String[]::new))
                     .batch(batch)
-                    .dropLast(dropLast);
+                    .dropLast(dropLast)
+                    .into(publisher.slots());
             if (shuffle != null) {
                 builder.shuffle(shuffle);
             }

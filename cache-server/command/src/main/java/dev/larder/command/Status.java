@@ -62,7 +62,13 @@ final class Status implements Callable<Integer> {
                 "retired     " + Units.size(status.retiredBytes()),
                 "arrays      " + status.arrays(),
                 "clients     " + status.clients(),
-                "huge pages  " + Units.size(status.hugeBytes()) + " (mount: huge=" + status.hugePages() + ")",
+                "huge pages  " + Units.size(status.hugeBytes()) + " (mount: huge=" + status.hugePages()
+                        + refused(status) + ")",
                 "uptime      " + Units.duration(status.uptime()));
+    }
+
+    private static String refused(DaemonStatus status) {
+        long bytes = status.hugeRefusedBytes();
+        return bytes == 0 ? "" : "; " + Units.size(bytes) + " refused by the kernel, asked again later";
     }
 }

@@ -109,7 +109,7 @@ public final class Daemon implements AutoCloseable {
                 access,
                 waits,
                 new BuildQueue(residency, loads, loadService, access, threads.timer(), threads.room()),
-                pages::hugeBytes,
+                pages,
                 threads,
                 errors,
                 shutdown);

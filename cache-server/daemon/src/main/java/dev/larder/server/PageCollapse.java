@@ -91,6 +91,11 @@ final class PageCollapse {
         return known.values().stream().mapToLong(moving -> moving.hugePieces).sum() * VersionPages.PIECE_BYTES;
     }
 
+    /** Returns for how many bytes the kernel refused huge pages when it was last asked. */
+    long refusedBytes() {
+        return known.values().stream().mapToLong(moving -> moving.refusedPieces).sum() * VersionPages.PIECE_BYTES;
+    }
+
     /** Looks for what is new as soon as the thread can. */
     void soon() {
         if (isComing.compareAndSet(false, true)) {
@@ -176,6 +181,7 @@ final class PageCollapse {
         private long next;
         private boolean isTried;
         private volatile long hugePieces;
+        private volatile long refusedPieces;
 
         Moving(VersionPages pages) {
             this.pages = pages;
@@ -203,6 +209,7 @@ final class PageCollapse {
                 throw e;
             } finally {
                 hugePieces = Math.max(hugePieces, next - refused.size());
+                refusedPieces = refused.size();
             }
         }
 

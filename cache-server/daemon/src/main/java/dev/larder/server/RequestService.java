@@ -38,7 +38,6 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
-import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -56,7 +55,7 @@ final class RequestService implements RequestHandler {
     private final Maintenance maintenance;
     private final Access access;
     private final PendingWaits waits;
-    private final LongSupplier hugeBytes;
+    private final PageCollapse pages;
     private final DaemonThreads threads;
     private final ErrorLog errors;
     private final Shutdown shutdown;
@@ -74,7 +73,7 @@ final class RequestService implements RequestHandler {
             Access access,
             PendingWaits waits,
             BuildQueue builds,
-            LongSupplier hugeBytes,
+            PageCollapse pages,
             DaemonThreads threads,
             ErrorLog errors,
             Shutdown shutdown) {
@@ -85,7 +84,7 @@ final class RequestService implements RequestHandler {
         this.maintenance = maintenance;
         this.access = access;
         this.waits = waits;
-        this.hugeBytes = hugeBytes;
+        this.pages = pages;
         this.threads = threads;
         this.errors = errors;
         this.shutdown = shutdown;
@@ -298,7 +297,8 @@ final class RequestService implements RequestHandler {
                             .sum(),
                     clients.size(),
                     store.hugePages(),
-                    hugeBytes.getAsLong(),
+                    pages.hugeBytes(),
+                    pages.refusedBytes(),
                     Duration.ofNanos(System.nanoTime() - startNs)));
             reply.done(Done.NOTHING);
         });

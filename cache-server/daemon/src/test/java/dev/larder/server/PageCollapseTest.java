@@ -151,10 +151,12 @@ class PageCollapseTest {
         PageCollapse collapse = collapse(pages, true, SOON);
         collapse.soon();
         await().until(() -> pages.asked.size() > 4);
+        assertThat(collapse.refusedBytes()).isEqualTo(bytes(1));
 
         pages.refused.clear();
 
         await().until(() -> collapse.hugeBytes() == bytes(3));
+        assertThat(collapse.refusedBytes()).isZero();
         assertThat(pages.asked.subList(0, 3)).containsExactly(0L, 1L, 2L);
         assertThat(pages.asked.subList(3, pages.asked.size())).containsOnly(1L);
     }

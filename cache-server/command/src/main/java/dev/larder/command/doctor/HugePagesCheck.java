@@ -1,5 +1,6 @@
 package dev.larder.command.doctor;
 
+import dev.larder.command.output.Units;
 import dev.larder.server.store.space.Mount;
 import java.util.Optional;
 
@@ -25,6 +26,14 @@ final class HugePagesCheck implements Check {
         String word = mount.get().hugePages();
         String found = "huge=" + word;
         String advise = "mount -o remount,huge=advise " + mount.get().point() + " (as root)";
+        long refused = word.equals("always") ? 0 : machine.probes().refusedHugeBytes(machine.store());
+        if (refused > 0) {
+            return Finding.info(
+                    name(),
+                    found + ", but the kernel had none for " + Units.size(refused)
+                            + " of the store: memory is short or in pieces",
+                    "free memory, raise the cgroup's limit, or: echo 1 > /proc/sys/vm/compact_memory (as root); the daemon asks again");
+        }
         return switch (word) {
             case "never" ->
                 machine.probes().givesHugePages()

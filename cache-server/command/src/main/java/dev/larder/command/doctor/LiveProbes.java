@@ -42,6 +42,15 @@ public final class LiveProbes implements Probes {
     }
 
     @Override
+    public long refusedHugeBytes(Path store) {
+        try {
+            return ControlClient.at(store).patientFor(PATIENCE).status().hugeRefusedBytes();
+        } catch (LarderException noDaemon) { // another check tells about it
+            return 0;
+        }
+    }
+
+    @Override
     public boolean hasModule(String name) {
         return ModuleLayer.boot().findModule(name).isPresent();
     }

@@ -19,6 +19,9 @@ public interface Probes {
     /** Tells whether the kernel puts files of a tmpfs on huge pages on request, whatever the mount says. */
     boolean givesHugePages();
 
+    /** Returns for how much of a store the kernel refused huge pages when its daemon last asked; 0 where no daemon says so. */
+    long refusedHugeBytes(Path store);
+
     /** Tells whether the JDK has a module. */
     boolean hasModule(String name);
 

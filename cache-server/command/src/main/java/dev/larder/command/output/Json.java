@@ -48,6 +48,7 @@ public final class Json {
                 .with("clients", status.clients())
                 .with("hugePages", status.hugePages())
                 .with("hugeBytes", status.hugeBytes())
+                .with("hugeRefusedBytes", status.hugeRefusedBytes())
                 .with("uptimeSeconds", status.uptime().toSeconds())
                 .with("feeds", feeds.stream().map(feed -> feed.fields(earlier)).toList()));
     }

@@ -120,6 +120,15 @@ class ExaminationTest {
     }
 
     @Test
+    void aKernelThatHasTooFewHugePagesForTheStoreIsTold() {
+        fake.file("/proc/self/mounts", "shm /dev/shm tmpfs rw,huge=never 0 0\n");
+        fake.givesHugePages = true;
+        fake.refusedHugeBytes = 6L << 20;
+
+        requireFound("huge-pages", Severity.INFO, "none for 6 MiB of the store", "compact_memory");
+    }
+
+    @Test
     void aKernelThatDeniesHugePagesToAllMountsIsTold() {
         fake.file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "always within_size advise never [deny] force");
 

@@ -36,6 +36,7 @@ final class FakeMachine implements Probes {
     DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text());
     long uid = 1000;
     boolean givesHugePages;
+    long refusedHugeBytes;
 
     FakeMachine(Path root) {
         this.root = root;
@@ -134,6 +135,11 @@ final class FakeMachine implements Probes {
     @Override
     public boolean givesHugePages() {
         return givesHugePages;
+    }
+
+    @Override
+    public long refusedHugeBytes(Path store) {
+        return refusedHugeBytes;
     }
 
     @Override

@@ -120,8 +120,8 @@ class JsonTest {
 
     @Test
     void aStatusHasExactlyTheKeysOfTheContract() {
-        DaemonStatus status =
-                new DaemonStatus("/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, Duration.ofMillis(61_900));
+        DaemonStatus status = new DaemonStatus(
+                "/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, 11, Duration.ofMillis(61_900));
 
         JsonObject json = JsonParser.parseString(Json.status(status, List.of(), List.of()))
                 .getAsJsonObject();
@@ -140,6 +140,7 @@ class JsonTest {
                         "clients",
                         "hugePages",
                         "hugeBytes",
+                        "hugeRefusedBytes",
                         "uptimeSeconds",
                         "feeds");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
