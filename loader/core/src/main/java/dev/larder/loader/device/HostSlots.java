@@ -24,7 +24,7 @@ public interface HostSlots {
 
     /**
      * Returns the slot for the first batch of an epoch that begins now; those after it follow in turn. A loader fills a slot when
-     * the batch before in it is closed. From any thread, at once.
+     * the batch before in it is closed, which it leaves to whoever takes the batches. From any thread, at once.
      */
     int first();
 }

@@ -85,7 +85,7 @@ public final class BatchPublisher implements AutoCloseable {
         try {
             for (Iterator<Batch> batches = epoch.iterator(); batches.hasNext(); ) {
                 awaitSlotForLoader();
-                publishNext(batches.next());
+                publishOrClose(batches.next());
             }
         } catch (LarderException e) {
             fail(e);
@@ -99,6 +99,16 @@ public final class BatchPublisher implements AutoCloseable {
 
     private static LarderException unexpected(Failure failure, Throwable e) {
         return failure.with("reason", e).cause(e).exception();
+    }
+
+    /** Publishes a batch; where that fails, its slot is the loader's again, also if batches stay open until they are closed. */
+    private void publishOrClose(Batch batch) {
+        try {
+            publishNext(batch);
+        } catch (RuntimeException | Error e) {
+            batch.close();
+            throw e;
+        }
     }
 
     private synchronized void fail(LarderException e) {

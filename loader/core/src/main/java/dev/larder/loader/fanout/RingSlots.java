@@ -86,7 +86,6 @@ final class RingSlots {
                     + " batch=" + batch.number()
                     + "; publish all batches of the loader that was built into the slots, and no others");
         }
-        batch.keep();
         held.addLast(batch);
         writer.publishInPlace(batch);
     }

@@ -2,6 +2,7 @@ package dev.larder.loader.fanout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -122,10 +123,11 @@ class InPlaceTest {
             assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("batch does not lie in the slot whose turn it is: epoch=0 batch=0");
-            Batch batch = loader.epoch(0).iterator().next();
-            assertThatThrownBy(() -> publisher.publish(batch))
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("publish its epochs");
+            try (Batch batch = loader.epoch(0).iterator().next()) {
+                assertThatThrownBy(() -> publisher.publish(batch))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("publish its epochs");
+            }
             publisher.publish(loader.epoch(0));
             assertThat(publisher.published()).isEqualTo(BATCHES);
         }
@@ -134,6 +136,24 @@ class InPlaceTest {
             assertThatThrownBy(() -> gallery.loaderInto(publisher)).hasMessageContaining("the slots are in use");
             LoaderBuilder onDevice = builder().device(Device.auto()).into(publisher.slots());
             assertThatThrownBy(onDevice::build).hasMessageContaining("leave device(…) or into(…) out");
+        }
+    }
+
+    @Test
+    @SuppressWarnings("try") // closed early, so that the consumer comes to its end
+    void consumersThatComeLateCostNoBatch() {
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(2).consumers(1).timeout(SOON).open();
+                Loader loader = gallery.loaderInto(publisher)) {
+            for (int attempt = 0; attempt < 4; attempt++) { // more often than there are slots
+                assertThatThrownBy(() -> publisher.publish(loader.epoch(0)))
+                        .hasMessageContaining("consumers did not attach");
+            }
+            CompletableFuture<Long> consumer = checksum();
+            await().until(() -> publisher.consumers() == 1);
+            publisher.publish(loader.epoch(0));
+            publisher.close();
+            assertThat(consumer.join()).isEqualTo(gallery.checksum(1));
         }
     }
 

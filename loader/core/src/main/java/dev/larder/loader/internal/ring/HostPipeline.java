@@ -77,7 +77,7 @@ public final class HostPipeline implements Pipeline {
         LoaderSource source = settings.source(FieldOpener.RowsForm.finished(settings.seed()));
         HostSlots shared = settings.slots();
         Consumption consumption = shared != null && fitsInto(settings, source)
-                ? new Consumption(open(shared, source, settings.batchSize()), shared::first, settings.timeout(), false)
+                ? new Consumption(open(shared, source, settings.batchSize()), shared::first, settings.timeout(), true)
                 : new Consumption(
                         Collections.nCopies(slots, settings.allocator().get()), null, settings.timeout(), false);
         return new HostPipeline(source, settings, consumption);
