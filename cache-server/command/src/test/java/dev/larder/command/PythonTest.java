@@ -124,7 +124,7 @@ class PythonTest {
                     import sys
                     sys.path.insert(0, %s)
                     import larder
-                    print(larder._location())""".formatted("'" + TESTS + "'"));
+                    print(larder._store._location())""".formatted("'" + TESTS + "'"));
 
             assertThat(python.strip()).isIn("/dev/shm/larder-23456", "/dev/shm/larder");
             assertThat(java).contains("no daemon at the store: store=" + python.strip() + " reason=");

@@ -38,7 +38,7 @@ class ContainerTest {
             "$larder" serve --detach --load d="$sources/small" >/dev/null || exit
             echo "store $("$larder" path d/a)"
             "$python" -c 'import numpy' 2>/dev/null || { echo "python has no numpy"; exec "$larder" stop; }
-            echo "python $(PYTHONPATH=$client "$python" -B -c 'import larder; print(larder.open("d/a").sum(), larder._location())')"
+            echo "python $(PYTHONPATH=$client "$python" -B -c 'import larder; print(larder.open("d/a").sum(), larder._store._location())')"
             code=0
             "$larder" load "e=$sources/large" 2>"$sources/said" || code=$?
             echo "load $code $(tail -n 1 "$sources/said")"
