@@ -82,7 +82,7 @@ class CachedTest(CommandCase):
             self.assertEqual(results, [(1, 1), (2, 2), (3, 3), (4, 4)])
             os.unlink(below)
             self.assertEqual(compute(), 1)  # as it was at first
-        by_argument = self.counted(inputs=lambda name: [os.path.join(folder, name)])
+        by_argument = self.counted(inputs=lambda name: os.path.join(folder, name))
         with self.assertRaisesRegex(larder.LarderError, "an input cannot be read: input=.*/z reason=No such file"):
             by_argument("z")
 

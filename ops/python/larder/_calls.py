@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,12 @@ _RESULT = "result"
 _digests: dict[str, Any] = {}
 
 
-def cached(function: Callable[..., Any] | None = None, *, inputs: Iterable[Any] | Callable[..., Iterable[Any]] = (),
+def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (),
            version: Any = None, store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
     """Keep what a function returns in the store: computed once, by one process, for all that call it with the same arguments.
 
     The key is the function's name, the arguments, the contents of `inputs` (files, folders, datasets, arrays; or a function of the arguments
-    that lists them), and `version`. Without a version it is the function's own code: a change of it computes anew, a change of what it
+    that names them), and `version`. Without a version it is the function's own code: a change of it computes anew, a change of what it
     calls does not. Give a version where it calls code of yours. A function without Python code has to have one.
 
     Results are arrays, and tuples, lists and dicts of them; lists of texts, of bytes, and of arrays of one dtype and number of dimensions,
@@ -61,6 +61,8 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Iterable[Any] 
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         its_inputs = inputs(*arguments, **options) if callable(inputs) else inputs
+        if isinstance(its_inputs, (str, os.PathLike)):
+            its_inputs = [its_inputs]
         code = ["version", _key(version)] if version is not None else _code_key(function)
         key = [1, label, code, _key(dict(bound.arguments)), [_input_key(value) for value in its_inputs]]
         digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
