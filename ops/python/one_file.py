@@ -1,4 +1,5 @@
-"""Makes larder.py, the one file for programs that only read and build: the rooms of the package larder, one after another.
+"""Makes larder.py, the one file for programs that only read and build: the rooms of the package larder, one after
+another.
 
     python3 ops/python/one_file.py FILE
 """

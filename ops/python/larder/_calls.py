@@ -30,17 +30,21 @@ _digests: dict[str, Any] = {}
 
 def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (),
            version: Any = None, store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
-    """Keep what a function returns in the store: computed once, by one process, for all that call it with the same arguments.
+    """Keep what a function returns in the store: computed once, by one process, for all that call it with the same
+    arguments.
 
-    The key is the function's name, the arguments, the contents of `inputs` (files, folders, datasets, arrays; or a function of the arguments
-    that names them), and `version`. Without a version it is the function's own code: a change of it computes anew, a change of what it
-    calls does not. Give a version where it calls code of yours. A function without Python code has to have one.
+    The key is the function's name, the arguments, the contents of `inputs` (files, folders, datasets, arrays; or a
+    function of the arguments that names them), and `version`. Without a version it is the function's own code: a change
+    of it computes anew, a change of what it calls does not. Give a version where it calls code of yours. A function
+    without Python code has to have one.
 
-    Results are arrays, and tuples, lists and dicts of them; lists of texts, of bytes, and of arrays of one dtype and number of dimensions,
-    which become columns (`Strings`, `Bytes`, `Ragged`); numbers, texts and None, up to 1 MiB of JSON in all. Arrays come back
-    read-only, also in the process that computed them. If the function raises, nothing is kept, and who waits calls its own.
+    Results are arrays, and tuples, lists and dicts of them; lists of texts, of bytes, and of arrays of one dtype and
+    number of dimensions, which become columns (`Strings`, `Bytes`, `Ragged`); numbers, texts and None, up to 1 MiB of
+    JSON in all. Arrays come back read-only, also in the process that computed them. If the function raises, nothing is
+    kept, and who waits calls its own.
 
-    `function.dataset_of(...)`, called with arguments, names the dataset; ``larder evict`` with that name forgets the result.
+    `function.dataset_of(...)`, called with arguments, names the dataset; ``larder evict`` with that name forgets the
+    result.
 
     >>> @larder.cached(inputs=["/data/raw"])
     ... def features(size):
@@ -138,7 +142,8 @@ def _input_key(value):
 
 
 def _path_digest(path):
-    """Return the SHA-256 of a file, or of the names and contents in a folder. A file that has not changed is read once in a process."""
+    """Return the SHA-256 of a file, or of the names and contents in a folder. A file that has not changed is read once
+    in a process."""
     try:
         if os.path.isdir(path):
             return [[name, _path_digest(os.path.join(path, name))] for name in sorted(os.listdir(path))]

@@ -26,26 +26,29 @@ _ENDED_EARLY = None, None, None
 
 
 class Loader:
-    """Batches of rows of the arrays of a dataset, gathered by threads: ``for batch in loader`` is an epoch, the next such loop the next one.
+    """Batches of rows of the arrays of a dataset, gathered by threads: ``for batch in loader`` is an epoch, the next
+    such loop the next one.
 
-    `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that the dataset has.
-    Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of the stored dtype. They are yours: writable,
-    and true for as long as you keep them. Memory is used again when nothing refers to it any more, so drop batches that you do not need.
+    `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that
+    the dataset has. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
+    the stored dtype. They are yours: writable, and true for as long as you keep them. Memory is used again when nothing
+    refers to it any more, so drop batches that you do not need.
 
-    `shuffle` is a seed; without one the rows come as they lie. Epoch ``e`` has the order of ``torch.manual_seed(seed + e)`` and
-    ``torch.randperm(rows)``, and with ``shard=(rank, world)`` that of ``DistributedSampler(..., rank=rank, seed=seed)`` after
-    ``set_epoch(e)``: the same rows in the same batches as the loader in Java. `tail` says what happens where the ranks cannot have
-    equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out, ``"exact"`` gives some ranks fewer. `drop_last`
-    leaves out a last batch that is shorter.
+    `shuffle` is a seed; without one the rows come as they lie. Epoch ``e`` has the order of ``torch.manual_seed(seed +
+    e)`` and ``torch.randperm(rows)``, and with ``shard=(rank, world)`` that of ``DistributedSampler(..., rank=rank,
+    seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. `tail` says what
+    happens where the ranks cannot have equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out,
+    ``"exact"`` gives some ranks fewer. `drop_last` leaves out a last batch that is shorter.
 
-    `threads` gather ahead, `prefetch` batches at most; a loop that is faster than they are gathers, too, instead of waiting. With
-    ``threads=0`` it gathers alone. `transform` gets each batch where it was gathered, and what it returns is handed out. `timeout` is the
-    longest wait for a batch, in seconds.
+    `threads` gather ahead, `prefetch` batches at most; a loop that is faster than they are gathers, too, instead of
+    waiting. With ``threads=0`` it gathers alone. `transform` gets each batch where it was gathered, and what it returns
+    is handed out. `timeout` is the longest wait for a batch, in seconds.
 
-    `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's ``LoaderState``, so that a run
-    may go on here, in Java, and with another number of ranks.
+    `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's
+    ``LoaderState``, so that a run may go on here, in Java, and with another number of ranks.
 
-    Raises `NotFound` for a name that is not there, ValueError for arrays that do not fit together and settings that make no sense.
+    Raises `NotFound` for a name that is not there, ValueError for arrays that do not fit together and settings that
+    make no sense.
 
     >>> loader = larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42)
     >>> for epoch in range(3):
@@ -96,7 +99,8 @@ class Loader:
         return self._begin(int(number))
 
     def set_epoch(self, number: int) -> None:
-        """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing is said."""
+        """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing
+        is said."""
         self._next = int(number), 0, None  # the epoch, the samples of it that are consumed, the samples in all
         self._reached = int(number), self._plan(None), -1  # the epoch, its plan, the batch that was handed out last
 
@@ -108,7 +112,8 @@ class Loader:
                 "epoch": epoch, "consumed": consumed, "length": length}
 
     def load_state_dict(self, state: dict[str, Any] | str) -> None:
-        """Go on where a state was taken: the next ``for`` has what was left of its epoch, or the next epoch where nothing was.
+        """Go on where a state was taken: the next ``for`` has what was left of its epoch, or the next epoch where
+        nothing was.
 
         The text that Java writes will do as well. Raises `LarderError` for a state of other data or of another order.
         """
@@ -132,7 +137,8 @@ class Loader:
         self._next = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None)
 
     def close(self) -> None:
-        """End the epoch that runs, and its threads. Batches that were handed out stay true. Harmless when done twice."""
+        """End the epoch that runs, and its threads. Batches that were handed out stay true. Harmless when done
+        twice."""
         self._end()
 
     def __enter__(self) -> Loader:

@@ -17,7 +17,8 @@ _MARKS = 1 << 18
 def _shuffled(rows, seed):
     """Return ``torch.manual_seed(seed); torch.randperm(rows)`` as an array of uint32.
 
-    It is PyTorch's own where that is imported. Elsewhere numpy draws the same numbers: 10 million rows take half a second.
+    It is PyTorch's own where that is imported. Elsewhere numpy draws the same numbers: 10 million rows take half a
+    second.
     """
     if rows > _MOST_SHUFFLED:
         raise LarderError(_message("cannot shuffle so many rows", "leave shuffle out, or shuffle parts of the data", rows=rows,
@@ -32,8 +33,8 @@ def _shuffled(rows, seed):
 def _swapped(rows, random, wide):
     """Swap each row with one that the twister draws: a later one, or with `wide` draws of 64 bits an earlier one.
 
-    The swaps depend on each other only where two of them touch the same place. So many are made at once by numpy, and the few that meet
-    one by one.
+    The swaps depend on each other only where two of them touch the same place. So many are made at once by numpy, and
+    the few that meet one by one.
     """
     order, marks, start = np.arange(rows, dtype=np.uint32), np.zeros(_MARKS, np.uint16), 0
     while start < rows:
@@ -76,8 +77,8 @@ def _swap(order, start, others, marks):
 class _Plan:
     """Which rows each batch of one rank has, in an epoch or in what is left of one: what SamplePlan is in Java.
 
-    Positions count the samples of an epoch for all ranks together. One beyond the last sample stands for one from the start again, which
-    fills up the last turn of the ranks.
+    Positions count the samples of an epoch for all ranks together. One beyond the last sample stands for one from the
+    start again, which fills up the last turn of the ranks.
     """
 
     def __init__(self, rows, order, batch_size, drop_last, shard, start=0, length=None):

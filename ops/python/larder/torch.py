@@ -1,4 +1,5 @@
-"""Arrays of a store for PyTorch: datasets for ``DataLoader``, a loader without worker processes, tensors over shared pages.
+"""Arrays of a store for PyTorch: datasets for ``DataLoader``, a loader without worker processes, tensors over shared
+pages.
 
 >>> rows = larder.torch.Rows("mnist", "train-images", "train-labels")
 >>> for images, labels in DataLoader(rows, 256, shuffle=True, num_workers=4):      # unchanged code; one gather a batch
@@ -26,13 +27,16 @@ __all__ = ["Loader", "Rows", "tensor"]
 
 
 def tensor(array: np.ndarray, private: bool = False) -> torch.Tensor:
-    """Return a tensor over the pages of a stored array, or of a view of one: nothing is copied, and nothing is warned of.
+    """Return a tensor over the pages of a stored array, or of a view of one: nothing is copied, and nothing is warned
+    of.
 
-    **It is for reading.** PyTorch has no read-only tensors: to write into this one (``tensor.sub_(0.5)``) ends the process with SIGSEGV.
+    **It is for reading.** PyTorch has no read-only tensors: to write into this one (``tensor.sub_(0.5)``) ends the
+    process with SIGSEGV.
 
-    With ``private=True`` it can be written: each page that is written to is copied for this process, the store keeps what it has. That costs
-    up to a whole copy, page by page; the file's pages come as small ones; and copying such a tensor to a GPU may copy every page on
-    machines whose GPU shares the page table (GH200). ``torch.from_numpy(array.copy())`` is better where most of it will be written.
+    With ``private=True`` it can be written: each page that is written to is copied for this process, the store keeps
+    what it has. That costs up to a whole copy, page by page; the file's pages come as small ones; and copying such a
+    tensor to a GPU may copy every page on machines whose GPU shares the page table (GH200).
+    ``torch.from_numpy(array.copy())`` is better where most of it will be written.
 
     The version stays leased as long as the tensor lives. Raises `LarderError` for a dtype that PyTorch does not have.
     """
@@ -60,16 +64,20 @@ def _require_dtype(dtype):
 
 
 class Rows(data.Dataset):
-    """A map-style dataset: sample ``i`` is the tuple of the i-th rows of some arrays with equally many rows, as tensors.
+    """A map-style dataset: sample ``i`` is the tuple of the i-th rows of some arrays with equally many rows, as
+    tensors.
 
-    A `DataLoader` of PyTorch 2 asks for a batch at once: one gather for each array, no loop over samples, in the main process as in workers.
-    With PyTorch 1 give it the numbers of the rows, and let `collate` gather: ``DataLoader(range(len(rows)), 256, collate_fn=rows.collate)``.
-    ``rows[i]`` with a list, an array or a slice is a whole batch, for a ``BatchSampler`` as ``sampler`` and ``batch_size=None``.
+    A `DataLoader` of PyTorch 2 asks for a batch at once: one gather for each array, no loop over samples, in the main
+    process as in workers. With PyTorch 1 give it the numbers of the rows, and let `collate` gather:
+    ``DataLoader(range(len(rows)), 256, collate_fn=rows.collate)``. ``rows[i]`` with a list, an array or a slice is a
+    whole batch, for a ``BatchSampler`` as ``sampler`` and ``batch_size=None``.
 
-    Tensors have the stored dtype and are copies: writable, and yours. `transform` gets those of a whole batch, ``transform(images, labels)``,
-    and returns what takes their place: a tensor, or a tuple, list or dict of tensors, with the samples as first dimension.
+    Tensors have the stored dtype and are copies: writable, and yours. `transform` gets those of a whole batch,
+    ``transform(images, labels)``, and returns what takes their place: a tensor, or a tuple, list or dict of tensors,
+    with the samples as first dimension.
 
-    It pickles as the name of the dataset, so workers share the pages, whether forked, spawned or started by a fork server.
+    It pickles as the name of the dataset, so workers share the pages, whether forked, spawned or started by a fork
+    server.
     """
 
     def __init__(self, dataset: str | Dataset, *arrays: str, transform: Callable[..., Any] | None = None, store: Any = None) -> None:
@@ -178,11 +186,12 @@ if _collated is not None:  # PyTorch 1 has none
 
 
 class Loader(_loader.Loader):
-    """As `larder.Loader`, with tensors in the place of arrays: ``batch["train-images"]`` is a writable tensor of the stored dtype.
+    """As `larder.Loader`, with tensors in the place of arrays: ``batch["train-images"]`` is a writable tensor of the
+    stored dtype.
 
     With `pin_memory`, by default where CUDA is there, batches lie in page-locked memory that PyTorch allocates, so
-    ``batch["x"].to("cuda", non_blocking=True)`` copies while the next batches are gathered; PyTorch does not use such memory again before
-    the copy is done.
+    ``batch["x"].to("cuda", non_blocking=True)`` copies while the next batches are gathered; PyTorch does not use such
+    memory again before the copy is done.
     """
 
     def __init__(self, *arguments: Any, pin_memory: bool | None = None, **settings: Any) -> None:

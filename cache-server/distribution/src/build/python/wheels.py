@@ -1,6 +1,7 @@
 """Makes the wheels larder-cache and larder-cache-daemon of what is staged: wheels.py ROOT TARGET VERSION
 
-A wheel is a zip file of a known form, so neither a builder of wheels nor a network is needed. The same input gives the same bytes.
+A wheel is a zip file of a known form, so neither a builder of wheels nor a network is needed. The same input gives the
+same bytes.
 """
 
 import base64
