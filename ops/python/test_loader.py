@@ -15,6 +15,7 @@ import threading
 import time
 import unittest
 import zlib
+from unittest import mock
 
 import numpy as np
 
@@ -154,6 +155,23 @@ class LoaderTest(StoreCase):
         self.assertEqual(other.state_dict()["epoch"], 7)
         self.assertEqual([batch["y"].tolist() for batch in other], named)
         self.assertEqual(next(iter(other)).epoch, 8)
+
+    def test_the_next_order_is_laid_down_while_an_epoch_runs(self):
+        rows, threads, shuffled = 1 << 15, [], room("_loader")._shuffled
+        self.publish("long", {"y": np.arange(rows)})
+
+        def noted(*arguments):
+            threads.append(threading.current_thread().name)
+            return shuffled(*arguments)
+
+        with mock.patch.object(room("_loader"), "_shuffled", noted):
+            loader = larder.Loader("long", batch_size=1000, shuffle=5)
+            for epoch in 0, 1, 7, 8:
+                made = np.concatenate([batch["y"] for batch in loader.epoch(epoch)])
+                self.assertTrue(np.array_equal(made, shuffled(rows, 5 + epoch)))
+            loader._ahead.join(60)
+        main = threading.current_thread().name
+        self.assertEqual(sorted(threads), sorted([main, main, *["larder-order"] * 4]))
 
     def test_states_of_other_data_or_orders_are_refused(self):
         state = self.loader().state_dict()

@@ -22,6 +22,7 @@ from ._order import _Plan, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
+_LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: of fewer an order takes no time, of more half a gigabyte
 _ENDED_EARLY = None, None, None
 
 
@@ -78,6 +79,7 @@ class Loader:
         self._pool = _Pool(self._sources, self._batch_size)
         self._seed = self._shuffle or 0
         self._running: Any = lambda: None
+        self._ahead: _OrderAhead | None = None
         self.set_epoch(0)
 
     @property
@@ -157,8 +159,18 @@ class Loader:
         return "sequential" if self._shuffle is None else f"random(seed={self._shuffle})"
 
     def _plan(self, epoch, start=0, length=None):
-        order = None if self._shuffle is None or epoch is None else _shuffled(self._rows, self._shuffle + epoch)
+        order = None if self._shuffle is None or epoch is None else self._order(epoch)
         return _Plan(self._rows, order, self._batch_size, self._drop_last, self._shard, start, length)
+
+    def _order(self, epoch):
+        ahead, self._ahead = self._ahead, None
+        order = ahead.await_order() if ahead is not None and ahead.epoch == epoch else None
+        return _shuffled(self._rows, self._shuffle + epoch) if order is None else order
+
+    def _lay_ahead(self, epoch):
+        if self._shuffle is not None and _LEAST_LAID_AHEAD <= self._rows <= _MOST_LAID_AHEAD:
+            self._ahead = _OrderAhead(self._rows, self._shuffle + epoch, epoch)
+            self._ahead.start()
 
     def _begin(self, epoch, start=0, length=None):
         self._end()
@@ -166,6 +178,7 @@ class Loader:
         self._next, self._reached = (epoch + 1, 0, None), (epoch, plan, -1)
         running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
         self._running = weakref.ref(running)  # dropped with the loop, it ends its threads
+        self._lay_ahead(epoch + 1)
         return running
 
     def _end(self):
@@ -271,6 +284,22 @@ class _Gatherer:
             arrays[source.name] = out = np.ndarray((size, *source.shape), source.dtype, slot, offset)
             source.gather(rows, out)
         return arrays
+
+
+class _OrderAhead(threading.Thread):
+    """Lays down the order of the next epoch while one runs."""
+
+    def __init__(self, rows, seed, epoch):
+        super().__init__(name="larder-order", daemon=True)
+        self._rows, self._seed, self.epoch, self._order = rows, seed, epoch, None
+
+    def run(self):
+        with contextlib.suppress(MemoryError):  # then it is laid down when it is needed
+            self._order = _shuffled(self._rows, self._seed)
+
+    def await_order(self):
+        self.join()  # in a forked child at once, where there is no order
+        return self._order
 
 
 class _Epoch:
