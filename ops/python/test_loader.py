@@ -176,9 +176,12 @@ class LoaderTest(StoreCase):
     def test_states_of_other_data_or_orders_are_refused(self):
         state = self.loader().state_dict()
         for change, message in (({"digest": "0"}, "over other data"), ({"sampler": "sequential"}, "with another order"),
-                                ({"format": 2}, "cannot read"), ({"epoch": None}, "cannot read"), ({"consumed": 10**9}, "cannot read")):
+                                ({"format": 2}, "cannot read"), ({"seed": "a"}, "cannot read"), ({"epoch": None}, "cannot read"), ({"consumed": 10**9}, "cannot read")):
             with self.assertRaisesRegex(larder.LarderError, message):
                 self.loader().load_state_dict({**state, **change})
+        for text in "", "[]", "{":
+            with self.assertRaisesRegex(larder.LarderError, "cannot read a loader's state"):
+                self.loader().load_state_dict(text)
 
     def test_settings_that_make_no_sense_are_refused(self):
         self.publish("other", {"a": np.zeros(3), "b": np.zeros(4), "c": np.array(1)})

@@ -119,11 +119,10 @@ class Loader:
 
         The text that Java writes will do as well. Raises `LarderError` for a state of other data or of another order.
         """
-        if isinstance(state, str):
-            state = json.loads(state)
         try:
-            epoch, consumed, length, seed = (int(state[key]) for key in ("epoch", "consumed", "length", "seed"))
-            digest, sampler, version = state["digest"], state["sampler"], state["format"]
+            values = json.loads(state) if isinstance(state, str) else state
+            epoch, consumed, length, seed = (int(values[key]) for key in ("epoch", "consumed", "length", "seed"))
+            digest, sampler, version = values["digest"], values["sampler"], values["format"]
         except (KeyError, TypeError, ValueError):
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
         if version != 1 or not 0 <= consumed <= length or epoch < 0:
@@ -207,7 +206,7 @@ def _names(opened, arrays):
 def _equal_rows(opened, sources):
     counts = {source.name: source.rows for source in sources}
     if len(set(counts.values())) > 1:
-        raise ValueError(_message("arrays differ in their numbers of rows", "name those that belong together", dataset=opened.name, **counts))
+        raise ValueError(_message("arrays differ in their numbers of rows", "name those that belong together", dataset=opened.name, rows=counts))
     return sources[0].rows
 
 
@@ -332,6 +331,7 @@ class _Epoch:
                 raise LarderError("an epoch belongs to the process that began it; make a loader in this one")
             number = self._number
             if number == self._plan.batches:
+                self._plan.release()
                 self.close()
                 raise StopIteration
             if not self._stop.alive:

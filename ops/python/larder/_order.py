@@ -117,5 +117,9 @@ class _Plan:
                 rows = self._order[rows]
         return rows, size, valid
 
+    def release(self):
+        """Give up the order, which may take much memory: all batches are made."""
+        self._order = None
+
     def consumed_after(self, batch):
         return min(self.length, self.start + min(self._turns, (batch + 1) * self._size) * self._world)
