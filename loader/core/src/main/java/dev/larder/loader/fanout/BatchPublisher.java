@@ -15,9 +15,11 @@ import dev.larder.loader.BatchPart;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostSlots;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +45,9 @@ public final class BatchPublisher implements AutoCloseable {
 
     /** How many looks at the consumers there are for every time around the ring. */
     private static final int LOOKS_PER_ROUND = 4;
+
+    /** How long a ring stays that only says why there are no batches: consumers look every 20 ms, and then have to attach. */
+    private static final Duration EMPTY_RING_STAYS = Duration.ofSeconds(1);
 
     private final RingFolder folder;
     private final BatchPublisherBuilder.Settings settings;
@@ -372,27 +377,48 @@ public final class BatchPublisher implements AutoCloseable {
 
     /**
      * Ends the ring and removes its files: consumers that are attached get what was published, and then the end of their loop, or
-     * an error where the last thing to be published failed. Does not wait for them. Idempotent, from any thread.
+     * an error where the last thing to be published failed. Does not wait for them, but where there was no first batch: those
+     * who wait for it have a second to find out why. Idempotent, from any thread.
      */
     @Override
     public void close() {
         closing = true;
         synchronized (this) {
-            RingWriter writer = ring;
-            if (writer != null && !closed) {
+            if (!closed) {
                 closed = true;
-                LarderException reason = aborted == null ? failure : aborted;
-                if (reason == null) {
-                    writer.end();
-                } else {
-                    writer.end(reason);
-                }
-                writer.close();
-                if (slots != null) {
-                    slots.close();
-                }
+                end(aborted == null ? failure : aborted);
             }
             folder.close();
+        }
+    }
+
+    private void end(@Nullable LarderException reason) {
+        RingWriter writer = ring == null && reason != null ? makeEmptyRing() : ring;
+        if (writer == null) {
+            return;
+        }
+        if (reason == null) {
+            writer.end();
+        } else {
+            writer.end(reason);
+        }
+        if (reason != null && writer.published() == 0) {
+            LockSupport.parkNanos(EMPTY_RING_STAYS.toNanos());
+        }
+        writer.close();
+        if (slots != null) {
+            slots.close();
+        }
+    }
+
+    /** Makes a ring that will have no batches, for those who wait for the first one; null where not even that can be made. */
+    private @Nullable RingWriter makeEmptyRing() {
+        int pageLength = RingDescriptor.PAGE_LENGTH;
+        try {
+            return makeRing(new RingGeometry(List.of(), 2, folder.seats().length, pageLength), pageLength);
+        } catch (LarderException e) {
+            LOG.debug("cannot say why there are no batches: ring={} reason={}", name(), e.getMessage());
+            return null;
         }
     }
 

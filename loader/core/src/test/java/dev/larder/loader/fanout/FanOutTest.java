@@ -310,6 +310,22 @@ class FanOutTest {
     }
 
     @Test
+    void whoWaitsForAFirstBatchThatFailsIsToldWhy() {
+        BatchPublisher publisher = gallery.publisher().open();
+        CompletableFuture<Long> waiting =
+                CompletableFuture.supplyAsync(this::checksum, task -> new Thread(task).start());
+        var ended = gallery.loader.epoch(1);
+        ended.close();
+
+        assertThatThrownBy(() -> publisher.publish(ended)).isInstanceOf(IllegalStateException.class);
+        publisher.close();
+
+        assertThatThrownBy(waiting::join)
+                .hasMessageContaining("the producer failed: ring=run1 batch=0 message=epoch ended early: epoch=1");
+        assertThat(gallery.ring()).doesNotExist();
+    }
+
+    @Test
     void closingEndsAWaitOfAnotherThread() throws Exception {
         try (BatchPublisher publisher = gallery.publisher().open()) {
             SharedBatches batches = attachAfterFirstBatch(publisher);
