@@ -203,6 +203,18 @@ class FeedTest {
     }
 
     @Test
+    void trainersThatWaitForAFirstBatchThatFailsAreToldWhy() {
+        ChildJvm trainer = trainer(0);
+        trainer.awaitLine("waiting");
+        CommandProcess feed = feed("--consumers", "0", "--transform", "v=oneHot(9)");
+
+        assertThat(trainer.awaitLine("failed"))
+                .startsWith("failed after 0: the producer failed: ring=run1 batch=0 message=cannot transform a sample")
+                .contains("label is outside the classes: label=9 classes=9");
+        assertThat(feed.exitCode()).isEqualTo(6);
+    }
+
+    @Test
     void aFeedEndsWithItsStore() {
         CommandProcess feed = feed("--epochs", "0..");
         ChildJvm trainer = trainer(1);
@@ -241,32 +253,33 @@ class FeedTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"drop, 1m, is stopped by a signal", "block, 1s, is stopped by a signal"})
-    void aTrainerThatIsStoppedIsSaidSoAndGivenUpWhenItsTimeIsOver(String onSlow, String timeout, String why) {
-        CommandProcess feed = feed(
-                "--consumers", "2", "--epochs", "0..9", "--on-slow", onSlow, "--patience", "1s", "--timeout", timeout);
+    @CsvSource({"drop, 1m", "block, 1s"})
+    void aTrainerThatIsStoppedIsGivenUpWhenItsTimeIsOverAndSeenToBe(String onSlow, String timeout) {
+        CommandProcess feed = feed("--consumers", "2", "--epochs", "0..", "--on-slow", onSlow, "--timeout", timeout);
         ChildJvm other = trainer(1);
         ChildJvm stopped = trainer(1);
         stopped.awaitLine("reading");
 
         Processes.signal("STOP", stopped.pid());
 
-        await().untilAsserted(() -> assertThat(states()).contains("stopped"));
-        assertThat(other.awaitLine("saw")).startsWith("saw 500 ");
-        assertThat(feed.exitCode()).isZero();
-        assertThat(feed.err()).contains("dropped a consumer that " + why + ": ring=run1", "pid " + stopped.pid());
+        await().untilAsserted(() -> assertThat(states()).contains("dropped"));
+        assertThat(feed.err())
+                .contains("dropped a consumer that is stopped by a signal: ring=run1", "pid " + stopped.pid());
         Processes.signal("CONT", stopped.pid());
         assertThat(stopped.awaitLine("failed")).contains("the producer has dropped this consumer as too slow");
+        assertThat(feed.signal("INT").exitCode()).isEqualTo(130);
+        assertThat(other.awaitLine("failed")).contains("the feed was interrupted");
     }
 
     @Test
     void nobodyWhoGetsOnIsADeadlineAndNoHang() {
-        CommandProcess feed = feed("--epochs", "0..", "--timeout", "2s");
+        CommandProcess feed = feed("--epochs", "0..", "--timeout", "5s");
         ChildJvm trainer = trainer(1);
         trainer.awaitLine("reading");
 
         Processes.signal("STOP", trainer.pid());
 
+        await().untilAsserted(() -> assertThat(states()).containsExactly("stopped"));
         assertThat(feed.exitCode()).isEqualTo(9);
         assertThat(feed.err()).contains("consumers are not keeping up", "pid " + trainer.pid());
         Processes.signal("CONT", trainer.pid());

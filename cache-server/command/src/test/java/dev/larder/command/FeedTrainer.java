@@ -19,6 +19,7 @@ final class FeedTrainer {
         long pauseNs = Duration.ofMillis(Long.parseLong(arguments[2])).toNanos();
         CRC32C sum = new CRC32C();
         long count = 0;
+        System.out.println("waiting");
         try (Larder larder = Larder.connect(Path.of(arguments[0]));
                 SharedBatches batches = SharedBatches.of(larder, arguments[1])
                         .timeout(Duration.ofSeconds(60))
