@@ -28,7 +28,7 @@ with larder.feed("pictures", ["image"], epochs=None, name=sys.argv[1]) as batche
     if sys.argv[2] == "fork" and os.fork() == 0:
         time.sleep(60)
         os._exit(0)
-    print("reading", flush=True)
+    print(batches._process.command.pid, flush=True)
     for batch in batches:
         if sys.argv[2] == "exit":
             sys.exit()
@@ -78,8 +78,7 @@ class FeedTest(unittest.TestCase):
                                    start_new_session=True)
         with process:
             try:
-                self.assertEqual(process.stdout.readline(), "reading\n")
-                pid = self.pid_of(name)
+                pid = int(process.stdout.readline())
                 yield process
                 wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
             finally:
