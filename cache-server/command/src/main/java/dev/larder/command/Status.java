@@ -5,6 +5,7 @@ import dev.larder.command.output.Json;
 import dev.larder.command.output.Units;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.time.Deadline;
 import dev.larder.server.store.lock.LeaseTable;
 import java.time.Duration;
 import java.util.List;
@@ -45,7 +46,10 @@ final class Status implements Callable<Integer> {
 
     /** Looks a moment later, which tells how fast they are. */
     private static List<FeedRow> lookAgain(StoreLayout store) {
-        LockSupport.parkNanos(BETWEEN_LOOKS.toNanos());
+        Deadline next = Deadline.after(BETWEEN_LOOKS);
+        while (!next.isOver()) {
+            LockSupport.parkNanos(next.remaining().toNanos());
+        }
         return FeedRow.of(store, LeaseTable.of(store).held());
     }
 

@@ -9,6 +9,7 @@ import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.time.Deadline;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.BatchPart;
@@ -403,7 +404,10 @@ public final class BatchPublisher implements AutoCloseable {
             writer.end(reason);
         }
         if (reason != null && writer.published() == 0) {
-            LockSupport.parkNanos(EMPTY_RING_STAYS.toNanos());
+            Deadline stays = Deadline.after(EMPTY_RING_STAYS);
+            while (!stays.isOver() && !Thread.currentThread().isInterrupted()) {
+                LockSupport.parkNanos(stays.remaining().toNanos()); // which may end early, for nothing
+            }
         }
         writer.close();
         if (slots != null) {
