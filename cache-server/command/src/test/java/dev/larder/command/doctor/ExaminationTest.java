@@ -125,7 +125,7 @@ class ExaminationTest {
         fake.givesHugePages = true;
         fake.refusedHugeBytes = 6L << 20;
 
-        requireFound("huge-pages", Severity.INFO, "none for 6 MiB of the store", "compact_memory");
+        requireFound("huge-pages", Severity.INFO, "none for 6.0 MiB of the store", "compact_memory");
     }
 
     @Test
