@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import subprocess
 import tempfile
@@ -44,7 +43,7 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     """
     if consumers < 1:
         raise ValueError(f"this process is a consumer, too: consumers={consumers}")
-    name = name or f"feed-{os.getpid()}-{secrets.token_hex(4)}"
+    name = name or f"feed-{os.getpid()}-{os.urandom(4).hex()}"
     words = ["feed", name, dataset, "--arrays", arrays if isinstance(arrays, str) else ",".join(arrays), "--batch", batch,
              "--epochs", _epoch_range(epochs), "--consumers", consumers, "--on-slow", on_slow,
              "--timeout", f"{max(1, int(timeout * 1000))}ms", "--until-eof"]

@@ -7,7 +7,6 @@ import fcntl
 import math
 import mmap
 import os
-import secrets
 import struct
 import threading
 import weakref
@@ -94,7 +93,7 @@ class _Ring:
     def begin(self, at_newest):
         """Say where this consumer begins before looking whether that is still there: one of the two sees the other."""
         wish = self.published() if at_newest else self._oldest()
-        self._ticket = secrets.randbits(62) + 1
+        self._ticket = int.from_bytes(os.urandom(7), "little") + 1
         os.pwrite(self._seat, struct.pack("<q", 0), 0)
         os.pwrite(self._seat, struct.pack("<q", self._pid), 24)
         self.finish(wish)
