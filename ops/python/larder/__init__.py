@@ -16,8 +16,8 @@ It needs Python 3.9 and numpy 1.23, or later.
 >>> with larder.feed("mnist", ["train-images", "train-labels"], shuffle=42) as batches:     # the same, started for you
 ...     for batch in batches: train(batch)
 
-`larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `cached`
-keeps what functions return.
+`larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `larder.hf`
+has Hugging Face datasets over the bytes in the store, and puts them there; `cached` keeps what functions return.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
 PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and
@@ -67,6 +67,6 @@ del _name
 
 def __getattr__(name):
     """Import a room that needs a framework when it is used."""
-    if name in ("torch",):
+    if name in ("hf", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -61,6 +61,12 @@ class PythonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void huggingFaceReadsAndKeepsDatasetsWhereItIsThere(String python) throws Exception {
+        requirePassed(run(new ProcessBuilder(words(python, "test_hf"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void theOneFileThatIsMadeOfThePackageIsAsGoodAsIt(String python) throws Exception {
         requirePassed(run(new ProcessBuilder(words(python, "test_one_file"))));
     }

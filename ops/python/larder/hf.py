@@ -1,0 +1,322 @@
+"""Hugging Face datasets over the bytes in the store: what is read is not copied, and a pickle is a name.
+
+>>> mnist = larder.hf.dataset("mnist", ["train-images", "train-labels"])     # a datasets.Dataset
+>>> for batch in mnist.with_format("torch").iter(256):
+...     train(batch["train-images"], batch["train-labels"])
+>>> imdb = larder.hf.cache("imdb", lambda: datasets.load_dataset("imdb", split="train"))     # prepared once, by one process, for all
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _loader
+from ._cache import _built
+from ._datasets import Dataset, _restore
+from ._errors import LarderError, NotFound, _message
+
+try:
+    import datasets
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from datasets import table as tables
+except ImportError as e:
+    raise ImportError(_message("larder.hf needs Hugging Face datasets", f"{sys.executable} -m pip install datasets", reason=e)) from e
+
+__all__ = ["cache", "dataset"]
+
+_FEATURES = "features.json"
+_MOST_OFFSETS = 1 << 20  # of the lists in a chunk; all chunks share them
+_LONGEST_LIST = (1 << 31) - 1  # in elements: offsets of Array2D and the like have 32 bits
+_LISTS = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
+_LEFT_OUT = "made.remove_columns"
+
+
+def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, store: str | os.PathLike[str] | None = None) -> datasets.Dataset:
+    """Return a dataset of the store as a `datasets.Dataset`, whose Arrow columns lie where the store has them.
+
+    `columns` are names of arrays and columns with equally many rows, by default all that the dataset has, apart from indices.
+
+    - Arrays of shape ``(rows,)`` become ``Value``, of ``(rows, n)`` ``List(length=n)``, of two to five dimensions a row ``Array2D`` to
+      ``Array5D``. Strings become ``Value("large_string")``, bytes ``Value("large_binary")`` (``cast_column(name, datasets.Image())`` decodes
+      them), ragged columns ``LargeList``. Their values are not copied.
+    - These are, once a process: bool (Arrow has bits), texts of fixed length (dtypes U and S), arrays that are big-endian or not in C order,
+      and the places of rows and lists that Arrow wants and the store does not have: for arrays 4 MiB at most, for ragged rows of several
+      dimensions 8 bytes a list. NaT is None.
+    - What `cache` has put into the store has its own features again, ``ClassLabel`` and ``Image`` for instance.
+
+    The version stays leased as long as any part of the table lives. The table pickles as the dataset's name and digest, so ``num_proc=`` and
+    workers share the pages; what is made of it by ``map`` is Hugging Face's own, in its files.
+
+    Raises `NotFound` for a name that is not there, `LarderError` for a dtype that Arrow does not have and for a damaged column, ValueError for
+    columns that differ in their numbers of rows.
+    """
+    opened = _loader._opened(dataset, store)
+    known = _known_features(opened)
+    names = list(known) or _with_rows(opened) if columns is None else columns
+    table = _Shared(_table(opened, _loader._names(opened, names)), (opened._open().identity, tuple(names)))
+    found = datasets.Features.from_arrow_schema(table.schema).items()
+    features = {name: known[name] if _is_labelled(known.get(name), feature) else feature for name, feature in found}
+    fingerprint = hashlib.sha256(repr((opened.digest, names)).encode()).hexdigest()[:16]  # else all data would be read to make one
+    shared = datasets.Dataset(table, datasets.DatasetInfo(features=datasets.Features(features)), fingerprint=fingerprint)
+    for name in names:
+        if _is_file(known.get(name)):
+            shared = shared.cast_column(name, known[name])
+    return shared
+
+
+def cache(name: str, fn: Callable[[], datasets.Dataset], store: str | os.PathLike[str] | None = None,
+          timeout: float | None = None) -> datasets.Dataset:
+    """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait (`larder.cache`).
+
+    `fn` returns a `datasets.Dataset`, one split. It comes back as `dataset` reads it, in the process that made it, too: texts and lists have
+    64-bit offsets (``large_string``, ``LargeList``), all other features are as they were, rows are in the order of the indices. Every
+    program reads the same: ``Value`` and ``List(length=n)`` of numbers and ``Array2D`` to ``Array5D`` are arrays for `larder.dataset`, texts
+    `Strings`, binaries and the files of ``Image`` and ``Audio`` `Bytes`, lists of numbers `Ragged`.
+
+    While it is stored, columns of several chunks are put together in memory. Raises `LarderError` for columns that the store has no form for:
+    with None in them, structs, lists of texts, files that are only paths. Then nothing is cached.
+    """
+    return dataset(_built(name, lambda: _stored(fn()), store, timeout))
+
+
+class _Shared(tables.TableBlock):
+    """A table over the store. It pickles as the name of its origin, and what was done to it since."""
+
+    def __init__(self, table, origin, steps=()):
+        super().__init__(table)
+        self._origin, self._steps = origin, steps
+
+    def __reduce__(self):
+        return _restore_table, (*self._origin, self._steps)
+
+    def _then(self, method, arguments, options):
+        table = getattr(tables.InMemoryTable(self.table), method)(*arguments, **options).table
+        return _Shared(table, self._origin, (*self._steps, (method, arguments, options)))
+
+
+def _step(method):
+    return lambda self, *arguments, **options: self._then(method, arguments, options)
+
+
+for _method in ("slice filter flatten combine_chunks cast replace_schema_metadata add_column append_column remove_column set_column "
+                "rename_columns drop select").split():
+    setattr(_Shared, _method, _step(_method))
+
+
+def _restore_table(identity, names, steps):
+    """Open a table and do again what was done to it: what a pickled table becomes."""
+    table = _Shared(_table(_restore(*identity), names), (identity, names))
+    for step in steps:
+        table = table._then(*step)
+    return table
+
+
+# From the store to Arrow.
+
+
+def _with_rows(opened):
+    """List what has rows: arrays that are no parts of columns, and columns but for indices."""
+    inner = tuple(name + "/" for name in opened.columns)
+    return [*(name for name in opened if not name.startswith(inner) and name != _FEATURES),
+            *(name for name, kind in opened.columns.items() if kind != "index")]
+
+
+def _known_features(opened):
+    return datasets.Features.from_dict(json.loads(opened[_FEATURES].tobytes())) if _FEATURES in opened else {}
+
+
+def _is_labelled(known, found):
+    """Tell whether a feature says more of the same values: the names of classes."""
+    return isinstance(known, datasets.ClassLabel) and found == datasets.Value("int64")
+
+
+def _is_file(feature):
+    return hasattr(feature, "decode_example") and hasattr(feature, "decode")  # Image, Audio, and what else has bytes and a path
+
+
+def _table(opened, names):
+    columns = {name: _column(opened, name) for name in names}
+    counts = {name: len(column) for name, column in columns.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(_message("columns differ in their numbers of rows", "name those that belong together", dataset=opened.name, **counts))
+    return pa.table(columns)
+
+
+def _column(opened, name):
+    kind = opened.columns.get(name)
+    if kind == "index":
+        raise NotFound(_message("an index has no rows", f"leave it out, and look keys up with .index({name!r})", dataset=opened.name, column=name))
+    if kind is None:
+        return _array(name, opened[name])
+    column = getattr(opened, kind)(name)
+    offsets = column.offsets
+    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] > len(column.values) or (offsets[1:] < offsets[:-1]).any():
+        raise _damaged(opened, name)
+    if kind == "ragged":
+        return _ragged(opened, column)
+    return pa.Array.from_buffers(pa.large_string() if kind == "strings" else pa.large_binary(), len(column),
+                                 [None, pa.py_buffer(offsets), pa.py_buffer(column.values)])
+
+
+def _damaged(opened, name):
+    return LarderError(_message("a column is damaged", f"larder reload {opened.name}, or load or compute it again", dataset=opened.name,
+                                column=name))
+
+
+def _array(name, array):
+    if array.ndim == 0:
+        raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
+    values, shape = _values(name, array), array.shape[1:]
+    elements = int(np.prod(shape, dtype=np.int64))
+    if 2 <= len(shape) <= 5 and array.dtype.kind in "biuf" and elements <= _LONGEST_LIST:
+        return _grid(values, len(array), shape)
+    return _fixed(values, len(array), shape)
+
+
+def _values(name, array):
+    """Return the elements in C order: the memory itself where Arrow has the same form for it."""
+    flat = np.asarray(array).reshape(-1)  # a copy, unless it lies so
+    fixed = {"U": pa.large_string(), "S": pa.large_binary()}.get(flat.dtype.kind)
+    try:
+        return pa.array(flat if flat.dtype.isnative else flat.astype(flat.dtype.newbyteorder("=")), fixed)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as e:
+        raise LarderError(_message("Arrow has no such dtype", "leave the array out with columns=, or read it with larder.dataset",
+                                   array=name, dtype=array.dtype, reason=e)) from None
+
+
+def _fixed(values, rows, shape):
+    """Return rows of fixed shape as nested lists of fixed size: they have no offsets."""
+    counts = [rows * int(np.prod(shape[:level], dtype=np.int64)) for level in range(len(shape))]
+    for count, size in zip(reversed(counts), reversed(shape)):
+        values = pa.Array.from_buffers(pa.list_(values.type, size), count, [None], children=[values])
+    return values
+
+
+def _grid(values, rows, shape):
+    """Return rows of fixed shape as an Array2D, 3D, ...: in chunks, since all can share the offsets of one, which are 32-bit numbers."""
+    value = datasets.Features.from_arrow_schema(pa.schema({"value": values.type}))["value"]
+    kind = getattr(datasets, f"Array{len(shape)}D")(shape, value.dtype)()
+    elements = int(np.prod(shape, dtype=np.int64))
+    lists = [int(np.prod(shape[:level], dtype=np.int64)) for level in range(len(shape))]
+    most = max(1, min(rows, _MOST_OFFSETS // sum(lists), _LONGEST_LIST // max(1, elements)))
+    offsets = [np.arange(most * count + 1, dtype=np.int32) * np.int32(size) for count, size in zip(lists, shape)]
+    chunks = []
+    for start in range(0, rows, most):
+        length = min(most, rows - start)
+        chunk = values.slice(start * elements, length * elements)
+        for count, its_offsets in zip(reversed(lists), reversed(offsets)):
+            chunk = pa.ListArray.from_arrays(pa.array(its_offsets[:length * count + 1]), chunk)
+        chunks.append(pa.ExtensionArray.from_storage(kind, chunk))
+    return pa.chunked_array(chunks, kind)
+
+
+def _ragged(opened, column):
+    shapes = np.asarray(column.shapes)
+    if len(shapes) != len(column) or (shapes < 0).any() or (shapes.prod(axis=1) != np.diff(column.offsets)).any():
+        raise _damaged(opened, column.name)
+    values, dimensions = _values(column.name, column.values), shapes.shape[1]
+    if dimensions == 1:
+        return pa.LargeListArray.from_arrays(pa.array(np.asarray(column.offsets)), values)
+    inner = shapes[0, 1:] if len(shapes) else ()
+    if len(inner) and (shapes[:, 1:] == inner).all():  # rows of so many points, features, ...
+        values, dimensions = _fixed(values, int(shapes[:, 0].sum()), tuple(map(int, inner))), 1
+    for level in reversed(range(dimensions)):
+        lengths = np.repeat(shapes[:, level], shapes[:, :level].prod(axis=1))
+        values = pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), values)
+    return values
+
+
+# From Arrow to the store.
+
+
+def _stored(made):
+    """Return the arrays of a Hugging Face dataset, and which of them are parts of columns."""
+    if not isinstance(made, datasets.Dataset):
+        raise LarderError(_message("not a datasets.Dataset", "return one; of a DatasetDict take one split, made[\"train\"]; of an "
+                                   "IterableDataset make one with datasets.Dataset.from_generator", type=type(made).__qualname__))
+    arrays, parts = {}, {}
+    table = made.with_format("arrow")[:]
+    for name in table.column_names:
+        kind, its_parts = _stored_column(name, table[name], made.features[name])
+        if kind is None:
+            arrays[name] = its_parts
+            continue
+        for part, array in its_parts.items():
+            arrays[f"{name}/{part}"], parts[f"{name}/{part}"] = array, f"{kind}_{part}"
+    if _FEATURES in arrays:
+        raise _no_form(_FEATURES, "the name is taken", "rename it: rename_column")
+    arrays[_FEATURES] = np.frombuffer(json.dumps(made.features.to_dict()).encode(), np.uint8)
+    return arrays, parts
+
+
+def _no_form(name, reason, remedy):
+    return LarderError(_message("the store has no form for a column", remedy, column=name, reason=reason))
+
+
+def _stored_column(name, column, feature):
+    """Return the kind of a column and its parts; of an array None and the array itself."""
+    if _is_file(feature):
+        column = pc.struct_field(column, "bytes")
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "strings", _stored_texts("bytes", name, column.cast(pa.large_string()))
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return "bytes", _stored_texts("values", name, column.cast(pa.large_binary()))
+    array = _whole(name, column)
+    if isinstance(kind, pa.ExtensionType) and None not in getattr(kind, "shape", (None,)):
+        for _ in kind.shape:
+            array = _whole(name, array.storage.flatten() if array.type == kind else array.flatten())
+        return None, _numbers(name, array).reshape(len(column), *kind.shape)
+    return _stored_lists(name, array.storage if isinstance(kind, pa.ExtensionType) else array)
+
+
+def _stored_lists(name, array):
+    """Return numbers, lists of them, lists of such lists: an array where all have fixed sizes, else a ragged column."""
+    fixed, shapes, counts = [len(array)], [], np.ones(len(array), np.int64)
+    while any(is_kind(array.type) for is_kind in _LISTS):
+        fixed.append(array.type.list_size if pa.types.is_fixed_size_list(array.type) else None)
+        lengths = pc.list_value_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
+        size, some = np.zeros(len(counts), np.int64), counts > 0
+        size[some] = lengths[(np.cumsum(counts) - counts)[some]]
+        if (np.repeat(size, counts) != lengths).any():
+            raise _no_form(name, "lists of one row differ in their lengths", f"pad them with map, or leave it out: {_LEFT_OUT}")
+        shapes.append(size)
+        counts = counts * size  # of the elements that a row has
+        array = _whole(name, array.flatten())
+    values = _numbers(name, array)
+    if None not in fixed:
+        return None, values.reshape(fixed)
+    return "ragged", {"values": values, "offsets": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), "shapes": np.stack(shapes, 1)}
+
+
+def _whole(name, column):
+    """Return a column in one piece; the store has no None."""
+    if column.null_count:
+        raise _no_form(name, f"{column.null_count} values are None", f"fill them with map, drop them with filter, or leave it out: {_LEFT_OUT}")
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _stored_texts(part, name, column):
+    array = _whole(name, column)
+    _, offsets, data = array.buffers()
+    offsets = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
+    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    return {part: data[offsets[0]:offsets[-1]], "offsets": offsets - offsets[0]}
+
+
+def _numbers(name, array):
+    kind = array.type
+    if not pa.types.is_primitive(kind) or getattr(kind, "tz", None) is not None or pa.types.is_time(kind):
+        raise _no_form(name, f"its values are {kind}", "cast_column to numbers, texts or binaries, flatten() structs, or leave it out: "
+                       f"{_LEFT_OUT}")
+    return array.to_numpy(zero_copy_only=False)
