@@ -67,6 +67,12 @@ class PythonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void otherLibrariesUseArraysWhereTheyAreThere(String python) throws Exception {
+        requirePassed(run(new ProcessBuilder(words(python, "test_frameworks"))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void theOneFileThatIsMadeOfThePackageIsAsGoodAsIt(String python) throws Exception {
         requirePassed(run(new ProcessBuilder(words(python, "test_one_file"))));
     }
