@@ -254,6 +254,11 @@ class CacheTest(CommandCase):
         for again in shared, pickle.loads(pickle.dumps(shared)):
             self.assertEqual([np.asarray(row["image"]).tolist() for row in again], [array.tolist() for array in pixels])
         self.assertEqual(bytes(larder.dataset("c").bytes("image")[0])[:4], b"\x89PNG")
+        path = os.path.join(self.store, "pixels.png")
+        Image.fromarray(pixels[1]).save(path)
+        named = self.cache(datasets.Dataset.from_dict({"image": [path]}, features=features), "named")
+        os.remove(path)
+        self.assertEqual(np.asarray(named[0]["image"]).tolist(), pixels[1].tolist())
 
     def test_what_the_store_has_no_form_for_is_refused_and_nothing_stays(self):
         for array, words in ((pa.array([1, None]), "1 values are None; fill them"), (pa.array(["a", None]), "1 values are None"),
@@ -265,8 +270,9 @@ class CacheTest(CommandCase):
                              (pa.array([1], pa.decimal128(5)), "its values are decimal")):
             with self.assertRaisesRegex(larder.LarderError, "the store has no form for a column: column=x reason=" + words):
                 self.cache(datasets.Dataset(pa.table({"x": array})))
-        with self.assertRaisesRegex(larder.LarderError, "column=features.json reason=the name is taken; rename it"):
-            self.cache(datasets.Dataset(pa.table({"features.json": [1]})))
+        for name, words in ("features.json", "the name is taken; rename it"), ("two words", "its name has more than letters, .*; rename it"):
+            with self.assertRaisesRegex(larder.LarderError, f"column={name} reason={words}"):
+                self.cache(datasets.Dataset(pa.table({name: [1]})))
         split = datasets.DatasetDict(train=datasets.Dataset.from_dict({"x": [1]}))
         for made in split, [1], iter([]):
             with self.assertRaisesRegex(larder.LarderError, "not a datasets.Dataset: type=.*; return one"):

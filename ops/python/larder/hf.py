@@ -82,7 +82,7 @@ def cache(name: str, fn: Callable[[], datasets.Dataset], store: str | os.PathLik
     `Strings`, binaries and the files of ``Image`` and ``Audio`` `Bytes`, lists of numbers `Ragged`.
 
     While it is stored, columns of several chunks are put together in memory. Raises `LarderError` for columns that the store has no form for:
-    with None in them, structs, lists of texts, files that are only paths. Then nothing is cached.
+    with None in them, structs, lists of texts, names with blanks. Then nothing is cached.
     """
     return dataset(_built(name, lambda: _stored(fn()), store, timeout))
 
@@ -244,7 +244,11 @@ def _stored(made):
                                    "IterableDataset make one with datasets.Dataset.from_generator", type=type(made).__qualname__))
     arrays, parts = {}, {}
     table = made.with_format("arrow")[:]
+    if any(map(_is_file, made.features.values())):
+        table = tables.embed_table_storage(table)  # reads those that are only paths
     for name in table.column_names:
+        if not all(letter.isalnum() or letter in "+._-=/" for letter in name):
+            raise _no_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
         kind, its_parts = _stored_column(name, table[name], made.features[name])
         if kind is None:
             arrays[name] = its_parts
@@ -252,7 +256,7 @@ def _stored(made):
         for part, array in its_parts.items():
             arrays[f"{name}/{part}"], parts[f"{name}/{part}"] = array, f"{kind}_{part}"
     if _FEATURES in arrays:
-        raise _no_form(_FEATURES, "the name is taken", "rename it: rename_column")
+        raise _no_form(_FEATURES, "the name is taken", "rename it: made.rename_column")
     arrays[_FEATURES] = np.frombuffer(json.dumps(made.features.to_dict()).encode(), np.uint8)
     return arrays, parts
 
