@@ -112,6 +112,16 @@ class ReadTest(StoreCase):
         for name in "texts", "files", "flat":
             self.assertEqual(shared.data[name].chunk(0).buffers()[1].address, place(opened[name + "/offsets"]))
 
+    def test_columns_that_are_too_long_for_offsets_of_32_bits_come_in_chunks(self):
+        texts = ["aaa", "bb", "", "ccccccc", "d", "größe", ""]
+        self.publish(arrays={}, columns={"texts": make_store.strings(texts), "files": make_store.raw_bytes([text.encode() for text in texts])})
+        with mock.patch.object(larder.hf, "_LONGEST", 5):
+            shared = larder.hf.dataset("d")
+        self.assertEqual((shared.data["texts"].num_chunks, shared[:]["texts"]), (5, texts))
+        short = shared.cast_column("texts", datasets.Value("string")).cast_column("files", datasets.Value("binary"))
+        self.assertEqual((short[:]["texts"], short[:]["files"]), (texts, [text.encode() for text in texts]))
+        short.data["texts"].validate(full=True)
+
     def test_it_is_leased_as_long_as_any_part_lives(self):
         folder = self.publish(arrays={"x": np.zeros((9, 4, 4)), "y": np.arange(9)})
         shared = larder.hf.dataset("d")
@@ -229,8 +239,11 @@ class CacheTest(CommandCase):
 
     def test_indices_slices_and_chunks_are_stored_in_the_order_of_the_rows(self):
         tens = [range(n, n + 10) for n in (0, 10, 20)]
+        features = datasets.Features({"x": datasets.Value("int64"), "text": datasets.Value("string"),
+                                      "list": datasets.List(datasets.Value("int8")), "grid": datasets.Array2D((1, 1), "int16")})
         joined = datasets.concatenate_datasets([
-            datasets.Dataset.from_dict({"x": [*ten], "text": [*map(str, ten)], "list": [[i] * (i % 3) for i in ten]}) for ten in tens])
+            datasets.Dataset.from_dict({"x": [*ten], "text": [*map(str, ten)], "list": [[i] * (i % 3) for i in ten], "grid": [[[i]] for i in ten]},
+                                       features=features) for ten in tens])
         cases = {"whole": joined, "slice": joined.select(range(5, 17)), "shuffled": joined.shuffle(3), "none": joined.select([])}
         for name, made in cases.items():
             self.assertEqual(self.cache(made, name)[:], made[:])
@@ -254,6 +267,7 @@ class CacheTest(CommandCase):
         for again in shared, pickle.loads(pickle.dumps(shared)):
             self.assertEqual([np.asarray(row["image"]).tolist() for row in again], [array.tolist() for array in pixels])
         self.assertEqual(bytes(larder.dataset("c").bytes("image")[0])[:4], b"\x89PNG")
+        self.assertEqual(shared.data["image"].chunk(0).field("bytes").buffers()[2].address, place(larder.open("c/image/values")))
         path = os.path.join(self.store, "pixels.png")
         Image.fromarray(pixels[1]).save(path)
         named = self.cache(datasets.Dataset.from_dict({"image": [path]}, features=features), "named")

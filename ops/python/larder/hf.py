@@ -34,7 +34,7 @@ __all__ = ["cache", "dataset"]
 
 _FEATURES = "features.json"
 _MOST_OFFSETS = 1 << 20  # of the lists in a chunk; all chunks share them
-_LONGEST_LIST = (1 << 31) - 1  # in elements: offsets of Array2D and the like have 32 bits
+_LONGEST = (1 << 31) - 1  # chunk in elements or bytes: offsets of Array2D, Image and the like have 32 bits
 _LISTS = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
 _LEFT_OUT = "made.remove_columns"
 
@@ -47,9 +47,9 @@ def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, sto
     - Arrays of shape ``(rows,)`` become ``Value``, of ``(rows, n)`` ``List(length=n)``, of two to five dimensions a row ``Array2D`` to
       ``Array5D``. Strings become ``Value("large_string")``, bytes ``Value("large_binary")`` (``cast_column(name, datasets.Image())`` decodes
       them), ragged columns ``LargeList``. Their values are not copied.
-    - These are, once a process: bool (Arrow has bits), texts of fixed length (dtypes U and S), arrays that are big-endian or not in C order,
-      and the places of rows and lists that Arrow wants and the store does not have: for arrays 4 MiB at most, for ragged rows of several
-      dimensions 8 bytes a list. NaT is None.
+    - What is copied, once in each process: bool (Arrow has bits), texts of fixed length (dtypes U and S), arrays that are big-endian or not
+      in C order, and the places of rows and lists that Arrow wants and the store does not have: for arrays 4 MiB at most, for ragged rows
+      of several dimensions 8 bytes a list. NaT is None.
     - What `cache` has put into the store has its own features again, ``ClassLabel`` and ``Image`` for instance.
 
     The version stays leased as long as any part of the table lives. The table pickles as the dataset's name and digest, so ``num_proc=`` and
@@ -60,8 +60,8 @@ def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, sto
     """
     opened = _loader._opened(dataset, store)
     known = _known_features(opened)
-    names = list(known) or _with_rows(opened) if columns is None else columns
-    table = _Shared(_table(opened, _loader._names(opened, names)), (opened._open().identity, tuple(names)))
+    names = _loader._names(opened, (list(known) or _with_rows(opened)) if columns is None else columns)
+    table = _Shared(_table(opened, names), (opened._open().identity, names))
     found = datasets.Features.from_arrow_schema(table.schema).items()
     features = {name: known[name] if _is_labelled(known.get(name), feature) else feature for name, feature in found}
     fingerprint = hashlib.sha256(repr((opened.digest, names)).encode()).hexdigest()[:16]  # else all data would be read to make one
@@ -76,10 +76,10 @@ def cache(name: str, fn: Callable[[], datasets.Dataset], store: str | os.PathLik
           timeout: float | None = None) -> datasets.Dataset:
     """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait (`larder.cache`).
 
-    `fn` returns a `datasets.Dataset`, one split. It comes back as `dataset` reads it, in the process that made it, too: texts and lists have
-    64-bit offsets (``large_string``, ``LargeList``), all other features are as they were, rows are in the order of the indices. Every
-    program reads the same: ``Value`` and ``List(length=n)`` of numbers and ``Array2D`` to ``Array5D`` are arrays for `larder.dataset`, texts
-    `Strings`, binaries and the files of ``Image`` and ``Audio`` `Bytes`, lists of numbers `Ragged`.
+    `fn` returns a `datasets.Dataset`, one split. It comes back as `dataset` reads it, in the process that made it, too: texts and lists of
+    any length have 64-bit offsets (``large_string``, ``LargeList``), all other features are as they were, rows are in the order of the
+    indices. Every program reads the same: ``Value`` and ``List(length=n)`` of numbers and ``Array2D`` to ``Array5D`` are arrays for
+    `larder.dataset`, texts `Strings`, binaries and the files of ``Image`` and ``Audio`` `Bytes`, lists of numbers `Ragged`.
 
     While it is stored, columns of several chunks are put together in memory. Raises `LarderError` for columns that the store has no form for:
     with None in them, structs, lists of texts, names with blanks. Then nothing is cached.
@@ -162,8 +162,7 @@ def _column(opened, name):
         raise _damaged(opened, name)
     if kind == "ragged":
         return _ragged(opened, column)
-    return pa.Array.from_buffers(pa.large_string() if kind == "strings" else pa.large_binary(), len(column),
-                                 [None, pa.py_buffer(offsets), pa.py_buffer(column.values)])
+    return _texts(pa.large_string() if kind == "strings" else pa.large_binary(), np.asarray(offsets), np.asarray(column.values))
 
 
 def _damaged(opened, name):
@@ -171,12 +170,24 @@ def _damaged(opened, name):
                                 column=name))
 
 
+def _texts(kind, offsets, values):
+    """Return texts or binaries in as many chunks as can be cast to what has 32-bit offsets: one takes the store's own offsets."""
+    chunks, start, rows = [], 0, len(offsets) - 1
+    while start < rows:
+        end = max(start + 1, int(np.searchsorted(offsets, offsets[start] + _LONGEST, "right")) - 1)
+        its_offsets = offsets[start:end + 1] - offsets[start] if start else offsets[:end + 1]
+        buffers = [None, pa.py_buffer(its_offsets), pa.py_buffer(values[offsets[start]:offsets[end]])]
+        chunks.append(pa.Array.from_buffers(kind, end - start, buffers))
+        start = end
+    return pa.chunked_array(chunks, kind)
+
+
 def _array(name, array):
     if array.ndim == 0:
         raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
     values, shape = _values(name, array), array.shape[1:]
     elements = int(np.prod(shape, dtype=np.int64))
-    if 2 <= len(shape) <= 5 and array.dtype.kind in "biuf" and elements <= _LONGEST_LIST:
+    if 2 <= len(shape) <= 5 and array.dtype.kind in "biuf" and elements <= _LONGEST:
         return _grid(values, len(array), shape)
     return _fixed(values, len(array), shape)
 
@@ -206,7 +217,7 @@ def _grid(values, rows, shape):
     kind = getattr(datasets, f"Array{len(shape)}D")(shape, value.dtype)()
     elements = int(np.prod(shape, dtype=np.int64))
     lists = [int(np.prod(shape[:level], dtype=np.int64)) for level in range(len(shape))]
-    most = max(1, min(rows, _MOST_OFFSETS // sum(lists), _LONGEST_LIST // max(1, elements)))
+    most = max(1, min(rows, _MOST_OFFSETS // sum(lists), _LONGEST // max(1, elements)))
     offsets = [np.arange(most * count + 1, dtype=np.int32) * np.int32(size) for count, size in zip(lists, shape)]
     chunks = []
     for start in range(0, rows, most):
@@ -276,51 +287,47 @@ def _stored_column(name, column, feature):
         return "strings", _stored_texts("bytes", name, column.cast(pa.large_string()))
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return "bytes", _stored_texts("values", name, column.cast(pa.large_binary()))
-    array = _whole(name, column)
-    if isinstance(kind, pa.ExtensionType) and None not in getattr(kind, "shape", (None,)):
-        for _ in kind.shape:
-            array = _whole(name, array.storage.flatten() if array.type == kind else array.flatten())
-        return None, _numbers(name, array).reshape(len(column), *kind.shape)
-    return _stored_lists(name, array.storage if isinstance(kind, pa.ExtensionType) else array)
+    pieces = [_stored_numbers(name, chunk) for chunk in column.chunks] or [_stored_numbers(name, column.combine_chunks())]
+    values, shapes, sizes = (list(parts) for parts in zip(*pieces))  # of chunks: lists of one may not have room for more elements
+    values, shapes = values[0] if len(pieces) == 1 else np.concatenate(values), np.concatenate(shapes)
+    if None not in sizes[0]:
+        return None, values.reshape(len(column), *sizes[0])
+    return "ragged", {"values": values, "offsets": np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64), "shapes": shapes}
 
 
-def _stored_lists(name, array):
-    """Return numbers, lists of them, lists of such lists: an array where all have fixed sizes, else a ragged column."""
-    fixed, shapes, counts = [len(array)], [], np.ones(len(array), np.int64)
+def _stored_numbers(name, array):
+    """Return the values of numbers, lists of them or lists of such lists, the shape of each row, and the sizes that all have, or None."""
+    known = ()
+    if isinstance(array.type, pa.ExtensionType):
+        known, array = getattr(array.type, "shape", ()), array.storage
+    shapes, sizes, counts = np.empty((len(array), 0), np.int64), (), np.ones(len(array), np.int64)
+    _require_all(name, array)
     while any(is_kind(array.type) for is_kind in _LISTS):
-        fixed.append(array.type.list_size if pa.types.is_fixed_size_list(array.type) else None)
+        sizes += known[len(sizes)] if known else array.type.list_size if pa.types.is_fixed_size_list(array.type) else None,
         lengths = pc.list_value_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
         size, some = np.zeros(len(counts), np.int64), counts > 0
         size[some] = lengths[(np.cumsum(counts) - counts)[some]]
         if (np.repeat(size, counts) != lengths).any():
             raise _no_form(name, "lists of one row differ in their lengths", f"pad them with map, or leave it out: {_LEFT_OUT}")
-        shapes.append(size)
-        counts = counts * size  # of the elements that a row has
-        array = _whole(name, array.flatten())
-    values = _numbers(name, array)
-    if None not in fixed:
-        return None, values.reshape(fixed)
-    return "ragged", {"values": values, "offsets": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), "shapes": np.stack(shapes, 1)}
-
-
-def _whole(name, column):
-    """Return a column in one piece; the store has no None."""
-    if column.null_count:
-        raise _no_form(name, f"{column.null_count} values are None", f"fill them with map, drop them with filter, or leave it out: {_LEFT_OUT}")
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _stored_texts(part, name, column):
-    array = _whole(name, column)
-    _, offsets, data = array.buffers()
-    offsets = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
-    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
-    return {part: data[offsets[0]:offsets[-1]], "offsets": offsets - offsets[0]}
-
-
-def _numbers(name, array):
+        shapes, counts = np.column_stack([shapes, size]), counts * size  # of the elements that a row has
+        array = array.flatten()
+        _require_all(name, array)
     kind = array.type
     if not pa.types.is_primitive(kind) or getattr(kind, "tz", None) is not None or pa.types.is_time(kind):
         raise _no_form(name, f"its values are {kind}", "cast_column to numbers, texts or binaries, flatten() structs, or leave it out: "
                        f"{_LEFT_OUT}")
-    return array.to_numpy(zero_copy_only=False)
+    return array.to_numpy(zero_copy_only=False), shapes, sizes
+
+
+def _require_all(name, column):
+    if column.null_count:
+        raise _no_form(name, f"{column.null_count} values are None", f"fill them with map, drop them with filter, or leave it out: {_LEFT_OUT}")
+
+
+def _stored_texts(part, name, column):
+    _require_all(name, column)
+    array = column.combine_chunks()
+    _, offsets, data = array.buffers()
+    offsets = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
+    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    return {part: data[offsets[0]:offsets[-1]], "offsets": offsets - offsets[0]}
