@@ -4,7 +4,6 @@
 """
 
 import importlib.util
-import itertools
 import logging
 import os
 import re
@@ -132,23 +131,6 @@ class JoblibTest(FrameworkCase):
         search = GridSearchCV(LogisticRegression(), {"C": [0.1, 10]}, n_jobs=2, cv=2).fit(opened["x"], opened["y"])
         self.assertGreater(search.best_score_, 0.9)
         self.assertTrue(self.is_leased(numbers))
-
-
-class LoopTest(FrameworkCase):
-    """Has what Lightning does with a loader, for where it cannot be imported."""
-
-    def rows(self, count, state=None):
-        loader = larder.Loader("mnist", ["row"], batch_size=250, shuffle=42)
-        iter(loader)  # Lightning makes one that it does not use
-        if state is not None:
-            loader.load_state_dict(state)
-        batches = itertools.chain.from_iterable(iter(lambda: loader, None))
-        return [batch["row"].tolist() for batch in itertools.islice(batches, count)], loader.state_dict()
-
-    def test_a_state_goes_on_after_an_iterator_that_nobody_uses(self):
-        whole, _ = self.rows(12)
-        first, state = self.rows(6)
-        self.assertEqual((first, self.rows(6, state)[0]), (whole[:6], whole[6:]))
 
 
 class LightningTest(FrameworkCase):

@@ -1,4 +1,4 @@
-"""Tests of larder.hf, where Hugging Face datasets can be imported.
+"""Tests of larder.hf, where Hugging Face datasets can be imported, and with a daemon where LARDER_TEST_STORE names its store.
 
     python3 -W error -m unittest discover -s ops/python
 """
@@ -19,7 +19,8 @@ import warnings
 import numpy as np
 
 import make_store
-from test_larder import HERE, CommandCase, StoreCase, larder
+from test_larder import HERE, CommandCase, StoreCase, larder, room
+from test_with_daemon import STORE
 
 if importlib.util.find_spec("datasets") is not None:
     if "HF_HOME" not in os.environ:  # nor in a child
@@ -292,6 +293,23 @@ class CacheTest(CommandCase):
             with self.assertRaisesRegex(larder.LarderError, "not a datasets.Dataset: type=.*; return one"):
                 self.cache(made)
         self.assertEqual(larder.datasets(), [])
+
+
+@unittest.skipUnless(datasets, "needs datasets")
+@unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
+class WithDaemonTest(unittest.TestCase):
+    def setUp(self):
+        os.environ["LARDER_STORE"] = STORE
+        self.addCleanup(os.environ.pop, "LARDER_STORE")
+
+    def test_a_dataset_is_kept_and_comes_back(self):
+        rows = {"text": ["a", "größe"], "tokens": [[1, 2], [3]], "grid": np.arange(8).reshape(2, 2, 2).tolist(), "path/file": [b"1", b""]}
+        made = []
+        for _ in range(2):
+            kept = larder.hf.cache("kept", lambda: made.append(datasets.Dataset.from_dict(rows)) or made[-1])
+            self.assertEqual((kept[:], len(made)), (rows, 1))
+        del kept
+        room("_command")._run(["evict", "kept"], None)
 
 
 class WithoutDatasetsTest(unittest.TestCase):

@@ -6,6 +6,7 @@
 import contextlib
 import gc
 import glob
+import itertools
 import json
 import os
 import pickle
@@ -146,6 +147,19 @@ class LoaderTest(StoreCase):
         second.load_state_dict(first.state_dict())
         self.assertEqual([b["y"].tolist() for b in second], [b["y"].tolist() for b in first])
         self.assertEqual(second.state_dict(), first.state_dict())
+
+    def test_a_state_goes_on_after_an_iterator_that_nobody_uses(self):
+        def batches(count, state=None):
+            loader = self.loader("y", batch_size=250)
+            iter(loader)  # as Lightning does before it begins, and before it gives the state
+            if state is not None:
+                loader.load_state_dict(state)
+            endless = itertools.chain.from_iterable(iter(lambda: loader, None))
+            return [batch["y"].tolist() for batch in itertools.islice(endless, count)], loader.state_dict()
+
+        whole, _ = batches(12)
+        first, state = batches(6)
+        self.assertEqual((first, batches(6, state)[0]), (whole[:6], whole[6:]))
 
     def test_an_epoch_can_be_named(self):
         loader = self.loader()

@@ -4,7 +4,6 @@
     LARDER_TEST_STORE=/dev/shm/try python3 -W error -m unittest discover -s ops/python
 """
 
-import importlib.util
 import multiprocessing
 import os
 import shutil
@@ -118,18 +117,6 @@ class WithDaemonTest(unittest.TestCase):
         del made
         self.evict(compute.dataset_of(5))
         self.assertEqual((compute(5)["n"], calls), (5, [5, 5]))
-
-    @unittest.skipUnless(importlib.util.find_spec("datasets"), "needs datasets")
-    def test_a_dataset_of_hugging_face_is_kept_and_comes_back(self):
-        import datasets
-
-        rows = {"text": ["a", "größe"], "tokens": [[1, 2], [3]], "grid": np.arange(8).reshape(2, 2, 2).tolist(), "path/file": [b"1", b""]}
-        made = []
-        for _ in range(2):
-            kept = larder.hf.cache("kept", lambda: made.append(datasets.Dataset.from_dict(rows)) or made[-1])
-            self.assertEqual((kept[:], len(made)), (rows, 1))
-        del kept
-        self.evict("kept")
 
     def test_what_was_loaded_comes_in_batches_in_a_known_order(self):
         self.save("x", np.arange(100))

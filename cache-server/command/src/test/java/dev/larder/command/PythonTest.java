@@ -62,7 +62,7 @@ class PythonTest {
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void huggingFaceReadsAndKeepsDatasetsWhereItIsThere(String python) throws Exception {
-        requirePassed(run(new ProcessBuilder(words(python, "test_hf"))));
+        requirePassedWithADaemon(python, "test_hf");
     }
 
     @ParameterizedTest
