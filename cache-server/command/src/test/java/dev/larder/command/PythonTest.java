@@ -1,7 +1,6 @@
 package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.testing.OtherUser;
@@ -11,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +23,7 @@ class PythonTest {
             Path.of("../../ops/python").toAbsolutePath().normalize();
     private static final int PATIENCE_S = 300;
     private static final Pattern PASSED = Pattern.compile("(?s).*\\nOK( \\(skipped=\\d+\\))?");
-    private static final Pattern SKIPPED = Pattern.compile("(?m)^.* \\.\\.\\. skipped .*$");
+    private static final Pattern SKIPPED = Pattern.compile("(?m)^.* \\.\\.\\. skipped ['\"](.*)['\"]$");
 
     @TempDir
     Path folder;
@@ -154,7 +153,12 @@ class PythonTest {
     /** Fails where a test in Python did, and names those that were skipped, without root for example, as skipped here. */
     private static void requirePassed(String output) {
         assertThat(output).matches(PASSED);
-        assumeThat(SKIPPED.matcher(output).results().map(MatchResult::group)).isEmpty();
+        String reasons = SKIPPED.matcher(output)
+                .results()
+                .map(skipped -> skipped.group(1))
+                .distinct()
+                .collect(Collectors.joining("; "));
+        assumeTrue(reasons.isEmpty(), reasons);
     }
 
     private static boolean succeeds(ProcessBuilder probe) throws InterruptedException {
