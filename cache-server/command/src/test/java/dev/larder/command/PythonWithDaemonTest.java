@@ -1,0 +1,72 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.testing.OtherUser;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Runs the tests of the Python package that need a daemon, or a user without a name. */
+class PythonWithDaemonTest {
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void pythonReadsLoadsAndBuildsWithADaemon(String python) throws Exception {
+        requirePassedWithADaemon(python, "test_with_daemon");
+    }
+
+    @Test
+    void pythonStartsFeedsThatEndWithIt() throws Exception {
+        requirePassedWithADaemon("python3", "test_feed"); // which needs no other numpy than batches do
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void huggingFaceReadsAndKeepsDatasetsWhereItIsThere(String python) throws Exception {
+        requirePassedWithADaemon(python, "test_hf");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void unchangedProgramsReadCachedArraysInThePlaceOfTheirFiles(String python) throws Exception {
+        requirePassedWithADaemon(python, "test_redirect");
+    }
+
+    @Test
+    void aUserWithoutANameHasTheSameStoreInJavaAndPython() throws Exception {
+        OtherUser.assumePossible();
+        PythonModules.requireNumpy("/usr/bin/python3"); // where others may read it
+        try (OtherUsersCommand nameless = new OtherUsersCommand(new OtherUser(23456, 23456))) {
+            String java = nameless.larder("status");
+            String python =
+                    nameless.run("/usr/bin/python3", "-B", "-c", """
+                    import sys
+                    sys.path.insert(0, %s)
+                    import larder
+                    print(larder._store._location())""".formatted("'" + PythonModules.TESTS + "'"));
+
+            assertThat(python.strip()).isIn("/dev/shm/larder-23456", "/dev/shm/larder");
+            assertThat(java).contains("no daemon at the store: store=" + python.strip() + " reason=");
+            assertThat(nameless.larder("doctor")).contains("larder-23456"); // with the native library
+            assertThat(nameless.leftBehind()).isEmpty();
+        }
+    }
+
+    private void requirePassedWithADaemon(String python, String module) throws Exception {
+        try (CommandProcess daemon = CommandProcess.serve()) {
+            Map<String, String> environment = Map.of(
+                    "LARDER_TEST_STORE", daemon.store().toString(),
+                    "LARDER_COMMAND", CommandProcess.script(folder).toString());
+
+            PythonModules.requirePassed(python, module, folder, environment);
+
+            assertThat(daemon.err()).isEmpty();
+        }
+    }
+}
