@@ -11,11 +11,15 @@ import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.HugePages;
+import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.RawMemory;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.RegionRow;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
@@ -87,6 +91,50 @@ class HugePagesTest {
             awaitHugeBytes(served, (12 + 4) * MIB);
             assertThat(readsOnHugePages(served, "loaded")).isEqualTo(12 * MIB);
             assertThat(readsOnHugePages(served, "built")).isEqualTo(4 * MIB);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void wholePiecesOfARegionLieOnHugePages(boolean isSealed) {
+        requireHugePages();
+        try (TinyTmpfs mount = TinyTmpfs.mount("size=64m,huge=never");
+                ServedStore served = ServedStore.at(mount.folder().resolve("store"))) {
+            served.start();
+            RegionRow region = served.control().createRegion("weights", "test", 5 * MIB, isSealed);
+            int descriptor = isSealed
+                    ? RegionsTest.receive(served, region.id()).descriptor()
+                    : Posix.system().openForWriting(region.path().orElseThrow());
+            long bytes = RegionDescriptor.DATA_OFFSET + 5 * MIB;
+            long address = BulkIo.system().mapWritable(descriptor, 0, bytes);
+
+            for (long at = 0; at < bytes; at += PageSize.BYTES) {
+                RawMemory.getByte(address + at);
+            }
+
+            assertThat(HugePages.mappedBytes(List.of(address))).isEqualTo(4 * MIB);
+            Posix.system().unmap(address, bytes);
+            Posix.system().close(descriptor);
+        }
+    }
+
+    @Test
+    void aKernelThatRefusesHugePagesIsToldAndNothingElseChanges() throws IOException {
+        requireHugePages();
+        Path large = ServedStore.writeBytes(sources.resolve("large.npy"), 13 * MIB + 7);
+        try (TinyTmpfs mount = TinyTmpfs.mount("size=64m,huge=never");
+                ServedStore served = ServedStore.at(mount.folder().resolve("store"))) {
+            served.launchProcess(NoHugePagesDaemonProgram.class).awaitLine(DaemonProgram.READY);
+
+            served.load("d", sources);
+            served.control().createRegion("weights", "test", 5 * MIB, false);
+
+            assertHasDataOf(large, 13 * MIB + 7, served.layout().version("d", 1).resolve("large.npy"));
+            assertThat(served.control().verify("d", progress -> {}).files()).isEqualTo(1);
+            await().untilAsserted(() ->
+                    assertThat(served.control().status().hugeRefusedBytes()).isEqualTo(12 * MIB));
+            assertThat(served.control().status().hugeBytes()).isZero();
+            assertThat(readsOnHugePages(served, "d")).isZero();
         }
     }
 

@@ -83,6 +83,11 @@ class RegionsTest {
     }
 
     private InterProcess.Received receive(long id) {
+        return receive(served, id);
+    }
+
+    /** Asks a daemon for the descriptor of a sealed region, which the caller closes. */
+    static InterProcess.Received receive(ServedStore served, long id) {
         int connection = CALLS.connect(served.layout().regionSocket(), Duration.ofSeconds(5));
         try {
             CALLS.send(connection, id, null);

@@ -110,9 +110,14 @@ final class ServedStore implements AutoCloseable {
 
     /** Starts a daemon in a process of its own, which may well refuse. */
     ChildJvm launchProcess(String... capacity) {
+        return launchProcess(DaemonProgram.class, capacity);
+    }
+
+    /** Starts a daemon by a program that changes its process first. */
+    ChildJvm launchProcess(Class<?> program, String... capacity) {
         String[] arguments = Stream.concat(Stream.of(root().toString()), Arrays.stream(capacity))
                 .toArray(String[]::new);
-        ChildJvm child = ChildJvm.start(DaemonProgram.class, arguments);
+        ChildJvm child = ChildJvm.start(program, arguments);
         children.add(child);
         return child;
     }
