@@ -41,7 +41,9 @@ public record LoadOptions(
         /** The keys in a text file lead to the numbers of their lines. */
         INDEX,
         /** Any file is a row of raw bytes. */
-        BYTES
+        BYTES,
+        /** Image files are rows of raw bytes, and the folders that they are in their classes. */
+        IMAGES
     }
 
     /** Copies the lists; what was recorded before there were patterns has none. */

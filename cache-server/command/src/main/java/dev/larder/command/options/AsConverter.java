@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads what becomes of files: {@code arrays}, {@code ragged}, {@code strings}, {@code index} or {@code bytes}. */
+/** Reads what becomes of files, by the names of {@link LoadOptions.As} in small letters. */
 final class AsConverter implements ITypeConverter<LoadOptions.As> {
     @Override
     public LoadOptions.As convert(String text) {

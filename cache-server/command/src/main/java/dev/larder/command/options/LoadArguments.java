@@ -47,7 +47,8 @@ public final class LoadArguments {
                 "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
                 "strings: .tsv, .csv, .jsonl and .txt files are columns of strings;",
                 "index: their first column, or those of --keys, maps to row numbers;",
-                "bytes: any files are the rows of one column of raw bytes."
+                "bytes: any files are the rows of one column of raw bytes;",
+                "images: JPEG, PNG and other image files, as they are, with path and label, the number of their folder."
             })
     LoadOptions.As as;
 

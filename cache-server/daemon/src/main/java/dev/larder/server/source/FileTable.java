@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.RandomAccess;
+import java.util.function.Predicate;
 
 /**
  * The files below one folder, or one file alone, in the order in which they were added. Takes some 60 bytes of the heap for each:
@@ -51,6 +52,27 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
             end++;
         }
         places[count] = end;
+    }
+
+    /** Adds a file of another table of the same folder. */
+    public void add(FileTable other, int index) {
+        add(other.name(index), other.byteSizes[index], other.modifiedNanos[index], other.inodes[index]);
+    }
+
+    /** Returns a table of the same folder without files. */
+    public FileTable empty() {
+        return new FileTable(root, isAlone);
+    }
+
+    /** Returns those of the files whose names are wanted; this table where all are. */
+    public FileTable only(Predicate<String> isWanted) {
+        FileTable wanted = empty();
+        for (int i = 0; i < count; i++) {
+            if (isWanted.test(name(i))) {
+                wanted.add(this, i);
+            }
+        }
+        return wanted.count == count ? this : wanted;
     }
 
     private void grow() {

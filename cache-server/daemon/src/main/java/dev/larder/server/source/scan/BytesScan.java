@@ -44,32 +44,34 @@ final class BytesScan {
             if (files.isEmpty()) {
                 throw ColumnScan.nothing(path, 0, walk.hidden(), "name a folder with files");
             }
-            arrays.add(values(dataset, files));
-            addOffsets(dataset, files, settings.memory(), arrays);
+            arrays.add(values(dataset, FILES, files));
+            arrays.addAll(offsets(dataset, FILES, files, settings.memory()));
             addNames(dataset, files, settings.memory(), arrays);
         }
         return ColumnScan.source(new ScannedSource(dataset, path, arrays, 0, walk.hidden()), walk.refusals());
     }
 
-    private static SourceArray values(String dataset, FileTable files) {
+    /** Returns the bytes of all files, one after the other. */
+    static SourceArray values(String dataset, String column, FileTable files) {
         long byteSize = 0;
         for (int i = 0; i < files.size(); i++) {
             byteSize = ByteSums.add(byteSize, files.byteSize(i));
         }
         return new SourceArray(
-                new ArrayName(dataset, ColumnPart.BYTES_VALUES.arrayName(FILES)),
+                new ArrayName(dataset, ColumnPart.BYTES_VALUES.arrayName(column)),
                 NpyHeader.of(Dtype.parse("|u1"), Order.C, byteSize),
                 JoinedData.of(files),
                 files,
                 ColumnPart.BYTES_VALUES);
     }
 
-    private static void addOffsets(String dataset, FileTable files, ColumnMemory memory, List<SourceArray> arrays) {
+    /** Returns where the bytes of each file begin, and the end. */
+    static List<SourceArray> offsets(String dataset, String column, FileTable files, ColumnMemory memory) {
         RowOffsets offsets = new RowOffsets(memory);
         for (int i = 0; i < files.size(); i++) {
             offsets.add(files.byteSize(i));
         }
-        arrays.addAll(ColumnArrays.of(dataset, FILES, offsets, List.of(files.get(0))));
+        return ColumnArrays.of(dataset, column, offsets, List.of(files.get(0)));
     }
 
     private static void addNames(String dataset, FileTable files, ColumnMemory memory, List<SourceArray> arrays) {

@@ -20,6 +20,7 @@ final class ColumnScan {
         return switch (options.as()) {
             case RAGGED -> RaggedScan.of(dataset, path, options, settings);
             case BYTES -> BytesScan.of(dataset, path, options, settings);
+            case IMAGES -> ImagesScan.of(dataset, path, options, settings);
             case STRINGS, INDEX -> TextScan.of(dataset, path, options, settings);
             case ARRAYS -> throw new IllegalArgumentException("as=" + options.as());
         };

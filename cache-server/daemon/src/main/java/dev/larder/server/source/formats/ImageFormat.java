@@ -1,0 +1,74 @@
+package dev.larder.server.source.formats;
+
+import dev.larder.server.source.Refusal;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+/** Kinds of encoded images, recognised by how they begin; a file may have the suffix of one and be of another. */
+public enum ImageFormat {
+    JPEG("ffd8ff", 0, ""),
+    PNG("89504e470d0a1a0a", 0, ""),
+    GIF(hex("GIF8"), 0, ""),
+    BMP(hex("BM"), 0, ""),
+    TIFF_LITTLE_ENDIAN("49492a00", 0, ""),
+    TIFF_BIG_ENDIAN("4d4d002a", 0, ""),
+    WEBP(hex("RIFF"), 8, hex("WEBP"));
+
+    /** What to name where a folder has no image. */
+    public static final String SUFFIXES = ".jpg, .jpeg, .png, .gif, .bmp, .tif, .tiff, .webp";
+
+    private static final int HEAD_BYTES = 12;
+    private static final Pattern NAME = Pattern.compile(".*\\.(jpe?g|png|gif|bmp|tiff?|webp)", Pattern.DOTALL);
+
+    // as hexadecimal digits
+    private final String beginning;
+    private final int nextOffset;
+    private final String next;
+
+    ImageFormat(String beginning, int nextOffset, String next) {
+        this.beginning = beginning;
+        this.nextOffset = nextOffset;
+        this.next = next;
+    }
+
+    private static String hex(String text) {
+        return HexFormat.of().formatHex(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Tells whether a file's name says that it is an image. */
+    public static boolean isNamedSo(String name) {
+        return NAME.matcher(name.toLowerCase(Locale.ROOT)).matches();
+    }
+
+    /** Fails with a refusal where a file does not begin as an image of any kind does; what follows is not looked at. */
+    public static void require(Path file) {
+        byte[] head;
+        try (InputStream in = Files.newInputStream(file)) {
+            head = in.readNBytes(HEAD_BYTES);
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
+        }
+        if (head.length == 0) {
+            throw Refusal.of(file, 0, "it is empty");
+        }
+        String digits = HexFormat.of().formatHex(head);
+        if (Arrays.stream(values()).noneMatch(format -> format.matches(digits))) {
+            throw Refusal.unfit(
+                    file,
+                    "it is no image: it begins with "
+                            + HexFormat.ofDelimiter(" ").formatHex(head),
+                    "replace the file, or leave it out with --exclude");
+        }
+    }
+
+    private boolean matches(String head) {
+        return head.startsWith(beginning) && head.startsWith(next, 2 * nextOffset);
+    }
+}

@@ -1,0 +1,218 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.column.ColumnMemory;
+import dev.larder.column.StringsBuilder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.Names;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
+import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.formats.ImageFormat;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CancellationException;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the images of a folder a column of their bytes, as they are, with their paths and the numbers of their classes. The folder
+ * that an image lies in is its class; folders above that are splits, each with columns of its own, such as {@code train/image}. All
+ * splits number the classes alike.
+ */
+final class ImagesScan {
+    private static final String IMAGE = "image";
+    private static final String PATH = "path";
+    private static final String LABEL = "label";
+    private static final String CLASSES = "classes";
+
+    private final String dataset;
+    private final Path path;
+    private final ScanSettings settings;
+    private final FileWalk walk;
+    private final FileTable images;
+    private final int skipped;
+    private final List<LarderException> refusals;
+
+    private ImagesScan(String dataset, Path path, ScanSettings settings, FileWalk walk) {
+        this.dataset = dataset;
+        this.path = path;
+        this.settings = settings;
+        this.walk = walk;
+        this.images = walk.files().only(ImageFormat::isNamedSo);
+        this.skipped = walk.files().size() - images.size();
+        this.refusals = walk.refusals();
+    }
+
+    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+        if (!options.keys().isEmpty()) {
+            throw Failure.of(ErrorCode.USAGE, "--keys cannot be used with --as images")
+                    .with("keys", options.keys())
+                    .remedy("remove --keys; --exclude leaves files and folders out");
+        }
+        return new ImagesScan(dataset, path, settings, FileWalk.of(path, options, settings)).scan();
+    }
+
+    private ScannedSource scan() {
+        if (images.isEmpty() && refusals.isEmpty()) {
+            throw ColumnScan.nothing(
+                    path, skipped, walk.hidden(), "files of these kinds are read: " + ImageFormat.SUFFIXES);
+        }
+        refuseWhatIsNoImage();
+        refuseOtherDepths();
+        Map<String, FileTable> splits = splits();
+        List<SourceArray> arrays = new ArrayList<>();
+        if (refusals.isEmpty()) {
+            try {
+                Map<String, Integer> classes = classes();
+                splits.forEach((split, files) -> addSplit(split, files, classes, arrays));
+                if (!classes.isEmpty()) {
+                    addTexts(CLASSES, classes.keySet(), arrays);
+                }
+            } catch (RuntimeException | Error e) {
+                arrays.forEach(SourceArray::release);
+                throw e;
+            }
+        }
+        return ColumnScan.source(new ScannedSource(dataset, path, arrays, skipped, walk.hidden()), refusals);
+    }
+
+    private void refuseWhatIsNoImage() {
+        IntStream.range(0, images.size())
+                .parallel()
+                .mapToObj(this::objection)
+                .filter(Objects::nonNull)
+                .forEachOrdered(refusals::add);
+    }
+
+    private @Nullable LarderException objection(int index) {
+        if (settings.isCancelled().getAsBoolean()) {
+            throw new CancellationException("cancelled while scanning");
+        }
+        try {
+            ImageFormat.require(images.path(index));
+            return null;
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            return e;
+        }
+    }
+
+    /** An image beside the folders of classes would have no class, or make them splits. */
+    private void refuseOtherDepths() {
+        if (images.isEmpty()) {
+            return;
+        }
+        int depth = depth(images.name(0));
+        for (int i = 1; i < images.size(); i++) {
+            int other = depth(images.name(i));
+            if (other != depth) {
+                refusals.add(Refusal.unfit(
+                        images.path(i),
+                        "it lies " + other + " folders deep, and " + images.path(0) + " " + depth
+                                + ": the folder of an image is its class",
+                        "move images to the same depth, or leave folders out with --exclude"));
+            }
+        }
+    }
+
+    private static int depth(String name) {
+        return (int) name.chars().filter(c -> c == '/').count();
+    }
+
+    private static String folder(String name) {
+        return name.substring(0, Math.max(0, name.lastIndexOf('/')));
+    }
+
+    private static String className(String name) {
+        String folder = folder(name);
+        return folder.substring(folder.lastIndexOf('/') + 1);
+    }
+
+    /** Returns the images below each folder of folders of classes, by that folder's path with a slash at its end. */
+    private Map<String, FileTable> splits() {
+        Map<String, FileTable> splits = new TreeMap<>();
+        for (int i = 0; i < images.size(); i++) {
+            String above = folder(folder(images.name(i)));
+            String split = above.isEmpty() ? "" : above + "/";
+            FileTable files = splits.get(split);
+            if (files == null) {
+                String objection = above.isEmpty() ? null : Names.arrayObjection(above);
+                if (objection != null) {
+                    refusals.add(Refusal.unfit(
+                            path.resolve(above),
+                            "its arrays cannot be called " + Names.printable(above) + ": " + objection,
+                            "rename the folder, or leave it out with --exclude"));
+                }
+                files = images.empty();
+                splits.put(split, files);
+            }
+            files.add(images, i);
+        }
+        return splits;
+    }
+
+    /** Returns the numbers of classes by their names, in the order of both; none where images lie in no folder. */
+    private Map<String, Integer> classes() {
+        TreeSet<String> names = new TreeSet<>();
+        if (depth(images.name(0)) > 0) {
+            for (int i = 0; i < images.size(); i++) {
+                names.add(className(images.name(i)));
+            }
+        }
+        Map<String, Integer> numbers = new TreeMap<>();
+        names.forEach(name -> numbers.put(name, numbers.size()));
+        return numbers;
+    }
+
+    private void addSplit(String split, FileTable files, Map<String, Integer> classes, List<SourceArray> arrays) {
+        ColumnMemory memory = settings.memory();
+        arrays.add(BytesScan.values(dataset, split + IMAGE, files));
+        arrays.addAll(BytesScan.offsets(dataset, split + IMAGE, files, memory));
+        addTexts(split + PATH, new AllNames(files), arrays);
+        if (!classes.isEmpty()) {
+            NpyHeader header = NpyHeader.of(Dtype.parse("<i8"), Order.C, files.size());
+            LabelData labels =
+                    new LabelData(files.size(), row -> Objects.requireNonNull(classes.get(className(files.name(row)))));
+            List<SourceIdentity> first = List.of(files.get(0));
+            arrays.add(new SourceArray(new ArrayName(dataset, split + LABEL), header, labels, first, ColumnPart.NONE));
+        }
+    }
+
+    private void addTexts(String column, Iterable<String> texts, List<SourceArray> arrays) {
+        StringsBuilder builder = new StringsBuilder(settings.memory());
+        try {
+            texts.forEach(builder::add);
+            arrays.addAll(ColumnArrays.of(dataset, column, builder, List.of(images.get(0))));
+        } catch (RuntimeException | Error e) {
+            builder.close();
+            throw e;
+        }
+    }
+
+    /** The names of files, made one by one. */
+    private record AllNames(FileTable files) implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return IntStream.range(0, files.size()).mapToObj(files::name).iterator();
+        }
+    }
+}

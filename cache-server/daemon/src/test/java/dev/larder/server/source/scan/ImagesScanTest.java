@@ -1,0 +1,205 @@
+package dev.larder.server.source.scan;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.LoadOptions.As;
+import dev.larder.server.source.Exclusion;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ImagesScanTest {
+    private static final String JPEG = "ffd8ffe0";
+
+    @TempDir
+    Path folder;
+
+    private void image(String name, String hex) {
+        SourceFiles.write(folder.resolve(name), HexFormat.of().parseHex(hex));
+    }
+
+    private ScannedSource scan(Path path, String... exclude) {
+        SourceOptions options = new SourceOptions(List.of(), As.IMAGES, "", "", Exclusion.of(Arrays.asList(exclude)));
+        return ScannedSource.scan("d", path, options, new ScanSettings(2, false, () -> false, checked -> {}));
+    }
+
+    private static SourceArray array(ScannedSource source, String name) {
+        return source.arrays().stream()
+                .filter(array -> array.name().array().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<Long> longs(ScannedSource source, String name) throws IOException {
+        ByteBuffer bytes =
+                ByteBuffer.wrap(SourceFiles.data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
+        long[] numbers = new long[bytes.remaining() / Long.BYTES];
+        bytes.asLongBuffer().get(numbers);
+        return Arrays.stream(numbers).boxed().toList();
+    }
+
+    private static String text(ScannedSource source, String name) throws IOException {
+        return new String(SourceFiles.data(array(source, name)), UTF_8);
+    }
+
+    private static void release(ScannedSource source) {
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @Test
+    void theFolderOfAnImageIsItsClass() throws IOException {
+        image("dog/2.jpg", JPEG + "02");
+        image("dog/10.JPEG", JPEG + "0a");
+        image("cat/x.png", "89504e470d0a1a0a");
+        image("cat/wrongly named.png", JPEG);
+        SourceFiles.write(folder.resolve("cat/notes.txt"), "no image".getBytes(UTF_8));
+        ScannedSource source = scan(folder);
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array())
+                .containsExactly(
+                        "classes/bytes",
+                        "classes/offsets",
+                        "image/offsets",
+                        "image/values",
+                        "label",
+                        "path/bytes",
+                        "path/offsets");
+        assertThat(text(source, "path/bytes")).isEqualTo("cat/wrongly named.pngcat/x.pngdog/10.JPEGdog/2.jpg");
+        assertThat(text(source, "classes/bytes")).isEqualTo("catdog");
+        assertThat(longs(source, "label")).containsExactly(0L, 0L, 1L, 1L);
+        assertThat(array(source, "label").part()).isEqualTo(ColumnPart.NONE);
+        assertThat(longs(source, "image/offsets")).containsExactly(0L, 4L, 12L, 17L, 22L);
+        assertThat(SourceFiles.data(array(source, "image/values")))
+                .isEqualTo(HexFormat.of().parseHex(JPEG + "89504e470d0a1a0a" + JPEG + "0a" + JPEG + "02"));
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        release(source);
+    }
+
+    @Test
+    void splitsHaveColumnsOfTheirOwnAndNumberClassesAlike() throws IOException {
+        image("train/cat/1.jpg", JPEG);
+        image("train/dog/2.jpg", JPEG);
+        image("val/dog/3.jpg", JPEG);
+        image("val/fox/4.jpg", JPEG);
+        ScannedSource source = scan(folder);
+
+        assertThat(text(source, "classes/bytes")).isEqualTo("catdogfox");
+        assertThat(longs(source, "train/label")).containsExactly(0L, 1L);
+        assertThat(longs(source, "val/label")).containsExactly(1L, 2L);
+        assertThat(text(source, "val/path/bytes")).isEqualTo("val/dog/3.jpgval/fox/4.jpg");
+        assertThat(longs(source, "train/image/offsets")).containsExactly(0L, 4L, 8L);
+        release(source);
+    }
+
+    @Test
+    void imagesInNoFolderAndAloneHaveNoClass() throws IOException {
+        image("1.jpg", JPEG);
+        image("2.jpg", JPEG);
+        for (Path path : List.of(folder, folder.resolve("2.jpg"))) {
+            ScannedSource source = scan(path);
+
+            assertThat(source.arrays())
+                    .extracting(array -> array.name().array())
+                    .containsExactly("image/offsets", "image/values", "path/bytes", "path/offsets");
+            assertThat(text(source, "path/bytes")).isEqualTo(path == folder ? "1.jpg2.jpg" : "2.jpg");
+            release(source);
+        }
+    }
+
+    @Test
+    void whatIsNoImageIsListedAllOfIt() {
+        image("cat/1.jpg", JPEG);
+        image("cat/2.jpg", "");
+        image("cat/3.png", "3c68746d6c3e");
+        image("dog/4.jpg", "ffd8");
+
+        assertThatThrownBy(() -> scan(folder))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("badFiles=3")
+                .hasMessageContaining("cat/2.jpg offset=0 reason=it is empty")
+                .hasMessageContaining("cat/3.png reason=it is no image: it begins with 3c 68 74 6d 6c 3e")
+                .hasMessageContaining("dog/4.jpg reason=it is no image: it begins with ff d8");
+    }
+
+    @Test
+    void anImageThatLiesDeeperThanOthersIsRefusedUnlessItIsLeftOut() {
+        image("cat/1.jpg", JPEG);
+        image("cat/more/2.jpg", JPEG);
+        image("preview.jpg", JPEG);
+
+        assertThatThrownBy(() -> scan(folder))
+                .hasMessageContaining("badFiles=2")
+                .hasMessageContaining("cat/more/2.jpg reason=it lies 2 folders deep, and ")
+                .hasMessageContaining("preview.jpg reason=it lies 0 folders deep, and ")
+                .hasMessageContaining("--exclude");
+        release(scan(folder, "more", "preview.jpg"));
+    }
+
+    @Test
+    void aSplitThatNoArrayCanBeCalledByIsRefusedOnce() {
+        image("my split/cat/1.jpg", JPEG);
+        image("my split/dog/2.jpg", JPEG);
+
+        assertThatThrownBy(() -> scan(folder)).hasMessageContaining("its arrays cannot be called my split");
+    }
+
+    @Test
+    void aFolderWithoutImagesNamesTheKinds() {
+        SourceFiles.write(folder.resolve("a.txt"), new byte[1]);
+
+        assertThatThrownBy(() -> scan(folder))
+                .hasMessageContaining("skippedFiles=1")
+                .hasMessageContaining(".jpg, .jpeg, .png");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "a.gif, 474946383961",
+        "a.bmp, 424d0000",
+        "a.tif, 49492a0008",
+        "a.tiff, 4d4d002a00",
+        "a.webp, 524946460000000057454250"
+    })
+    void otherKindsOfImagesAreTakenToo(String name, String hex) {
+        image(name, hex);
+
+        release(scan(folder));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 8, 8191, 8192, 100_000})
+    void labelsAreReadInPiecesOfAnyLength(int pieceBytes) throws IOException {
+        LabelData labels = new LabelData(3000, row -> row * 7L);
+        ByteBuffer all = ByteBuffer.allocate(3000 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        try (ReadableByteChannel channel = labels.open()) {
+            ByteBuffer piece = ByteBuffer.allocate(pieceBytes);
+            while (channel.read(piece.clear()) >= 0) {
+                all.put(piece.flip());
+            }
+        }
+
+        assertThat(all.remaining()).isZero();
+        assertThat(all.getLong(2999 * Long.BYTES)).isEqualTo(2999 * 7L);
+        assertThat(all.getLong(1024 * Long.BYTES)).isEqualTo(1024 * 7L);
+    }
+}
