@@ -165,6 +165,21 @@ class LoaderTest(TorchCase):
                 self.assertTrue(np.array_equal(order._shuffled(rows, seed), expected))
                 self.assertTrue(np.array_equal(order._swapped(rows, np.random.RandomState(seed & 0xffffffff), False), expected))
 
+    def test_a_program_that_ends_in_the_middle_of_an_epoch_ends_well(self):
+        self.publish("long", {"x": np.zeros(3_000_000, np.uint8)})  # whose order takes PyTorch longer than the end of a program
+        code = """if True:
+            import warnings
+            warnings.simplefilter("ignore")
+            import sys
+            sys.path[:0] = sys.argv[2:]
+            import torch
+            import larder.torch
+            batches = iter(larder.torch.Loader("long", batch_size=64, shuffle=42, store=sys.argv[1], threads=2))
+            next(batches)"""
+        for _ in range(3):
+            done = subprocess.run([sys.executable, "-c", code, self.store, *sys.path[:2]], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_a_dtype_that_torch_does_not_have_is_refused_in_words(self):
         self.publish("t", {"t": np.arange(3).astype("M8[s]"), "b": np.arange(3, dtype=">i4")})
         for make in (larder.torch.Rows, lambda *names: larder.torch.Loader(names[0], names[1:], batch_size=1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import collections
 import contextlib
 import json
@@ -24,6 +25,7 @@ _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
 _LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: of fewer an order takes no time, of more half a gigabyte
 _ENDED_EARLY = None, None, None
+_EXIT_PATIENCE = 30.0  # seconds
 
 
 class Loader:
@@ -169,7 +171,7 @@ class Loader:
     def _lay_ahead(self, epoch):
         if self._shuffle is not None and _LEAST_LAID_AHEAD <= self._rows <= _MOST_LAID_AHEAD:
             self._ahead = _OrderAhead(self._rows, self._shuffle + epoch, epoch)
-            self._ahead.start()
+            _start(self._ahead)
 
     def _begin(self, epoch, start=0, length=None):
         self._end()
@@ -313,11 +315,11 @@ class _Epoch:
         for number in range(self._asked):
             self._wanted.put(number)
         self._stop = weakref.finalize(self, _stop, self._wanted, self._made, threads, self._pid)
-        self._stop.atexit = False
         self._threads = [threading.Thread(target=_work, args=(self._gather, self._wanted, self._made), name=f"larder-{i}", daemon=True)
                          for i in range(threads)]
+        _EPOCHS.add(self)
         for thread in self._threads:
-            thread.start()
+            _start(thread)
 
     def __iter__(self):
         return self
@@ -391,6 +393,25 @@ class _Epoch:
     def close(self):
         self._stop()
         self._arrived.clear()
+
+
+_EPOCHS: weakref.WeakSet[_Epoch] = weakref.WeakSet()
+_THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def _start(thread):
+    _THREADS.add(thread)
+    thread.start()
+
+
+@atexit.register
+def _end_threads():
+    """End all epochs and their threads: the interpreter stops a thread wherever it is when it ends, and within
+    PyTorch that aborts the process."""
+    for epoch in list(_EPOCHS):
+        epoch.close()
+    for thread in list(_THREADS):
+        thread.join(_EXIT_PATIENCE)
 
 
 def _work(gather, wanted, made):
