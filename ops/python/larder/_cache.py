@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import os
-import subprocess
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -66,6 +65,8 @@ def _built(name, make, store, timeout):
         return dataset(name, store)
     except (NotFound, NoStore):
         pass  # then the command builds it, or says why it cannot
+    import subprocess
+
     words = _command_line(["create", name, *_timeout(timeout)], store)
     with tempfile.TemporaryFile() as errors, subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as command:

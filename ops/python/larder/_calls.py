@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import hashlib
 import inspect
 import json
 import os
@@ -69,7 +67,7 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (),
             its_inputs = [its_inputs]
         code = ["version", _key(version)] if version is not None else _code_key(function)
         key = [1, label, code, _key(dict(bound.arguments)), [_input_key(value) for value in its_inputs]]
-        digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:32]
+        digest = _sha256(json.dumps(key).encode()).hexdigest()[:32]
         return f"cached.{re.sub('[^A-Za-z0-9._-]+', '-', label[1])[:60]}.{digest}"
 
     @functools.wraps(function)
@@ -82,6 +80,12 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (),
     return call
 
 
+def _sha256(value=b""):
+    import hashlib  # when it is used: it takes half a megabyte of every process, and most keep nothing
+
+    return hashlib.sha256(value)
+
+
 # What a key is made of: values of JSON, which tell types apart.
 
 
@@ -89,7 +93,7 @@ def _key(value):
     if value is None or isinstance(value, (bool, int, float, complex, str)):
         return [type(value).__name__, repr(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return ["bytes", hashlib.sha256(value).hexdigest()]
+        return ["bytes", _sha256(value).hexdigest()]
     if isinstance(value, os.PathLike):
         return ["path", os.fspath(value)]
     if isinstance(value, (np.ndarray, np.generic)) and not value.dtype.hasobject:
@@ -108,7 +112,7 @@ def _array_key(array):
         segment = array._mmap
         return ["stored", segment.version.digest, segment.file, array.offset, array.shape, array.strides, str(array.dtype)]
     array = np.asarray(array)
-    contents = hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8)).hexdigest() if array.size else ""
+    contents = _sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8)).hexdigest() if array.size else ""
     return ["array", np.lib.format.dtype_to_descr(array.dtype), array.shape, contents]
 
 
@@ -119,7 +123,9 @@ def _members_key(value):
         return sorted(map(_key, value))
     if isinstance(value, dict):
         return sorted([_key(name), _key(member)] for name, member in value.items())
-    if dataclasses.is_dataclass(value):
+    if hasattr(type(value), "__dataclass_fields__"):
+        import dataclasses
+
         return [[field.name, _key(getattr(value, field.name))] for field in dataclasses.fields(value)]
     raise LarderError(_message("a value cannot be part of a key", "pass numbers, texts, arrays, datasets, or tuples, lists, sets, dicts and "
                                "dataclasses of them; where the function's own surroundings have it, give a version=",
@@ -152,7 +158,7 @@ def _path_digest(path):
         known = _digests.get(path)
         if known is not None and known[0] == state:
             return known[1]
-        sha = hashlib.sha256()
+        sha = _sha256()
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as file:
             for piece in iter(lambda: file.read(1 << 20), b""):
                 sha.update(piece)

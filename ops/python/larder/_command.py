@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sysconfig
 
 from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, _message
@@ -35,6 +34,8 @@ def _installed():
 
 
 def _run(arguments, store):
+    import subprocess  # when it is used: it takes half a megabyte of every process, and most only read
+
     done = subprocess.run(_command_line(arguments, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE)
     _require_success(done.returncode, done.stderr.decode("utf-8", "replace"))

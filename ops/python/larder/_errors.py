@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 _NAMES_SHOWN = 10
 
 
@@ -41,6 +39,8 @@ def _message(what, remedy, **values):
 
 def _near(name, names):
     """Says what there is instead of `name`: similar names, else the first ones."""
+    import difflib  # here, since most programs never ask for it: see _command
+
     names = list(names)
     near = difflib.get_close_matches(str(name), names, _NAMES_SHOWN, 0.5)
     if near:

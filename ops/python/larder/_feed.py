@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
@@ -104,7 +103,10 @@ class _FeedProcess:
     alive = weakref.WeakSet()
 
     def __init__(self, words):
+        import subprocess
+
         self.pid = os.getpid()
+        self.is_late = subprocess.TimeoutExpired
         self.errors = tempfile.TemporaryFile()
         try:
             # In a session of its own it does not hear the terminal's Ctrl-C: this process ends it.
@@ -128,7 +130,7 @@ class _FeedProcess:
         """Raise what the feed said at its end; it is over, or about to be."""
         try:
             code = self.command.wait(_FEED_ENDS)
-        except subprocess.TimeoutExpired:
+        except self.is_late:
             return
         self.errors.seek(0)
         said = self.errors.read().decode("utf-8", "replace")
@@ -149,7 +151,7 @@ class _FeedProcess:
         self.command.stdin.close()
         try:
             self.command.wait(_FEED_ENDS)
-        except subprocess.TimeoutExpired:
+        except self.is_late:
             self.command.kill()
             self.command.wait()
         self.command.stdout.close()
