@@ -63,9 +63,25 @@ public final class BytesColumn {
         return extents.window(row);
     }
 
+    /**
+     * Points a buffer of the caller's at a row's bytes, without copying: for many rows, as it allocates nothing. Unlike
+     * a {@linkplain #row window} the buffer does not know when the dataset is closed: zeros are read from it then.
+     */
+    public void wrap(long row, DirectBuffer window) {
+        extents.wrap(row, window);
+    }
+
     /** Copies a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */
     public int copy(long row, MutableDirectBuffer target, int targetOffset) {
         return extents.copy(row, target, targetOffset);
+    }
+
+    /**
+     * Copies the start of a row, at most so many bytes, to {@code targetOffset} and returns how many were copied.
+     * Allocates nothing.
+     */
+    public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
+        return extents.copy(row, atMostBytes, target, targetOffset);
     }
 
     /** Tells whether the column can be read: its dataset is open. */

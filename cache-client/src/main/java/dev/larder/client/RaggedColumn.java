@@ -86,6 +86,15 @@ public final class RaggedColumn {
         return extents.window(row);
     }
 
+    /**
+     * Points a buffer of the caller's at a row's elements, without copying: for many rows, as it allocates nothing.
+     * Unlike a {@linkplain #row window} the buffer does not know when the dataset is closed: zeros are read from it
+     * then.
+     */
+    public void wrap(long row, DirectBuffer window) {
+        extents.wrap(row, window);
+    }
+
     /** Copies a row's elements to {@code targetOffset} and returns their length in bytes. Allocates nothing. */
     public int copy(long row, MutableDirectBuffer target, int targetOffset) {
         return extents.copy(row, target, targetOffset);

@@ -68,6 +68,14 @@ final class RowExtents {
         return new ViewBuffer(values, values.base() + begin * itemSize, length);
     }
 
+    /** Points a buffer at a row's bytes, without copying. Allocates nothing. */
+    void wrap(long row, DirectBuffer window) {
+        long begin = begin(row);
+        int length = intLength(row, begin);
+        values.requireOpen();
+        window.wrap(values.base() + begin * itemSize, length);
+    }
+
     /** Copies a row's bytes and returns how many they are. Allocates nothing. */
     int copy(long row, MutableDirectBuffer target, int targetOffset) {
         return copy(row, Integer.MAX_VALUE, target, targetOffset);

@@ -49,9 +49,25 @@ public final class StringsColumn {
         return extents.window(row);
     }
 
+    /**
+     * Points a buffer of the caller's at a row's UTF-8, without copying: for many rows, as it allocates nothing. Unlike
+     * a {@linkplain #utf8 window} the buffer does not know when the dataset is closed: zeros are read from it then.
+     */
+    public void wrap(long row, DirectBuffer window) {
+        extents.wrap(row, window);
+    }
+
     /** Copies the UTF-8 of a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */
     public int copy(long row, MutableDirectBuffer target, int targetOffset) {
         return extents.copy(row, target, targetOffset);
+    }
+
+    /**
+     * Copies the start of the UTF-8 of a row, at most so many bytes, to {@code targetOffset} and returns how many were
+     * copied. Allocates nothing.
+     */
+    public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
+        return extents.copy(row, atMostBytes, target, targetOffset);
     }
 
     /** Tells whether the column can be read: its dataset is open. */
