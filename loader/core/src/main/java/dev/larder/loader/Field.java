@@ -3,7 +3,13 @@ package dev.larder.loader;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.FieldSpec.Form;
 import dev.larder.loader.internal.field.FieldSpec.Padding;
+import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.RaggedFunction;
+import dev.larder.loader.transform.RowFunction;
+import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
 
 /**
  * Describes one part of every sample, and how batches hold it. Immutable: every method returns another field.
@@ -16,7 +22,9 @@ import dev.larder.loader.transform.Transform;
  * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
  * Field.rows("masks").transform(crop).together("crop")       // the same random crop as all fields of this group
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
- * }</pre>
+ * Field.texts("caption").padded()                            // … or padded to the longest, with caption.mask
+ * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code from the bytes of a row to a row of the
+ * batch Field.images("image").transform(Transforms.randomResizedCrop(224, 224).randomFlip(0.5f).toFloat()) }</pre>
  */
 public final class Field {
     private final FieldSpec spec;
@@ -60,9 +68,30 @@ public final class Field {
         return of(column, Form.FILES);
     }
 
+    /**
+     * Takes encoded images of a column of files: JPEG, PNG and what else the JDK's ImageIO reads. {@link #transform}
+     * says what becomes of them; {@link Transform#decode(dev.larder.loader.transform.Colours)} as RGB is its first step
+     * where it does not begin with that. Images are not turned as their EXIF data may ask for. One that cannot be
+     * decoded fails its batch, or is left out: {@link FailurePolicy}.
+     */
+    public static Field images(String column) {
+        return files(column).transform(Transforms.decode(Colours.RGB));
+    }
+
     /** Names the field in batches; without it, it has the name of its array or column. */
     public Field as(String newName) {
         return new Field(spec.withName(newName));
+    }
+
+    /**
+     * Pads rows of different lengths to the longest of the batch, as {@link #padded(String)} does: texts and files byte
+     * by byte, or what {@link #mapRagged} makes.
+     */
+    public Field padded() {
+        if (spec.form() == Form.PACKED) {
+            throw new IllegalStateException("use Field.padded(column) instead of packed: field=" + name());
+        }
+        return new Field(spec.withPadded());
     }
 
     /** Pads at the start of the first dimension. */
@@ -86,9 +115,12 @@ public final class Field {
         return new Field(spec.withPadding(new Padding(padding.left(), padding.multiple(), newFillValue)));
     }
 
-    /** Takes at most so many items of a row of a ragged column, from its start. */
+    /**
+     * Takes at most so many items of a row of a ragged column, from its start; bytes of a text, which may part a
+     * character, or of a file.
+     */
     public Field truncate(long items) {
-        if (spec.form() != Form.PADDED && spec.form() != Form.PACKED) {
+        if (spec.form() == Form.ROWS) {
             throw new IllegalStateException("only ragged rows can be cut: field=" + name());
         }
         if (items < 1) {
@@ -111,13 +143,61 @@ public final class Field {
     }
 
     /**
-     * Transforms rows on their way into the batch. For ragged rows, steps must change elements one by one, all in the same way.
+     * Transforms rows on their way into the batch, after what was declared before. For ragged rows, steps must change
+     * elements one by one, all in the same way, until one makes rows of one shape of them: {@link #map}. Texts and
+     * files need such a step first.
      */
     public Field transform(Transform newTransform) {
-        if (spec.form() == Form.TEXTS || spec.form() == Form.FILES) {
-            throw new IllegalStateException("texts and files cannot be transformed: field=" + name());
+        Transform all =
+                spec.transform() == null ? newTransform : spec.transform().then(newTransform);
+        if (isImages(spec) && beginsWithDecode(newTransform)) {
+            all = newTransform;
         }
-        return new Field(spec.withTransform(newTransform));
+        boolean bytes = spec.form() == Form.TEXTS || spec.form() == Form.FILES;
+        boolean mapped = !all.steps().isEmpty()
+                && (all.steps().get(0) instanceof Step.MapRow || all.steps().get(0) instanceof Step.Decode);
+        if (bytes && !mapped) {
+            throw new IllegalStateException("texts and files cannot be transformed: field=" + name()
+                    + "; map(dtype, shape, function) or decode(colours) first makes rows of one shape of them");
+        }
+        return new Field(spec.withTransform(all));
+    }
+
+    /** Tells whether nothing but decoding was declared. */
+    private static boolean isImages(FieldSpec spec) {
+        return spec.transform() != null && spec.transform().steps().size() == 1 && beginsWithDecode(spec.transform());
+    }
+
+    private static boolean beginsWithDecode(Transform transform) {
+        return !transform.steps().isEmpty() && transform.steps().get(0) instanceof Step.Decode;
+    }
+
+    /**
+     * Makes rows of this type and shape of the bytes of rows, whatever their length, by the user's code: see {@link
+     * RowFunction}. Runs in the loader's threads; steps declared after it change what comes out. Batches have {@code
+     * [batch, shape…]}.
+     */
+    public Field map(Dtype dtype, long[] shape, RowFunction function) {
+        return transform(Transforms.mapRow(dtype, shape, function));
+    }
+
+    /** Does the same as {@link #map(Dtype, long[], RowFunction)} with a function that draws random numbers. */
+    public Field map(Dtype dtype, long[] shape, RowFunction.Random function) {
+        return transform(Transforms.mapRow(dtype, shape, function));
+    }
+
+    /**
+     * Makes rows of the bytes of rows whose first dimension the user's code says, at most that of {@code most}. Batches
+     * have them packed, with {@code NAME.offsets}, or, of padded fields, as long as the longest, with {@code
+     * NAME.mask}. Slots have room for the most.
+     */
+    public Field mapRagged(Dtype dtype, long[] most, RaggedFunction function) {
+        return transform(Transforms.mapRagged(dtype, most, function));
+    }
+
+    /** Does the same as {@link #mapRagged(Dtype, long[], RaggedFunction)} with a function that draws random numbers. */
+    public Field mapRagged(Dtype dtype, long[] most, RaggedFunction.Random function) {
+        return transform(Transforms.mapRagged(dtype, most, function));
     }
 
     /**
@@ -135,7 +215,7 @@ public final class Field {
     }
 
     private Padding requirePadded(String what) {
-        if (spec.form() != Form.PADDED) {
+        if (!spec.padded()) {
             throw new IllegalStateException(what + " is for padded fields: field=" + name());
         }
         return spec.padding();

@@ -48,6 +48,7 @@ public final class LoaderBuilder {
     private int prefetch = 4;
     private Duration timeout = Duration.ofSeconds(30);
     private boolean inOrder = true;
+    private boolean anyDecoder;
     private @Nullable PrintStream progress;
     private Supplier<HostAllocator> allocator = () -> HostMemory::allocate;
     private @Nullable HostSlots slots;
@@ -153,6 +154,15 @@ public final class LoaderBuilder {
     /** Sets what becomes of samples that cannot be read or transformed; without it, they fail the epoch. */
     public LoaderBuilder onFailure(FailurePolicy policy) {
         onFailure = policy;
+        return this;
+    }
+
+    /**
+     * Resumes states of another decoder of images, too: of another version of its library, or of another library.
+     * Without this they are refused, as batches could differ in the last bit of a pixel.
+     */
+    public LoaderBuilder anyDecoder() {
+        anyDecoder = true;
         return this;
     }
 
@@ -302,7 +312,17 @@ public final class LoaderBuilder {
                                 deviceBudgetBytes == null ? -1 : deviceBudgetBytes,
                                 deviceSlots == null ? DEVICE_SLOTS : deviceSlots));
         String order = batchSampler == null ? sampler.description() : batchSampler.description();
-        return new Loader(pipeline, planner, new StateContext(dataset, order, settings.seed(), inOrder), progress);
+        return new Loader(
+                pipeline,
+                planner,
+                new StateContext(
+                        dataset,
+                        order,
+                        settings.seed(),
+                        inOrder,
+                        pipeline.host().source().decoder(),
+                        anyDecoder),
+                progress);
     }
 
     private PipelineSettings settings(EpochPlanner planner) {

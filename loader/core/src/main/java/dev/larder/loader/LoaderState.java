@@ -21,9 +21,17 @@ import java.util.regex.Pattern;
  * @param epoch the epoch
  * @param consumed how many samples of the epoch all ranks together have consumed
  * @param length how many samples all ranks together visit in the epoch
+ * @param decoder what decodes JPEG images, and a fingerprint of how; empty where no field has images
  */
 public record LoaderState(
-        String dataset, String digest, String sampler, long seed, long epoch, long consumed, long length) {
+        String dataset,
+        String digest,
+        String sampler,
+        long seed,
+        long epoch,
+        long consumed,
+        long length,
+        String decoder) {
     private static final long FORMAT = 1;
     private static final int MAX_TEXT = 1 << 16;
     private static final Pattern PAIR = Pattern.compile(
@@ -37,6 +45,12 @@ public record LoaderState(
         }
     }
 
+    /** Records the state of a loader that decodes no images. */
+    public LoaderState(
+            String dataset, String digest, String sampler, long seed, long epoch, long consumed, long length) {
+        this(dataset, digest, sampler, seed, epoch, consumed, length, "");
+    }
+
     /** Returns whether nothing of the epoch is left. */
     public boolean isEpochDone() {
         return consumed == length;
@@ -46,7 +60,8 @@ public record LoaderState(
     public String toJson() {
         return "{\"format\":" + FORMAT + ",\"dataset\":" + quoted(dataset) + ",\"digest\":" + quoted(digest)
                 + ",\"sampler\":" + quoted(sampler) + ",\"seed\":" + seed + ",\"epoch\":" + epoch + ",\"consumed\":"
-                + consumed + ",\"length\":" + length + "}";
+                + consumed + ",\"length\":" + length
+                + (decoder.isEmpty() ? "" : ",\"decoder\":" + quoted(decoder)) + "}";
     }
 
     private static String quoted(String text) {
@@ -67,7 +82,8 @@ public record LoaderState(
                     number(values, "seed", json),
                     number(values, "epoch", json),
                     number(values, "consumed", json),
-                    number(values, "length", json));
+                    number(values, "length", json),
+                    values.getOrDefault("decoder", ""));
         } catch (IllegalArgumentException e) {
             throw malformed(json, e.getMessage() == null ? "" : e.getMessage());
         }

@@ -6,14 +6,21 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.slot.BatchSlot;
 
 /** What the states of one loader belong to: makes and checks them. */
-record StateContext(Dataset dataset, String sampler, long seed, boolean inOrder) {
+record StateContext(Dataset dataset, String sampler, long seed, boolean inOrder, String decoder, boolean anyDecoder) {
     /** Makes the state after a batch. */
     LoaderState after(BatchSlot batch) {
         if (!inOrder) {
             throw new IllegalStateException("batches in any order have no state to resume from; remove inAnyOrder()");
         }
         return new LoaderState(
-                dataset.name(), dataset.digest(), sampler, seed, batch.epoch, batch.consumed, batch.epochLength);
+                dataset.name(),
+                dataset.digest(),
+                sampler,
+                seed,
+                batch.epoch,
+                batch.consumed,
+                batch.epochLength,
+                decoder);
     }
 
     /** Fails unless a state was saved over the same data, with the same order. */
@@ -32,6 +39,13 @@ record StateContext(Dataset dataset, String sampler, long seed, boolean inOrder)
                     .with("sampler", sampler)
                     .with("seed", seed)
                     .remedy("build the loader with the sampler and the seed of the state");
+        }
+        if (!anyDecoder && !state.decoder().equals(decoder)) {
+            throw mismatch("state was saved with another decoder of images")
+                    .with("stateDecoder", state.decoder())
+                    .with("decoder", decoder)
+                    .remedy("install that one or choose it: decode(colours, maxPixels, decoder); or call"
+                            + " anyDecoder(), and batches may differ in the last bit of a pixel");
         }
     }
 

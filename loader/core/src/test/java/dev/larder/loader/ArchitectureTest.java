@@ -29,9 +29,10 @@ class ArchitectureTest {
     /** The rooms, and which others each of them may use. */
     private static final Map<String, List<String>> USES = Map.of(
             "sample", List.of(),
-            "transform", List.of("sample"),
+            "image", List.of(),
+            "transform", List.of("sample", "image"),
             "slot", List.of("transform"),
-            "field", List.of("sample", "slot", "transform"),
+            "field", List.of("sample", "slot", "image", "transform"),
             "plan", List.of("sample", "slot"),
             "ring", List.of("slot", "field", "plan"),
             "upload", List.of("transform", "slot", "field", "plan", "ring"));

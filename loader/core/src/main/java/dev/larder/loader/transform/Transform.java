@@ -9,8 +9,10 @@ import java.util.stream.IntStream;
 /**
  * Declares the steps for each sample of an array: steps, done in their order. Begin one with {@link Transforms}.
  *
- * <p>A sample of three dimensions is height × width × channels, one of two height × width with one channel, until
- * {@link #channelsFirst}. Vectors have as many channels as elements, all else has one. Immutable; every method returns a new one.
+ * <p>Rows of different lengths, such as texts, files and encoded images, need a step that makes them rows of one shape:
+ * {@code mapRow} or {@link #decode}. A sample of three dimensions is height × width × channels, one of two height ×
+ * width with one channel, until {@link #channelsFirst}. Vectors have as many channels as elements, all else has one.
+ * Immutable; every method returns a new one.
  */
 public record Transform(List<Step> steps) {
     static final Transform NONE = new Transform(List.of());
@@ -108,6 +110,112 @@ public record Transform(List<Step> steps) {
     /** Adds {@link Step.MapBytes}: the user's code from bytes to the bytes of a sample of this type and shape. */
     public Transform map(Dtype dtype, long[] shape, BytesFunction function) {
         return with(new Step.MapBytes(dtype, Arrays.stream(shape).boxed().toList(), function));
+    }
+
+    /**
+     * Adds {@link Step.MapRow}: the user's code from a row's bytes, whatever their number, to a row of this type and
+     * shape. Where it is the first step it sees the bytes as they lie in the store, without a copy, and where it is the
+     * last it writes the batch. It must give the same for the same bytes.
+     */
+    public Transform mapRow(Dtype dtype, long[] shape, RowFunction function) {
+        return mapRow(dtype, shape, false, false, (row, result, random) -> {
+            function.apply(row, result);
+            return 0;
+        });
+    }
+
+    /** Adds {@link Step.MapRow} with a function that draws random numbers. */
+    public Transform mapRow(Dtype dtype, long[] shape, RowFunction.Random function) {
+        return mapRow(dtype, shape, false, true, (row, result, random) -> {
+            function.apply(row, result, random);
+            return 0;
+        });
+    }
+
+    /**
+     * Adds {@link Step.MapRow} whose rows differ in their first dimension: the function says how many items a row
+     * became, at most as many as {@code most} says. Batches have them packed, or padded where the field is. There can
+     * be one such step, after which steps must change elements one by one.
+     */
+    public Transform mapRagged(Dtype dtype, long[] most, RaggedFunction function) {
+        return mapRow(dtype, most, true, false, (row, result, random) -> function.apply(row, result));
+    }
+
+    /**
+     * Adds {@link Step.MapRow} whose rows differ in their first dimension, with a function that draws random numbers.
+     */
+    public Transform mapRagged(Dtype dtype, long[] most, RaggedFunction.Random function) {
+        return mapRow(dtype, most, true, true, function);
+    }
+
+    private Transform mapRow(
+            Dtype dtype, long[] shape, boolean ragged, boolean random, RaggedFunction.Random function) {
+        List<Long> sizes = Arrays.stream(shape).boxed().toList();
+        return with(new Step.MapRow(dtype, sizes, ragged, random, function));
+    }
+
+    /**
+     * Adds {@link Step.Decode}: makes an encoded image {@code |u1}, height × width × channels, three or, for grey, one.
+     * It is not turned as its EXIF data may ask for. The next step says what all images have in common: {@link
+     * #resize(int, int)}, {@link #resizeShorter} with {@link #centerCrop}, {@link #randomResizedCrop(int, int)} or
+     * {@link #centerCrop}.
+     */
+    public Transform decode(Colours colours) {
+        return decode(colours, Step.Decode.MAX_PIXELS);
+    }
+
+    /** Adds {@link Step.Decode} that fails for images of more pixels, before it takes memory for them. */
+    public Transform decode(Colours colours, long maxPixels) {
+        return decode(colours, maxPixels, JpegDecoder.AUTO);
+    }
+
+    /** Adds {@link Step.Decode} with a decoder of choice. */
+    public Transform decode(Colours colours, long maxPixels, JpegDecoder jpegDecoder) {
+        return with(new Step.Decode(colours, maxPixels, jpegDecoder));
+    }
+
+    /** Adds {@link Step.Resize} with {@link Resampling#BILINEAR}. */
+    public Transform resize(int height, int width) {
+        return resize(height, width, Resampling.BILINEAR);
+    }
+
+    /** Adds {@link Step.Resize}: bytes of images of one size, or of decoded ones of any size. */
+    public Transform resize(int height, int width, Resampling filter) {
+        return with(new Step.Resize(height, width, filter));
+    }
+
+    /** Adds {@link Step.ResizeShorter} with {@link Resampling#BILINEAR}; {@link #centerCrop} follows. */
+    public Transform resizeShorter(int side) {
+        return resizeShorter(side, Resampling.BILINEAR);
+    }
+
+    /** Adds {@link Step.ResizeShorter}; {@link #centerCrop} follows. */
+    public Transform resizeShorter(int side, Resampling filter) {
+        return with(new Step.ResizeShorter(side, filter));
+    }
+
+    /**
+     * Adds {@link Step.RandomResizedCrop} as torchvision has it: 8 to 100 % of the area, 3:4 to 4:3, {@link
+     * Resampling#BILINEAR}.
+     */
+    public Transform randomResizedCrop(int height, int width) {
+        return randomResizedCrop(height, width, 0.08f, 1);
+    }
+
+    /**
+     * Adds {@link Step.RandomResizedCrop} of shares of the area, with proportions of 3:4 to 4:3 and {@link
+     * Resampling#BILINEAR}.
+     */
+    public Transform randomResizedCrop(int height, int width, float minArea, float maxArea) {
+        return with(new Step.RandomResizedCrop(height, width, minArea, maxArea, 3 / 4f, 4 / 3f, Resampling.BILINEAR));
+    }
+
+    /**
+     * Adds {@link Step.ColourJitter} as torchvision has it: factors of {@code 1 - x} to {@code 1 + x}, but not below 0;
+     * for the hue a turn by {@code -hue} to {@code hue} of the circle. Samples must be RGB bytes, height × width × 3.
+     */
+    public Transform colourJitter(float brightness, float contrast, float saturation, float hue) {
+        return with(new Step.ColourJitter(brightness, contrast, saturation, hue));
     }
 
     /** Adds the steps of another one. */

@@ -98,4 +98,54 @@ public final class Transforms {
     public static Transform map(Dtype dtype, long[] shape, BytesFunction function) {
         return none().map(dtype, shape, function);
     }
+
+    /** Begins with {@link Transform#mapRow(Dtype, long[], RowFunction)}. */
+    public static Transform mapRow(Dtype dtype, long[] shape, RowFunction function) {
+        return none().mapRow(dtype, shape, function);
+    }
+
+    /** Begins with {@link Transform#mapRow(Dtype, long[], RowFunction.Random)}. */
+    public static Transform mapRow(Dtype dtype, long[] shape, RowFunction.Random function) {
+        return none().mapRow(dtype, shape, function);
+    }
+
+    /** Begins with {@link Transform#mapRagged(Dtype, long[], RaggedFunction)}. */
+    public static Transform mapRagged(Dtype dtype, long[] most, RaggedFunction function) {
+        return none().mapRagged(dtype, most, function);
+    }
+
+    /** Begins with {@link Transform#mapRagged(Dtype, long[], RaggedFunction.Random)}. */
+    public static Transform mapRagged(Dtype dtype, long[] most, RaggedFunction.Random function) {
+        return none().mapRagged(dtype, most, function);
+    }
+
+    /** Begins with {@link Transform#decode(Colours)}. */
+    public static Transform decode(Colours colours) {
+        return none().decode(colours);
+    }
+
+    /** Begins with {@link Transform#decode(Colours, long)}. */
+    public static Transform decode(Colours colours, long maxPixels) {
+        return none().decode(colours, maxPixels);
+    }
+
+    /** Begins with {@link Transform#resize(int, int)}. */
+    public static Transform resize(int height, int width) {
+        return none().resize(height, width);
+    }
+
+    /** Begins with {@link Transform#resizeShorter(int)}. */
+    public static Transform resizeShorter(int side) {
+        return none().resizeShorter(side);
+    }
+
+    /** Begins with {@link Transform#randomResizedCrop(int, int)}. */
+    public static Transform randomResizedCrop(int height, int width) {
+        return none().randomResizedCrop(height, width);
+    }
+
+    /** Begins with {@link Transform#colourJitter}. */
+    public static Transform colourJitter(float brightness, float contrast, float saturation, float hue) {
+        return none().colourJitter(brightness, contrast, saturation, hue);
+    }
 }

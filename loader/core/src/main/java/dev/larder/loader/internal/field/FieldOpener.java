@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
 public final class FieldOpener {
     private final Dataset dataset;
     private final RowsForm rowsForm;
+    private final long seed;
     private @Nullable String firstName;
     private long rows;
     private int fields;
     private int arrays;
 
-    FieldOpener(Dataset dataset, RowsForm rowsForm) {
+    FieldOpener(Dataset dataset, RowsForm rowsForm, long seed) {
         this.dataset = dataset;
+        this.seed = seed;
         this.rowsForm = rowsForm;
     }
 
@@ -47,20 +49,38 @@ public final class FieldOpener {
     }
 
     private FieldReader open(FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        RowSteps steps = RowSteps.of(field.transform());
+        if (steps.maker() != null) {
+            return openMade(field, steps, lookup, place);
+        }
         if (field.form() == FieldSpec.Form.ROWS) {
             ArrayView array = withRows(dataset.array(field.column()));
             requireRows(lookup, array.name(), array.rows());
             return rowsForm.open(array, field, lookup, place);
         }
         RaggedRows ragged = switch (field.form()) {
-            case TEXTS -> RaggedRows.of(dataset.strings(field.column()));
-            case FILES -> RaggedRows.of(dataset.bytes(field.column()));
+            case TEXTS -> RaggedRows.of(dataset.strings(field.column()), field.truncateAt());
+            case FILES -> RaggedRows.of(dataset.bytes(field.column()), field.truncateAt());
             default -> RaggedArrays.of(dataset.ragged(field.column()), field);
         };
         requireRows(lookup, ragged.column(), ragged.rows());
-        return field.form() == FieldSpec.Form.PADDED
+        return field.padded()
                 ? new PaddedReader(ragged, field, lookup, place)
                 : new PackedReader(ragged, field.name(), lookup, place);
+    }
+
+    private FieldReader openMade(FieldSpec field, RowSteps steps, @Nullable RowLookup lookup, FieldReader.Place place) {
+        RowBytes source = switch (field.form()) {
+            case ROWS -> RowBytes.of(withRows(dataset.array(field.column())));
+            case TEXTS -> RowBytes.of(dataset.strings(field.column()), field.truncateAt());
+            case FILES -> RowBytes.of(dataset.bytes(field.column()), field.truncateAt());
+            default -> RowBytes.of(dataset.ragged(field.column()), field.truncateAt());
+        };
+        requireRows(lookup, source.column(), source.rows());
+        MadeRows rows = MadeRows.of(source, steps, field.name(), field.transformSeed(seed));
+        return rows.isRagged()
+                ? new MadeRaggedReader(rows, field.name(), field.padded() ? field.padding() : null, lookup, place)
+                : new MadeReader(rows, lookup, place);
     }
 
     private @Nullable RowLookup lookup(FieldSpec.@Nullable Lookup lookup) {

@@ -63,6 +63,21 @@ public abstract class FieldReader {
         return false;
     }
 
+    /** Returns what decodes the images of this field, and a fingerprint of how; nothing where there are none. */
+    public @Nullable String decoder() {
+        return null;
+    }
+
+    /** Returns the file that a sample's row was loaded from, where each has one of its own and its name is known. */
+    public final @Nullable String fileOf(long sample) {
+        return fileOfRow(lookup == null ? sample : lookup.find(sample));
+    }
+
+    @Nullable
+    String fileOfRow(long row) {
+        return null;
+    }
+
     /** Returns how many bytes of one sample are read, about. */
     abstract long sampleByteSize();
 

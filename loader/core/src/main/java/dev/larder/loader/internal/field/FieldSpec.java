@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param name how batches call it
  * @param truncateAt how many items of a ragged row are taken at most
  * @param group the name of the group that draws together; empty where the field draws for itself
+ * @param padded whether rows of different lengths are padded; else they are packed
  */
 public record FieldSpec(
         String column,
@@ -21,7 +22,8 @@ public record FieldSpec(
         long truncateAt,
         @Nullable Lookup lookup,
         @Nullable Transform transform,
-        String group) {
+        String group,
+        boolean padded) {
     /** How batches hold a field. */
     public enum Form {
         ROWS,
@@ -40,31 +42,42 @@ public record FieldSpec(
     record Lookup(String keys, @Nullable String index) {}
 
     public static FieldSpec of(String column, Form form) {
-        return new FieldSpec(column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "");
+        return new FieldSpec(
+                column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "", form == Form.PADDED);
     }
 
     public FieldSpec withName(String newName) {
-        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group);
+        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group, padded);
     }
 
     public FieldSpec withPadding(Padding newPadding) {
-        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group);
+        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group, padded);
     }
 
     public FieldSpec withTruncateAt(long items) {
-        return new FieldSpec(column, form, name, padding, items, lookup, transform, group);
+        return new FieldSpec(column, form, name, padding, items, lookup, transform, group, padded);
     }
 
     public FieldSpec withLookup(String keys, @Nullable String index) {
-        return new FieldSpec(column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group);
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group, padded);
     }
 
     public FieldSpec withTransform(Transform newTransform) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group, padded);
+    }
+
+    public FieldSpec withPadded() {
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, true);
     }
 
     public FieldSpec withGroup(String newGroup) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup, padded);
+    }
+
+    /** Returns whether batches are made of rows of an array as they are stored, by steps that a device may do. */
+    public boolean isStored() {
+        return form == Form.ROWS && RowSteps.of(transform).maker() == null;
     }
 
     /** Returns the random crops and flips in the order of the transform. */
@@ -72,7 +85,9 @@ public record FieldSpec(
         return transform == null
                 ? List.of()
                 : transform.steps().stream()
-                        .filter(step -> step instanceof Step.RandomCrop || step instanceof Step.RandomFlip)
+                        .filter(step -> step instanceof Step.RandomCrop
+                                || step instanceof Step.RandomFlip
+                                || step instanceof Step.RandomResizedCrop)
                         .toList();
     }
 

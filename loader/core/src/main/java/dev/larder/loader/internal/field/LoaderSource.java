@@ -10,13 +10,15 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Where batches come from: fields of one version of a dataset whose rows belong together. */
 public record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows) {
     /** Takes some fields, or the rows of every array where none is named. */
-    public static LoaderSource of(Dataset dataset, List<FieldSpec> named, FieldOpener.RowsForm rowsForm) {
+    public static LoaderSource of(Dataset dataset, List<FieldSpec> named, FieldOpener.RowsForm rowsForm, long seed) {
         List<FieldSpec> wanted = wanted(dataset, named);
         if (wanted.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset has no arrays")
@@ -24,7 +26,7 @@ public record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows)
                     .exception();
         }
         requireGroupsDrawAlike(wanted);
-        FieldOpener opener = new FieldOpener(dataset, rowsForm);
+        FieldOpener opener = new FieldOpener(dataset, rowsForm, seed);
         List<FieldReader> readers = new ArrayList<>();
         for (FieldSpec field : wanted) {
             readers.add(opener.open(field));
@@ -82,6 +84,16 @@ public record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows)
     /** Returns whether filling in samples runs code of the user, which may take any time. */
     public boolean runsUserCode() {
         return fields.stream().anyMatch(FieldReader::runsUserCode);
+    }
+
+    /** Returns what decodes images, and a fingerprint of how; empty where nothing is decoded. */
+    public String decoder() {
+        return fields.stream()
+                .map(FieldReader::decoder)
+                .filter(Objects::nonNull)
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", "));
     }
 
     /** Starts a failure that names the dataset. */

@@ -25,9 +25,9 @@ abstract class RaggedRows {
         this.itemByteSize = Math.toIntExact(items.rowByteSize());
     }
 
-    /** Takes the UTF-8 of texts. */
-    static RaggedRows of(StringsColumn texts) {
-        return new RaggedRows(new OutputArray(texts.name(), BYTE), texts.rows(), Long.MAX_VALUE) {
+    /** Takes the UTF-8 of texts, of each at most so many bytes. */
+    static RaggedRows of(StringsColumn texts, long atMost) {
+        return new RaggedRows(new OutputArray(texts.name(), BYTE), texts.rows(), atMost) {
             @Override
             long fullLength(long row) {
                 return texts.byteSize(row);
@@ -35,7 +35,7 @@ abstract class RaggedRows {
 
             @Override
             void copy(long row, SlotArray target, int item, @Nullable Object scratch) {
-                texts.copy(row, target.memory(), item);
+                texts.copy(row, atMost, target.memory(), item);
             }
 
             @Override
@@ -45,9 +45,9 @@ abstract class RaggedRows {
         };
     }
 
-    /** Takes raw bytes. */
-    static RaggedRows of(BytesColumn files) {
-        return new RaggedRows(new OutputArray(files.name(), BYTE), files.rows(), Long.MAX_VALUE) {
+    /** Takes raw bytes, of each row at most so many. */
+    static RaggedRows of(BytesColumn files, long atMost) {
+        return new RaggedRows(new OutputArray(files.name(), BYTE), files.rows(), atMost) {
             @Override
             long fullLength(long row) {
                 return files.byteSize(row);
@@ -55,7 +55,7 @@ abstract class RaggedRows {
 
             @Override
             void copy(long row, SlotArray target, int item, @Nullable Object scratch) {
-                files.copy(row, target.memory(), item);
+                files.copy(row, atMost, target.memory(), item);
             }
 
             @Override

@@ -44,8 +44,12 @@ final class TransformedReader extends FieldReader {
         this.transform = transform;
         this.seed = seed;
         this.blockRows = Math.max(1, BLOCK_BYTES / Math.max(1, transform.storedByteSize()));
-        this.runsUserCode = Objects.requireNonNull(field.transform()).steps().stream()
-                .anyMatch(step -> step instanceof Step.MapFloats || step instanceof Step.MapBytes);
+        this.runsUserCode =
+                Objects.requireNonNull(field.transform()).steps().stream().anyMatch(TransformedReader::isUserCode);
+    }
+
+    static boolean isUserCode(Step step) {
+        return step instanceof Step.MapFloats || step instanceof Step.MapBytes || step instanceof Step.MapRow;
     }
 
     private static SampleTransform compile(FieldSpec field, ArrayView array) {

@@ -174,6 +174,10 @@ public final class Gather {
                 .with("array", field.column())
                 .with("sample", slot.rows[sample])
                 .with("position", slot.positions[sample]);
+        String own = stage == PipelineStage.PLAN ? null : field.fileOf(slot.rows[sample]);
+        if (own != null) {
+            failure.with("file", own);
+        }
         String file = SourceFileLookup.of(source.dataset(), field.column());
         if (file != null) {
             failure.with("source", file);

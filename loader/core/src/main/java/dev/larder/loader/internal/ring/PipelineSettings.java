@@ -45,7 +45,7 @@ public record PipelineSettings(
 
     /** Opens what the fields name. */
     public LoaderSource source(FieldOpener.RowsForm rowsForm) {
-        return LoaderSource.of(dataset, fields, rowsForm);
+        return LoaderSource.of(dataset, fields, rowsForm, seed);
     }
 
     /** Returns how many samples slots have room for, at first at least. */

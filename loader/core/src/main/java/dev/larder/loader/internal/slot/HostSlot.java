@@ -5,6 +5,7 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostAllocator;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Memory of the host for one batch, which plans and readers fill; it grows where a batch needs more than any before. */
@@ -17,6 +18,12 @@ public class HostSlot extends BatchSlot implements SlotPart {
 
     /** The rows of a field whose rows are looked up, by the field's place; null for other fields. */
     public final long[] @Nullable [] lookedUp;
+
+    /** How long each sample's row became, by the field's place; null where that is known beforehand. */
+    private final int[] @Nullable [] lengths;
+
+    /** How many samples of a field are not made yet, by its place; null where nobody needs to know. */
+    private final @Nullable AtomicInteger[] left;
 
     /** The sample that is being looked up. */
     public int cursor;
@@ -32,6 +39,8 @@ public class HostSlot extends BatchSlot implements SlotPart {
         this.positions = new long[samples];
         this.bad = new boolean[samples];
         this.lookedUp = new long[fields][];
+        this.lengths = new int[fields][];
+        this.left = new AtomicInteger[fields];
         this.arrays = new SlotArray[outputs.size()];
         try {
             for (int i = 0; i < arrays.length; i++) {
@@ -73,6 +82,26 @@ public class HostSlot extends BatchSlot implements SlotPart {
             lookedUp[field] = room;
         }
         return room;
+    }
+
+    /** Returns room for how long the rows of a field became. */
+    public final int[] lengths(int field) {
+        int[] room = lengths[field];
+        if (room == null || room.length < size) {
+            room = new int[rows.length];
+            lengths[field] = room;
+        }
+        return room;
+    }
+
+    /** Returns the count of a field's samples that are not made yet. */
+    public final AtomicInteger left(int field) {
+        AtomicInteger count = left[field];
+        if (count == null) {
+            count = new AtomicInteger();
+            left[field] = count;
+        }
+        return count;
     }
 
     /** Leaves out the samples that could not be had; those after them move up. */

@@ -16,7 +16,10 @@ final class Compilation {
     private static final Dtype BFLOAT16 = Dtype.parse("<u2");
 
     /** Where the draws of the user's functions begin; crops and flips count from 0. */
-    private static final int MAP_DRAWS = 1 << 20;
+    static final int MAP_DRAWS = 1 << 20;
+
+    /** Where those of changed colours begin. */
+    private static final int COLOUR_DRAWS = 1 << 21;
 
     private final Dtype stored;
     private final long[] storedShape;
@@ -24,6 +27,8 @@ final class Compilation {
     private final List<Move.Drawn> draws = new ArrayList<>();
     private int parameterCount;
     private int mapCount;
+    private int colourCount;
+    private final int movesBefore;
     private boolean random;
 
     private int place;
@@ -34,7 +39,13 @@ final class Compilation {
     private FusedSteps fused;
 
     Compilation(Dtype stored, long[] rowShape) {
+        this(stored, rowShape, SampleTransform.Before.NOTHING);
+    }
+
+    Compilation(Dtype stored, long[] rowShape, SampleTransform.Before before) {
         this.stored = stored;
+        this.movesBefore = before.moves();
+        this.mapCount = before.maps();
         this.storedShape = rowShape.clone();
         this.dtype = stored;
         this.shape = storedShape;
@@ -108,6 +119,17 @@ final class Compilation {
             map(map);
         } else if (next instanceof Step.MapBytes map) {
             map(map);
+        } else if (next instanceof Step.MapRow map) {
+            map(map);
+        } else if (next instanceof Step.Resize resize) {
+            resize(resize);
+        } else if (next instanceof Step.ColourJitter jitter) {
+            jitter(jitter);
+        } else if (next instanceof Step.Decode
+                || next instanceof Step.ResizeShorter
+                || next instanceof Step.RandomResizedCrop) {
+            throw unfit("this step takes encoded images")
+                    .remedy("put it first, over a column of bytes: decode(…), then what makes images of one size");
         } else if (next instanceof Step.ChannelsFirst) {
             channelsFirst();
         } else {
@@ -226,6 +248,50 @@ final class Compilation {
         passWith(before, new Pass.MapBytes(map, before, byteSize, requireByteSize(), nextMapDraw()));
     }
 
+    private void map(Step.MapRow map) {
+        if (map.ragged()) {
+            throw unfit("rows of different lengths come out of this step")
+                    .remedy(
+                            "there can be one such step; before it, rows have one shape, after it, steps change elements one by one");
+        }
+        Dtype before = dtype;
+        int byteSize = requireByteSize();
+        int number = nextMapDraw();
+        random |= map.random();
+        dtype = map.dtype();
+        shape = map.shape().stream().mapToLong(Long::longValue).toArray();
+        channelsFirst = false;
+        passWith(before, new Pass.MapRow(map, byteSize, requireByteSize(), number));
+    }
+
+    private void resize(Step.Resize step) {
+        ImageShape picture = requireBytes();
+        if (picture.channels() != 1 && picture.channels() != 3) {
+            throw unfit("resize takes one channel or three").remedy("resize before other steps change the channels");
+        }
+        resize(step.height(), step.width());
+        passWith(dtype, new Pass.Resize(step, picture, requireByteSize()));
+    }
+
+    private void jitter(Step.ColourJitter step) {
+        ImageShape picture = requireBytes();
+        if (picture.channels() != 3) {
+            throw unfit("colourJitter takes red, green and blue").remedy("put it after decode(RGB)");
+        }
+        random = true;
+        passWith(dtype, new Pass.ColourJitter(step, requireByteSize(), COLOUR_DRAWS + colourCount++));
+    }
+
+    /** Returns the picture at hand, which must be of bytes, with channels last. */
+    private ImageShape requireBytes() {
+        requirePicture();
+        if (!NumberType.isNumeric(dtype) || NumberType.of(dtype) != NumberType.UINT8 || channelsFirst) {
+            throw unfit("this step takes unsigned bytes, channels last")
+                    .remedy("put it before toFloat() and channelsFirst()");
+        }
+        return picture();
+    }
+
     private int nextMapDraw() {
         return MAP_DRAWS + mapCount++;
     }
@@ -255,7 +321,7 @@ final class Compilation {
         if (next instanceof Step.Flip) {
             fused.move(new Move.Flip(), picture);
         } else if (next instanceof Step.RandomFlip flip) {
-            draw(new Move.RandomFlip(flip.probability(), draws.size(), parameterCount), 1, picture);
+            draw(new Move.RandomFlip(flip.probability(), movesBefore + draws.size(), parameterCount), 1, picture);
         } else if (next instanceof Step.CenterCrop crop) {
             int rows = requireSpace(picture.height(), crop.height(), 0);
             int columns = requireSpace(picture.width(), crop.width(), 0);
@@ -277,7 +343,7 @@ final class Compilation {
             fused.pad(dtype);
         }
         resize(crop.height(), crop.width());
-        draw(new Move.RandomCrop(crop, rows, columns, draws.size(), parameterCount), 2, picture());
+        draw(new Move.RandomCrop(crop, rows, columns, movesBefore + draws.size(), parameterCount), 2, picture());
     }
 
     private void draw(Move.Drawn move, int parameters, ImageShape result) {

@@ -154,6 +154,45 @@ sealed interface Pass {
         }
     }
 
+    /** Runs the user's code on bytes, which sees them where they are and writes where they belong. */
+    record MapRow(Step.MapRow step, int storedByteSize, int byteSize, int number) implements Pass {
+        @Override
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
+            scratch.sample.wrap(stored, at, storedByteSize);
+            if (target instanceof byte[] array) {
+                scratch.result.wrap(array, (int) (offset - TransformTarget.BYTES_OFFSET), byteSize);
+            } else {
+                scratch.result.wrap(offset, byteSize);
+            }
+            scratch.result.setMemory(0, byteSize, (byte) 0);
+            var unused = step.function().apply(scratch.sample, scratch.result, scratch.random(number));
+        }
+    }
+
+    /** Resizes an image. */
+    record Resize(Step.Resize step, ImageShape from, int byteSize) implements Pass {
+        @Override
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
+            byte[] made = scratch.bytes(byteSize);
+            scratch.resizing.run(stored, at, from.height(), from.width(), from.channels(), step, made);
+            RawMemory.copy(made, TransformTarget.BYTES_OFFSET, target, offset, byteSize);
+        }
+    }
+
+    /** Changes the colours of an image. */
+    record ColourJitter(Step.ColourJitter step, int byteSize, int number) implements Pass {
+        @Override
+        public void run(
+                byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room) {
+            byte[] made = scratch.bytes(byteSize);
+            System.arraycopy(stored, at, made, 0, byteSize);
+            scratch.jitter.run(step, made, 0, byteSize / 3, scratch.random(number));
+            RawMemory.copy(made, TransformTarget.BYTES_OFFSET, target, offset, byteSize);
+        }
+    }
+
     /** Writes a vector for each class number. */
     record OneHot(Encoding stored, int count, int classes) implements Pass {
         private static final int ONE = Float.floatToRawIntBits(1);

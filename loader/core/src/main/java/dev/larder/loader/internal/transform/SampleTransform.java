@@ -38,6 +38,29 @@ public final class SampleTransform {
     }
 
     /**
+     * Checks that a transform fits rows that another step made, whose steps come after others: they draw other random
+     * numbers than those.
+     */
+    public static SampleTransform compile(Transform transform, Dtype stored, long[] rowShape, Before before) {
+        return new SampleTransform(new Compilation(stored, rowShape, before).compile(transform));
+    }
+
+    /**
+     * What steps of the same field come before those of a transform.
+     *
+     * @param moves how many random crops and flips
+     * @param maps how many functions of the user
+     */
+    public record Before(int moves, int maps) {
+        static final Before NOTHING = new Before(0, 0);
+
+        /** Returns which draw the user's function behind these steps makes. */
+        public int mapDraw() {
+            return Compilation.MAP_DRAWS + maps;
+        }
+    }
+
+    /**
      * Checks that a transform fits any number of elements, as rows of different lengths have them: steps must change elements one
      * by one, all in the same way, and keep their number. What comes back takes single elements as samples.
      */

@@ -4,12 +4,12 @@ import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.SampleRandom;
 
 /** The random numbers of one step, begun anew for each sample. */
-final class StepRandom implements SampleRandom {
+public final class StepRandom implements SampleRandom {
     private long key;
     private long next;
 
     /** Begins the sequence of one step and sample. */
-    void begin(long seed, long epoch, long position, int step) {
+    public void begin(long seed, long epoch, long position, int step) {
         key = Philox.bits(seed, epoch, position, step);
         next = 0;
     }

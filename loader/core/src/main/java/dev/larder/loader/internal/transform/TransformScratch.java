@@ -1,7 +1,10 @@
 package dev.larder.loader.internal.transform;
 
+import dev.larder.loader.internal.image.ImageMaker;
+import dev.larder.loader.internal.image.Jitter;
 import dev.larder.loader.transform.SampleRandom;
 import java.util.List;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /** One thread's memory for a {@link SampleTransform}, used for one sample after the other. */
 public final class TransformScratch {
@@ -14,6 +17,15 @@ public final class TransformScratch {
 
     /** What each pass but the last leaves for the next. */
     final byte[][] between;
+
+    /** What the user's code is shown, and where it writes. */
+    final UnsafeBuffer sample = new UnsafeBuffer(new byte[0]);
+
+    final UnsafeBuffer result = new UnsafeBuffer(new byte[0]);
+
+    final ImageMaker.Resizing resizing = new ImageMaker.Resizing();
+    final Jitter jitter = new Jitter();
+    private byte[] bytes = {};
 
     private final SampleTransform owner;
     private final StepRandom random = new StepRandom();
@@ -46,6 +58,14 @@ public final class TransformScratch {
         this.position = position;
         this.placed = false;
         this.lenient = false;
+    }
+
+    /** Returns some bytes for one pass to work on. */
+    byte[] bytes(int length) {
+        if (bytes.length < length) {
+            bytes = new byte[length];
+        }
+        return bytes;
     }
 
     /** Returns the random numbers of a step for the sample at hand. */

@@ -154,7 +154,7 @@ public final class DeviceSetup {
     /** Finds the arrays that would be resident. */
     private Stream<ArrayView> wholeArrays() {
         return LoaderSource.wanted(settings.dataset(), settings.fields()).stream()
-                .filter(field -> field.form() == FieldSpec.Form.ROWS)
+                .filter(FieldSpec::isStored)
                 .map(FieldSpec::column)
                 .distinct()
                 .map(settings.dataset()::array)

@@ -1,0 +1,88 @@
+package dev.larder.loader.internal.image;
+
+import dev.larder.internal.posix.RawMemory;
+import dev.larder.loader.device.HostMemory;
+import java.nio.ByteBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pixels outside the heap, where a native decoder can write them: four bytes each, or one for grey. As large as the
+ * largest image so far.
+ */
+final class DecodedPixels extends Pixels {
+    private static final long INTS_OFFSET = RawMemory.arrayOffset(int[].class);
+
+    private final UnsafeBuffer memory = new UnsafeBuffer(new byte[0]);
+
+    /** Kept reachable for as long as its address is used. */
+    private @Nullable ByteBuffer bytes;
+
+    private byte[] greys = {};
+    private int pixelSize;
+
+    /** Makes room; what was there is lost. */
+    void begin(int newHeight, int newWidth, int newChannels) {
+        height = newHeight;
+        width = newWidth;
+        channels = newChannels;
+        pixelSize = newChannels == 1 ? 1 : Integer.BYTES;
+        int length = Math.multiplyExact(Math.multiplyExact(newWidth, newHeight), pixelSize);
+        if (bytes == null || bytes.capacity() < length) {
+            bytes = null; // may be collected before more is taken
+            ByteBuffer longer = HostMemory.allocate(length).bytes();
+            memory.wrap(longer);
+            bytes = longer;
+        }
+    }
+
+    int pixelSize() {
+        return pixelSize;
+    }
+
+    long address() {
+        return memory.addressOffset();
+    }
+
+    UnsafeBuffer memory() {
+        return memory;
+    }
+
+    /** Writes one pixel as {@link #row} reads it. */
+    void put(int pixel, int value) {
+        if (pixelSize == 1) {
+            memory.putByte(pixel, (byte) value);
+        } else {
+            memory.putInt(pixel * Integer.BYTES, value);
+        }
+    }
+
+    /** Makes greys of red, green and blue, with the weights of Pillow. */
+    void toGrey() {
+        for (int i = 0; i < width * height; i++) {
+            memory.putByte(i, (byte) luma(memory.getInt(i * Integer.BYTES)));
+        }
+        channels = 1;
+        pixelSize = 1;
+    }
+
+    static int luma(int pixel) {
+        return ((pixel & 0xff) * 19595 + ((pixel >> 8) & 0xff) * 38470 + ((pixel >> 16) & 0xff) * 7471 + 0x8000) >> 16;
+    }
+
+    @Override
+    void row(int y, int x, int count, int[] target) {
+        long at = memory.addressOffset() + ((long) y * width + x) * pixelSize;
+        if (pixelSize == Integer.BYTES) {
+            RawMemory.copy(null, at, target, INTS_OFFSET, (long) count * Integer.BYTES);
+            return;
+        }
+        if (greys.length < count) {
+            greys = new byte[count];
+        }
+        memory.getBytes((y * width + x), greys, 0, count);
+        for (int i = 0; i < count; i++) {
+            target[i] = greys[i] & 0xff;
+        }
+    }
+}

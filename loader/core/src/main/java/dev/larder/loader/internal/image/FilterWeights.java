@@ -1,0 +1,120 @@
+package dev.larder.loader.internal.image;
+
+import dev.larder.loader.transform.Resampling;
+
+/** What each pixel of a resized row or column is made of: the weights of Pillow's {@code Resample.c}, for bytes. */
+final class FilterWeights {
+    /** How many bits of a weight stand behind the point. */
+    static final int BITS = 32 - 8 - 2;
+
+    /** Where the pixels begin in the source that a pixel of the result is made of. */
+    int[] first = {};
+
+    /** The weights of the first of these for each pixel of the result, then those of the second, and so on. */
+    long[][] byTap = {};
+
+    /** How many pixels of the source each one of the result takes, some perhaps with a weight of 0. */
+    int taps;
+
+    /** Whether some may be negative. */
+    boolean signed;
+
+    private double[] exact = {};
+
+    /**
+     * Computes the weights of some pixels.
+     *
+     * @param from where the stretch begins that is resized, and {@code to} where it ends
+     * @param low the first pixel that may be read, and {@code high} the first that may not
+     * @param size how many pixels the stretch becomes, of which {@code length} from {@code begin} on are wanted
+     */
+    void compute(Resampling filter, double from, double to, int low, int high, int size, int begin, int length) {
+        double scale = (to - from) / size;
+        double wide = Math.max(1, scale);
+        signed = filter != Resampling.BOX && filter != Resampling.BILINEAR;
+        double support = support(filter) * wide;
+        int available = high - low;
+        taps = Math.min(available, (int) Math.ceil(2 * support) + 1);
+        if (first.length < length) {
+            first = new int[length];
+        }
+        if (byTap.length < taps || byTap[0].length < length) {
+            byTap = new long[taps][length];
+        }
+        if (exact.length < taps) {
+            exact = new double[taps];
+        }
+        int widest = 1;
+        for (int i = 0; i < length; i++) {
+            double center = center(from - low, begin + i, scale);
+            widest = Math.max(widest, most(center, support, available) - least(center, support));
+        }
+        taps = widest;
+        for (int i = 0; i < length; i++) {
+            double center = center(from - low, begin + i, scale);
+            int least = least(center, support);
+            int shifted = Math.min(least, available - taps);
+            one(filter, i, least, most(center, support, available) - least, least - shifted, center, 1 / wide);
+            first[i] = low + shifted;
+        }
+    }
+
+    private static double center(double from, int place, double scale) {
+        return from + (place + 0.5) * scale; // as if the part had been cut out first
+    }
+
+    private static int least(double center, double support) {
+        return Math.max(0, (int) (center - support + 0.5));
+    }
+
+    private static int most(double center, double support, int available) {
+        return Math.min(available, (int) (center + support + 0.5));
+    }
+
+    @SuppressWarnings("checkstyle:ParameterNumber") // called for every row and column
+    private void one(Resampling filter, int place, int least, int count, int zeros, double center, double narrow) {
+        double sum = 0;
+        for (int tap = 0; tap < count; tap++) {
+            exact[tap] = weight(filter, (tap + least - center + 0.5) * narrow);
+            sum += exact[tap];
+        }
+        for (int tap = 0; tap < taps; tap++) {
+            byTap[tap][place] = 0;
+        }
+        for (int tap = 0; tap < count; tap++) {
+            double weight = (sum == 0 ? exact[tap] : exact[tap] / sum) * (1 << BITS);
+            byTap[zeros + tap][place] = (int) (weight < 0 ? weight - 0.5 : weight + 0.5);
+        }
+    }
+
+    private static double support(Resampling filter) {
+        return switch (filter) {
+            case BOX -> 0.5;
+            case BILINEAR -> 1;
+            case BICUBIC -> 2;
+            case LANCZOS -> 3;
+        };
+    }
+
+    private static double weight(Resampling filter, double x) {
+        return switch (filter) {
+            case BOX -> x > -0.5 && x <= 0.5 ? 1 : 0;
+            case BILINEAR -> Math.max(0, 1 - Math.abs(x));
+            case BICUBIC -> cubic(Math.abs(x));
+            case LANCZOS -> x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
+        };
+    }
+
+    private static double cubic(double x) {
+        double a = -0.5;
+        if (x < 1) {
+            return ((a + 2) * x - (a + 3)) * x * x + 1;
+        }
+        return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+    }
+
+    private static double sinc(double x) {
+        double angle = x * Math.PI;
+        return x == 0 ? 1 : StrictMath.sin(angle) / angle;
+    }
+}

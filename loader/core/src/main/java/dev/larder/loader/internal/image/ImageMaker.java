@@ -1,0 +1,123 @@
+package dev.larder.loader.internal.image;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.Resampling;
+import dev.larder.loader.transform.SampleRandom;
+import dev.larder.loader.transform.Step;
+import java.util.List;
+import org.agrona.DirectBuffer;
+
+/** Makes rows of one size of encoded images: decodes, cuts and resizes. Immutable; each thread has a {@link Room}. */
+public final class ImageMaker {
+    private final Step.Decode decode;
+    private final Framing framing;
+    private final ImageDecoders decoders;
+
+    private ImageMaker(Step.Decode decode, Framing framing, ImageDecoders decoders) {
+        this.decode = decode;
+        this.framing = framing;
+        this.decoders = decoders;
+    }
+
+    /** Takes the decoding step and the first of those after it. */
+    public static ImageMaker of(Step.Decode decode, List<Step> next) {
+        return new ImageMaker(decode, Framing.of(next), ImageDecoders.of(decode.jpegDecoder()));
+    }
+
+    /** Returns how many of the steps after decoding it does. */
+    public int stepCount() {
+        return framing.stepCount();
+    }
+
+    public int height() {
+        return framing.height();
+    }
+
+    public int width() {
+        return framing.width();
+    }
+
+    public int channels() {
+        return decode.colours().channels();
+    }
+
+    /** Returns what decodes JPEG, and a fingerprint of what it makes of it. */
+    public String decoder() {
+        return decoders.description();
+    }
+
+    /** Allocates what one thread needs. */
+    public Room newRoom() {
+        return new Room();
+    }
+
+    /**
+     * Makes one image's row: bytes, height × width × channels, from {@code at} on. Fails with {@code BAD_INPUT} where
+     * it cannot be decoded, or has too many pixels: then no memory was taken for them.
+     */
+    public void make(DirectBuffer encoded, SampleRandom random, byte[] target, int at, Room room) {
+        EncodedImage image = room.image;
+        image.set(encoded);
+        ImageDecoder.Session session = room.session(decoders.forBytes(image));
+        session.readHeader(image);
+        int height = session.height();
+        int width = session.width();
+        requireFewPixels(height, width);
+        framing.frame(height, width, random, room.frame);
+        int shrink = room.frame.shrink(session.mostShrink());
+        session.decode(image, decode.colours(), shrink, room.pixels);
+        room.frame.shrinkBy(shrink);
+        room.resizer.run(room.pixels, room.frame, framing.filter(), framing.height(), framing.width(), target, at);
+    }
+
+    private void requireFewPixels(int height, int width) {
+        if ((long) height * width > decode.maxPixels()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "image has too many pixels")
+                    .with("height", height)
+                    .with("width", width)
+                    .with("maxPixels", decode.maxPixels())
+                    .remedy("raise the limit: decode(colours, maxPixels), or leave it out: FailurePolicy.skip(…)");
+        }
+    }
+
+    /** One thread's memory and decoders. */
+    public final class Room {
+        private final EncodedImage image = new EncodedImage();
+        private final DecodedPixels pixels = new DecodedPixels();
+        private final Frame frame = new Frame();
+        private final Resizer resizer = new Resizer();
+        private final ImageDecoder.Session jpeg = decoders.jpeg().open();
+        private final ImageDecoder.Session others = decoders.others().open();
+
+        private Room() {}
+
+        private ImageDecoder.Session session(ImageDecoder decoder) {
+            return decoder == decoders.jpeg() ? jpeg : others;
+        }
+    }
+
+    /** Resizes images of one size that lie in memory as bytes. One thread's. */
+    public static final class Resizing {
+        private final BytePixels pixels = new BytePixels();
+        private final Frame frame = new Frame();
+        private final Resizer resizer = new Resizer();
+
+        /** Makes an image of 1 or 3 channels {@code newHeight × newWidth} pixels. */
+        @SuppressWarnings(
+                "checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
+        public void run(
+                byte[] stored, int first, int height, int width, int channels, Step.Resize step, byte[] target) {
+            Resampling filter = step.filter();
+            pixels.begin(stored, first, height, width, channels);
+            frame.set(0, 0, width, height, step.width(), step.height());
+            resizer.run(pixels, frame, filter, step.height(), step.width(), target, 0);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ImageMaker{" + Colours.class.getSimpleName() + "=" + decode.colours() + " decoder=" + decoder() + "}";
+    }
+}

@@ -1,0 +1,159 @@
+package dev.larder.loader.internal.image;
+
+import com.sun.jna.Pointer;
+import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.transform.Colours;
+import java.io.IOException;
+import java.lang.ref.Cleaner;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** JPEG by the system's libjpeg-turbo. */
+final class TurboJpeg implements ImageDecoder {
+    /** What Debian's package libturbojpeg0 and others install. */
+    static final String LIBRARY = "libturbojpeg.so.0";
+
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final int MOST_SHRINK = 8;
+
+    private final String name;
+
+    private TurboJpeg(String name) {
+        this.name = name;
+    }
+
+    /** Loads the library by name or path; null where there is none. */
+    static @Nullable TurboJpeg load(String library) {
+        try {
+            TurboJpegLibrary.bind(library);
+            return new TurboJpeg(fileName());
+        } catch (LinkageError absent) {
+            return null;
+        }
+    }
+
+    /** Returns what the library's file is called, as its version stands there. */
+    private static String fileName() {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.map(line -> line.substring(line.lastIndexOf('/') + 1))
+                    .filter(file -> file.startsWith("libturbojpeg"))
+                    .findFirst()
+                    .orElse(LIBRARY);
+        } catch (IOException e) {
+            return LIBRARY;
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public Session open() {
+        long handle = TurboJpegLibrary.tjInitDecompress();
+        if (handle == 0) {
+            throw new OutOfMemoryError("tjInitDecompress");
+        }
+        JpegSession session = new JpegSession(name, handle);
+        CLEANER.register(session, () -> {
+            var unused = TurboJpegLibrary.tjDestroy(handle);
+        });
+        return session;
+    }
+
+    private static final class JpegSession implements Session {
+        private static final int INTS = 4;
+
+        private final String decoder;
+        private final long handle;
+        private final ByteBuffer memory =
+                HostMemory.allocate(INTS * Integer.BYTES).bytes();
+        private final UnsafeBuffer header = new UnsafeBuffer(memory);
+
+        JpegSession(String decoder, long handle) {
+            this.decoder = decoder;
+            this.handle = handle;
+        }
+
+        @Override
+        public void readHeader(EncodedImage image) {
+            long at = header.addressOffset();
+            int result = TurboJpegLibrary.tjDecompressHeader3(
+                    handle, image.address(), image.length(), at, at + 4, at + 8, at + 12);
+            if (result != 0 && TurboJpegLibrary.tjGetErrorCode(handle) != TurboJpegLibrary.WARNING) {
+                throw image.failure(decoder, error()).remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
+            }
+        }
+
+        @Override
+        public int width() {
+            return header.getInt(0);
+        }
+
+        @Override
+        public int height() {
+            return header.getInt(4);
+        }
+
+        @Override
+        public int mostShrink() {
+            return MOST_SHRINK;
+        }
+
+        @Override
+        public void decode(EncodedImage image, Colours colours, int shrink, DecodedPixels target) {
+            int jpegColours = header.getInt(12);
+            boolean inks = jpegColours == TurboJpegLibrary.COLOURS_CMYK || jpegColours == TurboJpegLibrary.COLOURS_YCCK;
+            boolean grey = colours == Colours.GREY && !inks;
+            int width = shrunk(width(), shrink);
+            int height = shrunk(height(), shrink);
+            target.begin(height, width, grey ? 1 : 3);
+            int result = TurboJpegLibrary.tjDecompress2(
+                    handle,
+                    image.address(),
+                    image.length(),
+                    target.address(),
+                    width,
+                    0,
+                    height,
+                    inks
+                            ? TurboJpegLibrary.PIXELS_CMYK
+                            : grey ? TurboJpegLibrary.PIXELS_GREY : TurboJpegLibrary.PIXELS_RGBX,
+                    TurboJpegLibrary.ACCURATE_DCT | TurboJpegLibrary.LIMIT_SCANS);
+            if (result != 0) {
+                requireWhole(image);
+            }
+            if (inks) {
+                Inks.toRgb(target);
+                if (colours == Colours.GREY) {
+                    target.toGrey();
+                }
+            }
+        }
+
+        private static int shrunk(int side, int shrink) {
+            return (side + shrink - 1) / shrink;
+        }
+
+        /**
+         * Lets pass what others let pass, too: bytes too many, or a damaged stretch; but not a file that ends early.
+         */
+        private void requireWhole(EncodedImage image) {
+            String error = error();
+            if (TurboJpegLibrary.tjGetErrorCode(handle) != TurboJpegLibrary.WARNING
+                    || error.contains("remature end of JPEG")
+                    || !image.hasEndOfJpeg()) {
+                throw image.failure(decoder, error).remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
+            }
+        }
+
+        private String error() {
+            return new Pointer(TurboJpegLibrary.tjGetErrorStr2(handle)).getString(0);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package dev.larder.loader.transform;
+
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+
+/**
+ * The user's own step from the bytes of one row to a row of another type and shape. Must give the same for the same
+ * bytes, at any time. Called by several threads at a time, each with its own arguments, which are used again for other
+ * rows and not to be kept.
+ */
+@FunctionalInterface
+public interface RowFunction {
+    /**
+     * Fills the result. What it throws is the failure of this sample: see {@code FailurePolicy}.
+     *
+     * @param row a window on the row's bytes where they lie, in the byte order of their type; not to be written
+     * @param result a window on what the row becomes, as long as the declared type and shape ask for; zeros at first
+     */
+    void apply(DirectBuffer row, MutableDirectBuffer result);
+
+    /** A {@link RowFunction} that draws random numbers. */
+    @FunctionalInterface
+    interface Random {
+        /**
+         * Fills the result, as {@link RowFunction#apply}.
+         *
+         * @param random gives the same numbers for the same sample of the same epoch, whichever thread asks
+         */
+        void apply(DirectBuffer row, MutableDirectBuffer result, SampleRandom random);
+    }
+}

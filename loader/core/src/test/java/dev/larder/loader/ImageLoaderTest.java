@@ -1,0 +1,271 @@
+package dev.larder.loader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.JpegDecoder;
+import dev.larder.loader.transform.Resampling;
+import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ImageLoaderTest {
+    private static final Transform AUGMENTED = Transforms.randomResizedCrop(24, 32)
+            .randomFlip(0.5f)
+            .colourJitter(0.4f, 0.4f, 0.4f, 0.1f)
+            .toFloat()
+            .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+            .channelsFirst();
+
+    private final List<String> names = new ArrayList<>();
+    private Images images = Images.of(Images.GOOD);
+
+    private LoaderBuilder augmented() {
+        return Loader.over(images.dataset)
+                .fields(Field.images("image").transform(AUGMENTED), Field.rows("labels"))
+                .shuffle(3)
+                .batch(4);
+    }
+
+    private void reopen(List<String> files) {
+        images.close();
+        names.clear();
+        names.addAll(files);
+        images = Images.of(names);
+    }
+
+    private static byte[] bytes(Batch batch, String name) {
+        ByteBuffer buffer = batch.array(name).byteBuffer();
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+
+    @Test
+    void imagesComeAsFloatsWithChannelsFirst() {
+        try (Loader loader = augmented().build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThat(batch.array("image").shape()).containsExactly(4, 3, 24, 32);
+            assertThat(batch.array("image").dtype()).hasToString("<f4");
+        }
+    }
+
+    @Test
+    void anEpochHasTheSameBytesWhateverTheThreadsAndTheDevice() {
+        long expected;
+        try (Loader loader = augmented().threads(0).build()) {
+            expected = Shelf.checksum(loader.epoch(2));
+        }
+        for (int threads : new int[] {1, 4}) {
+            try (Loader loader = augmented().threads(threads).build()) {
+                assertThat(Shelf.checksum(loader.epoch(2))).isEqualTo(expected);
+                assertThat(Shelf.checksum(loader.epoch(1))).isNotEqualTo(expected);
+            }
+        }
+        try (Loader loader = augmented().device(new FakeDevice()).build()) {
+            assertThat(loader.devices()).isNotEmpty();
+            assertThat(Shelf.checksum(loader.epoch(2))).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void aWholeImageIsResizedAsPillowDoes() {
+        reopen(List.of("photo.png"));
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(
+                        Field.images("image")
+                                .transform(Transforms.decode(Colours.RGB).resize(13, 17, Resampling.LANCZOS)),
+                        Field.images("image")
+                                .transform(Transforms.decode(Colours.GREY).resize(13, 17))
+                                .as("grey"),
+                        Field.images("image")
+                                .transform(Transforms.centerCrop(48, 64).resize(40, 24))
+                                .as("twice"),
+                        Field.images("image")
+                                .transform(Transforms.resizeShorter(48).centerCrop(48, 48))
+                                .as("same"))
+                .batch(1)
+                .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThat(bytes(batch, "image")).isEqualTo(Images.resource("photo.png.13x17.lanczos"));
+            assertThat(bytes(batch, "grey")).isEqualTo(Images.resource("photo.png.grey.13x17.bilinear"));
+            assertThat(bytes(batch, "twice")).isEqualTo(Images.resource("photo.png.40x24.bilinear"));
+            assertThat(batch.array("same").shape()).containsExactly(1, 48, 48, 3);
+        }
+    }
+
+    @Test
+    void anImageAndItsMaskAreCutAlikeWhereTheyAreDeclaredToDrawTogether() {
+        Transform cut = Transforms.randomResizedCrop(20, 20).randomFlip(0.5f);
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(
+                        Field.images("image").transform(cut).together("cut"),
+                        Field.images("image").transform(cut).as("mask").together("cut"),
+                        Field.images("image").transform(cut).as("other"))
+                .batch(11)
+                .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+
+            assertThat(bytes(batch, "mask")).isEqualTo(bytes(batch, "image"));
+            assertThat(bytes(batch, "other")).isNotEqualTo(bytes(batch, "image"));
+        }
+    }
+
+    @Test
+    void aResumedEpochGoesOnWithTheSameBytesAndAnotherDecoderIsRefusedUnlessTold() {
+        LoaderState state;
+        List<byte[]> rest = new ArrayList<>();
+        try (Loader loader = augmented().build()) {
+            List<LoaderState> states = new ArrayList<>();
+            for (Batch batch : loader.epoch(0)) {
+                states.add(LoaderState.parse(batch.stateAfter().toJson()));
+                if (states.size() > 1) {
+                    rest.add(bytes(batch, "image"));
+                }
+            }
+            state = states.get(0);
+            List<byte[]> resumed = new ArrayList<>();
+            loader.resume(state).forEach(batch -> resumed.add(bytes(batch, "image")));
+
+            assertThat(resumed).hasSize(2).usingRecursiveComparison().isEqualTo(rest);
+            assertThat(state.decoder()).matches("(libturbojpeg\\S*|ImageIO) [0-9a-f]{8}");
+        }
+        LoaderState others = new LoaderState(
+                state.dataset(),
+                state.digest(),
+                state.sampler(),
+                state.seed(),
+                state.epoch(),
+                state.consumed(),
+                state.length(),
+                "libjpeg 9 00000000");
+        try (Loader loader = augmented().build()) {
+            assertThatThrownBy(() -> loader.resume(others))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining("another decoder")
+                    .hasMessageContaining("stateDecoder=libjpeg 9 00000000");
+        }
+        try (Loader loader = augmented().anyDecoder().build()) {
+            assertThat(loader.resume(others)).hasSize(2);
+        }
+    }
+
+    @Test
+    void aStateOfALoaderWithoutImagesSaysNothingOfDecoders() {
+        try (Loader loader =
+                Loader.over(images.dataset).arrays("labels").batch(4).build()) {
+            assertThat(loader.epoch(0).iterator().next().stateAfter().toJson()).doesNotContain("decoder");
+        }
+    }
+
+    @Test
+    void aBrokenImageFailsItsBatchAndSaysWhichFileItIs() {
+        reopen(List.of("photo.jpg", "truncated.jpg", "photo.png"));
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(Field.images("image").transform(Transforms.resize(8, 8)))
+                .batch(3)
+                .build()) {
+            assertThatThrownBy(() -> loader.epoch(0).iterator().next())
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                    .hasMessageContaining("cannot transform a sample")
+                    .hasMessageContaining("array=image")
+                    .hasMessageContaining("sample=1")
+                    .hasMessageContaining("file=truncated.jpg")
+                    .hasMessageContaining("cannot decode image");
+        }
+    }
+
+    @Test
+    void brokenAndHugeImagesAreLeftOutWhereThePolicySaysSo() {
+        reopen(List.of("photo.jpg", "truncated.jpg", "liar.jpg", "none.jpg", "bomb.png", "photo.png"));
+        for (int threads : new int[] {0, 4}) {
+            try (Loader loader = Loader.over(images.dataset)
+                    .fields(Field.images("image").transform(Transforms.resize(8, 8)), Field.rows("labels"))
+                    .onFailure(FailurePolicy.skip(4))
+                    .threads(threads)
+                    .batch(6)
+                    .build()) {
+                Batch batch = loader.epoch(0).iterator().next();
+
+                assertThat(Shelf.labels(batch)).containsExactly(0, 5);
+                assertThat(batch.array("image").shape()).containsExactly(2, 8, 8, 3);
+                assertThat(loader.stats().skippedSamples()).isEqualTo(4);
+            }
+        }
+    }
+
+    @Test
+    void imagesOfMorePixelsThanAllowedAreRefused() {
+        reopen(List.of("large.jpg"));
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(Field.images("image")
+                        .transform(Transforms.decode(Colours.RGB, 76_799).resize(8, 8)))
+                .batch(1)
+                .build()) {
+            assertThatThrownBy(() -> loader.epoch(0).iterator().next())
+                    .hasMessageContaining("image has too many pixels: height=240 width=320 maxPixels=76799");
+        }
+    }
+
+    @Test
+    void everyDecoderServes() {
+        for (JpegDecoder decoder : new JpegDecoder[] {JpegDecoder.AUTO, JpegDecoder.IMAGEIO}) {
+            try (Loader loader = Loader.over(images.dataset)
+                    .fields(Field.images("image")
+                            .transform(Transforms.decode(Colours.RGB)
+                                    .then(Transforms.none())
+                                    .resize(8, 8))
+                            .transform(Transforms.none()))
+                    .fields(Field.files("image")
+                            .transform(Transforms.none()
+                                    .decode(Colours.RGB, 1 << 20, decoder)
+                                    .resize(8, 8))
+                            .as("chosen"))
+                    .batch(11)
+                    .build()) {
+                assertThat(loader.epoch(0).iterator().next().array("chosen").shape())
+                        .containsExactly(11, 8, 8, 3);
+            }
+        }
+    }
+
+    @Test
+    void stepsThatDoNotFitAreRefusedWhenTheLoaderIsBuilt() {
+        for (Transform unfit : List.of(
+                Transforms.none(),
+                Transforms.toFloat(),
+                Transforms.resizeShorter(8),
+                Transforms.resizeShorter(8).centerCrop(9, 8),
+                Transforms.resize(8, 8).decode(Colours.RGB),
+                Transforms.resize(8, 8).toFloat().colourJitter(1, 0, 0, 0),
+                Transforms.resize(8, 8).randomResizedCrop(4, 4))) {
+            LoaderBuilder builder = Loader.over(images.dataset)
+                    .fields(Field.images("image").transform(unfit))
+                    .batch(2);
+
+            assertThatThrownBy(builder::build)
+                    .as(unfit.toString().toLowerCase(Locale.ROOT))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT));
+        }
+        assertThatThrownBy(() -> Field.files("image").transform(Transforms.toFloat()))
+                .isInstanceOf(IllegalStateException.class);
+    }
+
+    @AfterEach
+    void close() {
+        images.close();
+    }
+}
