@@ -156,27 +156,17 @@ final class MadeRows {
                     .remedy(
                             "return how many items of the result were written, or raise the first dimension of mapRagged(…)");
         }
-        if (after != null && room.afterScratch != null) {
-            finish(after, slot, sample, items, target, firstItem, room.afterScratch, room.made);
+        if (after == null || room.afterScratch == null) {
+            return items;
         }
-        return items;
-    }
-
-    private void finish(
-            SampleTransform steps,
-            HostSlot slot,
-            int sample,
-            int items,
-            SlotArray target,
-            int firstItem,
-            TransformScratch scratch,
-            byte[] bytes) {
         if (ragged) {
             int perItem = madeBytes / most / maker.dtype().itemSize();
-            steps.applyElements(bytes, 0, items * perItem, target.output(), firstItem * perItem, scratch);
+            after.applyElements(room.made, 0, items * perItem, target.output(), firstItem * perItem, room.afterScratch);
         } else {
-            steps.apply(bytes, 0, target.output(), firstItem, seed, slot.epoch, slot.positions[sample], scratch);
+            long position = slot.positions[sample];
+            after.apply(room.made, 0, target.output(), firstItem, seed, slot.epoch, position, room.afterScratch);
         }
+        return items;
     }
 
     /** Returns the most items that a ragged row has. */

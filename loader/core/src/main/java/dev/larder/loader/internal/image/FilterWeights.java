@@ -28,6 +28,7 @@ final class FilterWeights {
      * @param low the first pixel that may be read, and {@code high} the first that may not
      * @param size how many pixels the stretch becomes, of which {@code length} from {@code begin} on are wanted
      */
+    @SuppressWarnings("checkstyle:ParameterNumber") // called for every image
     void compute(Resampling filter, double from, double to, int low, int high, int size, int begin, int length) {
         double scale = (to - from) / size;
         double wide = Math.max(1, scale);

@@ -258,6 +258,7 @@ final class Resizer {
         }
     }
 
+    @SuppressWarnings("checkstyle:ParameterNumber") // called for every row
     private static void add(int[] a, int[] b, int[] c, int weightA, int weightB, int weightC, int length, int[] into) {
         for (int i = 0; i < length; i++) {
             into[i] = HALF + a[i] * weightA + b[i] * weightB + c[i] * weightC;
