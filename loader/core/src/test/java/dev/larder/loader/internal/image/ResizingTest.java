@@ -9,6 +9,7 @@ import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transforms;
+import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Compares resized images with Pillow's, byte by byte: see make.py beside these. */
 class ResizingTest {
+    private static final List<Resampling> FILTERS = List.of(Resampling.values());
     private static final ImageDecoders DECODERS = ImageDecoders.of(JpegDecoder.IMAGEIO);
 
     private final Frame frame = new Frame();
@@ -92,7 +94,7 @@ class ResizingTest {
             pixels.begin(image, 0, height, width, 3);
             int newWidth = 1 + random.nextInt(60);
             int newHeight = 1 + random.nextInt(60);
-            Resampling filter = Resampling.values()[random.nextInt(4)];
+            Resampling filter = FILTERS.get(random.nextInt(FILTERS.size()));
             frame.set(0, 0, width, height, newWidth, newHeight);
             byte[] made = new byte[newWidth * newHeight * 3];
             resizer.run(pixels, frame, filter, newHeight, newWidth, made, 0);
