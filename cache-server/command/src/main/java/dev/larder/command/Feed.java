@@ -17,15 +17,20 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.fanout.BatchPublisher;
 import dev.larder.loader.fanout.BatchPublisherBuilder;
 import dev.larder.loader.fanout.SlowConsumer;
 import dev.larder.loader.sample.Shard;
+import dev.larder.loader.transform.Step;
+import dev.larder.loader.transform.Transform;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -196,8 +201,15 @@ final class Feed implements Callable<Integer> {
 
     private Loader loader(Dataset dataset, BatchPublisher publisher) {
         try {
+            Map<String, Transform> steps = new LinkedHashMap<>();
+            for (String transform : transforms) {
+                String array = arrayOf(transform);
+                steps.put(array, TransformText.parse(array, transform.substring(array.length() + 1)));
+            }
             LoaderBuilder builder = Loader.over(dataset)
-                    .arrays(arrays.toArray(String[]::new))
+                    .fields(arrays.stream()
+                            .map(array -> field(array, steps.get(array)))
+                            .toArray(Field[]::new))
                     .batch(batch)
                     .dropLast(dropLast)
                     .into(publisher.slots());
@@ -207,14 +219,18 @@ final class Feed implements Callable<Integer> {
             if (shard != null) {
                 builder.shard(shard);
             }
-            for (String transform : transforms) {
-                String array = arrayOf(transform);
-                builder.transform(array, TransformText.parse(array, transform.substring(array.length() + 1)));
-            }
+            steps.forEach(builder::transform);
             return builder.build();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** Takes the rows of an array, or of a column of files where they are to be decoded. */
+    private static Field field(String array, @Nullable Transform steps) {
+        boolean encoded =
+                steps != null && !steps.steps().isEmpty() && steps.steps().get(0) instanceof Step.Decode;
+        return encoded ? Field.images(array) : Field.rows(array);
     }
 
     /** Returns which of the arrays a transform is for. Names may have an equals sign in them. */

@@ -178,7 +178,10 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(
-                        "dev.larder.internal.posix", "dev.larder.loader.cuda", "dev.larder.loader.opencl")
+                        "dev.larder.internal.posix",
+                        "dev.larder.loader.cuda",
+                        "dev.larder.loader.internal.image",
+                        "dev.larder.loader.opencl")
                 .should()
                 .dependOnClassesThat(resideInAPackage("com.sun.jna.."))
                 .check(CLASSES);

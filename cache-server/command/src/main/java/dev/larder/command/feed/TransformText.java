@@ -4,13 +4,18 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.NearNames;
+import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Reads the steps of a transform as they stand on a command line, {@code toFloat,normalize(0.286,0.353)}: by the names of
@@ -32,6 +37,11 @@ public final class TransformText {
         add("flip", (begun, step) -> begun.flip());
         add("channelsFirst", (begun, step) -> begun.channelsFirst());
         add("oneHot", (begun, step) -> begun.oneHot(step.whole(0)), "classes");
+        add("decode", (begun, step) -> begun.decode(step.oneOf(0, Colours.values())), "colours=rgb");
+        add("resize", TransformText::resize, "height", "width", "filter=bilinear");
+        add("resizeShorter", TransformText::resizeShorter, "side", "filter=bilinear");
+        add("randomResizedCrop", TransformText::part, "height", "width", "minArea=0.08", "maxArea=1");
+        add("colourJitter", TransformText::jitter, "brightness", "contrast", "saturation", "hue");
     }
 
     private TransformText() {}
@@ -63,6 +73,22 @@ public final class TransformText {
 
     private static Transform randomCrop(Transform begun, Written step) {
         return begun.randomCrop(step.whole(0), step.whole(1), step.whole(2));
+    }
+
+    private static Transform resize(Transform begun, Written step) {
+        return begun.resize(step.whole(0), step.whole(1), step.oneOf(2, Resampling.values()));
+    }
+
+    private static Transform resizeShorter(Transform begun, Written step) {
+        return begun.resizeShorter(step.whole(0), step.oneOf(1, Resampling.values()));
+    }
+
+    private static Transform part(Transform begun, Written step) {
+        return begun.randomResizedCrop(step.whole(0), step.whole(1), step.real(2), step.real(3));
+    }
+
+    private static Transform jitter(Transform begun, Written step) {
+        return begun.colourJitter(step.real(0), step.real(1), step.real(2), step.real(3));
     }
 
     /** Returns the names of all steps. */
@@ -169,6 +195,20 @@ public final class TransformText {
             }
         }
 
+        /** Reads one of a few words, in small letters. */
+        <T extends Enum<T>> T oneOf(int place, T[] values) {
+            String text = text(place);
+            for (T value : values) {
+                if (value.name().toLowerCase(Locale.ROOT).equals(text)) {
+                    return value;
+                }
+            }
+            String words = Stream.of(values)
+                    .map(value -> value.name().toLowerCase(Locale.ROOT))
+                    .collect(Collectors.joining(", "));
+            throw wrong(place, "none of " + words, text);
+        }
+
         private float real(int place, String text) {
             try {
                 float value = Float.parseFloat(text);
@@ -183,7 +223,7 @@ public final class TransformText {
 
         private LarderException wrong(int place, String what, String text) {
             return TransformText.wrong("an argument of a step is " + what, array, step)
-                    .with(syntax.parameters.get(place), text)
+                    .with(syntax.parameters.get(place).replaceFirst("=.*", ""), text)
                     .remedy("write " + syntax);
         }
     }

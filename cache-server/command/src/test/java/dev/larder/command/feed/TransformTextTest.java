@@ -3,8 +3,8 @@ package dev.larder.command.feed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.loader.transform.BytesFunction;
-import dev.larder.loader.transform.SampleFunction;
+import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import java.lang.reflect.Method;
@@ -34,6 +34,13 @@ class TransformTextTest {
                         .centerCrop(3, 4)
                         .flip()
                         .randomFlip(0.25f));
+        assertThat(parse("decode,resizeShorter(256),centerCrop(224,224)"))
+                .isEqualTo(Transforms.decode(Colours.RGB).resizeShorter(256).centerCrop(224, 224));
+        assertThat(parse("decode(grey),randomResizedCrop(24,32),colourJitter(0.4,0.3,.2,0.1),resize(3,4,lanczos)"))
+                .isEqualTo(Transforms.decode(Colours.GREY)
+                        .randomResizedCrop(24, 32)
+                        .colourJitter(0.4f, 0.3f, 0.2f, 0.1f)
+                        .resize(3, 4, Resampling.LANCZOS));
         assertThat(parse("fromBfloat16,toBfloat16,oneHot(10)"))
                 .isEqualTo(Transforms.fromBfloat16().toBfloat16().oneHot(10));
     }
@@ -52,7 +59,7 @@ class TransformTextTest {
 
     private static boolean isOwnCode(Method method) {
         return Stream.of(method.getParameterTypes())
-                .anyMatch(type -> type == SampleFunction.class || type == BytesFunction.class);
+                .anyMatch(type -> type.isAnnotationPresent(FunctionalInterface.class));
     }
 
     @ParameterizedTest
@@ -68,6 +75,7 @@ class TransformTextTest {
                 "normalize([1,2],3)|an argument of a step is not a list of numbers: array=image step=normalize([1,2],3) deviation=3",
                 "normalize(1,0)|a step does not take these arguments: array=image step=normalize(1,0) reason=a deviation must be",
                 "cast(q)|a step does not take these arguments: array=image step=cast(q) reason=cannot read dtype",
+                "decode(cmyk)|an argument of a step is none of rgb, grey: array=image step=decode(cmyk) colours=cmyk; write decode",
                 "flip(|parentheses of a step do not match: array=image step=flip(; write STEP",
                 "flip()x|a step does not end with its parenthesis: array=image step=flip()x; write flip"
             })
