@@ -3,6 +3,7 @@ package dev.larder.client;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.RawMemory;
+import dev.larder.internal.rows.RowGather;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import dev.larder.npy.Order;
@@ -87,6 +88,11 @@ public sealed class ArrayView permits OwnedArrayView {
         this.strided = new StridedRows(geometry, dtype.itemSize());
         this.gather = new RowGather(entry.name(), base, size0, rowByteSize);
         Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), memory.byteSize());
+    }
+
+    /** Returns the dataset that it belongs to. */
+    public Dataset dataset() {
+        return owner;
     }
 
     /** Returns the array's name within its dataset. */

@@ -13,9 +13,12 @@ import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.rows.RowsRegion;
+import dev.larder.rows.RowsSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.AbstractList;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * when the garbage collector finds it, with a warning that names the place where it was opened.
  */
 public final class Dataset implements AutoCloseable {
+    private static final Duration OPEN_ROWS_TIMEOUT = Duration.ofSeconds(60);
+
     private final String name;
     private final IndexReader index;
     private final long version;
@@ -38,6 +43,7 @@ public final class Dataset implements AutoCloseable {
     private final Resources resources;
     private final LeakGuard leakGuard;
     private final Map<String, ArrayView> views = new HashMap<>();
+    private final Map<RowsSpec, ComputedRows> computedRows = new HashMap<>();
     private final Columns columns;
     private final Consumer<Dataset> onClose;
     private boolean open = true;
@@ -178,6 +184,58 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
+    /**
+     * Opens rows that whoever comes first computes and all others read, whatever process they are in; the same to every caller with
+     * the same {@code spec}. They are kept when the last process closes them, until the daemon needs the room; nothing but the dataset's
+     * digest, the {@code spec} and the version of the user's code decides which rows they are. Closed with this.
+     *
+     * @throws LarderException USAGE where nothing says which code computes them; NO_SPACE where there is no room for all of them, or
+     *     NO_DAEMON, where they are new; REFUSED where the store is another user's
+     */
+    public ComputedRows rows(RowsSpec spec) {
+        synchronized (views) {
+            requireOpen();
+            ComputedRows known = computedRows.get(spec);
+            if (known != null) {
+                return known;
+            }
+        }
+        RowsRegion region = RowsRegion.openOrCreate(store(), ComputedRows.header(this, spec), OPEN_ROWS_TIMEOUT);
+        synchronized (views) {
+            ComputedRows known = computedRows.get(spec);
+            if (!open || known != null) { // closed, or opened by another thread, meanwhile
+                region.close();
+                requireOpen();
+                return Objects.requireNonNull(known);
+            }
+            resources.regions.add(region);
+            ComputedRows rows = new ComputedRows(spec, region, this);
+            computedRows.put(spec, rows);
+            return rows;
+        }
+    }
+
+    /** Returns how many rows an array or a column has. */
+    long rowsOf(String name) {
+        Column column = columns().stream()
+                .filter(one -> one.name().equals(name))
+                .findFirst()
+                .orElse(null);
+        if (column == null) {
+            return array(name).rows();
+        }
+        return switch (column.kind()) {
+            case STRINGS -> strings(name).rows();
+            case RAGGED -> ragged(name).rows();
+            case BYTES -> bytes(name).rows();
+            case INDEX ->
+                throw Failure.of(ErrorCode.USAGE, "an index has no rows")
+                        .with("dataset", this.name)
+                        .with("column", name)
+                        .remedy("name an array, or a column of texts, bytes or ragged rows");
+        };
+    }
+
     /** Tells whether a column has this part. */
     boolean has(String column, ColumnPart part) {
         synchronized (views) {
@@ -265,6 +323,8 @@ public final class Dataset implements AutoCloseable {
             open = false;
             views.values().forEach(ArrayView::invalidate);
             views.clear();
+            computedRows.values().forEach(ComputedRows::invalidate);
+            computedRows.clear();
             try {
                 resources.close();
             } finally {
@@ -286,6 +346,7 @@ public final class Dataset implements AutoCloseable {
         private final Lease lease;
         private final Map<String, MappedMemory> mappings = new HashMap<>();
         private final Map<String, SegmentFile> outside = new HashMap<>();
+        private final List<RowsRegion> regions = new ArrayList<>();
         private boolean closed;
 
         Resources(Posix posix, Path folder, Lease lease) {
@@ -344,6 +405,13 @@ public final class Dataset implements AutoCloseable {
                 }
             }
             mappings.clear();
+            for (RowsRegion region : regions) {
+                try {
+                    region.close();
+                } catch (LarderException e) {
+                    failure = e;
+                }
+            }
             lease.release();
             if (failure != null) {
                 throw failure;

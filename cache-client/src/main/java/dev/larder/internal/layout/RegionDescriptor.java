@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The id of a region is a random multiple of {@link #LOCKS}, and so many bytes of {@code locks} from there on are its own:
  *
  * <pre>
- *   id + 0       attached: locked, shared, by every process that has the region; the daemon removes a region that nobody has
+ *   id + 0       attached: locked, shared, by every process that has the region; the daemon removes a region that nobody has, but for
+ *                computed rows ({@link RowsDescriptor}), which it removes where their room is needed
  *   id + 1       making: locked by the one process that lays out the region, until its state is READY
  *   id + 2 + n   seat n: locked by whoever plays that part in the region; free as soon as that process has ended
  * </pre>
@@ -95,6 +96,11 @@ public final class RegionDescriptor {
     public static long idOf(String fileName) {
         Matcher matcher = FILE.matcher(fileName);
         return matcher.matches() ? Long.parseUnsignedLong(matcher.group("id"), 16) : 0;
+    }
+
+    /** Tells whether a region of a kind stays when no process has it: until its room is needed, or somebody removes it. */
+    public static boolean isKept(String kind) {
+        return kind.equals(RowsDescriptor.KIND);
     }
 
     /** Makes an id of a random number. */

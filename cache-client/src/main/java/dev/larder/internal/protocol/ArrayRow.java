@@ -93,6 +93,8 @@ public record ArrayRow(
         REGISTERED,
         /** Out of the listings; gone when the last lease ends. */
         RETIRED,
+        /** Rows that processes compute and write; a command finds them by itself. */
+        COMPUTED,
         /** Something that only a later version has a word for. */
         OTHER;
 

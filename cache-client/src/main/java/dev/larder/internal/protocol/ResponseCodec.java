@@ -152,7 +152,7 @@ public final class ResponseCodec {
     }
 
     private int encodeRow(ArrayRow row) {
-        if (row.state() == ArrayRow.State.OTHER) {
+        if (row.state() == ArrayRow.State.OTHER || row.state() == ArrayRow.State.COMPUTED) {
             throw new IllegalArgumentException("only a client knows this state: " + row);
         }
         ArrayRowEncoder encoder = new ArrayRowEncoder()

@@ -34,7 +34,12 @@ class ArchitectureTest {
 
     /** What a trainer imports. */
     private static final String[] CLIENT = {
-        "dev.larder.client..", "dev.larder.column..", "dev.larder.internal..", "dev.larder.npy..", "dev.larder.error.."
+        "dev.larder.client..",
+        "dev.larder.column..",
+        "dev.larder.rows..",
+        "dev.larder.internal..",
+        "dev.larder.npy..",
+        "dev.larder.error.."
     };
 
     /** The other modules, and what each of them may use besides itself and the client. DJL's adapter is not on this class path. */
@@ -55,6 +60,7 @@ class ArchitectureTest {
     private static final String[] API = {
         "dev.larder.client",
         "dev.larder.column",
+        "dev.larder.rows",
         "dev.larder.npy",
         "dev.larder.error",
         "dev.larder.loader",

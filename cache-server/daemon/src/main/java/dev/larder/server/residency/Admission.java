@@ -3,6 +3,7 @@ package dev.larder.server.residency;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.server.store.RegionFiles;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.space.Reservation;
 import dev.larder.server.store.version.PublishedVersion;
@@ -13,13 +14,14 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Decides whether a load may begin. It may where its bytes fit, or where evicting what was used least recently makes them fit;
- * only versions leave that nobody leases, that are not pinned and that have a source. Where even all of those would not be enough,
- * none leaves and the load is refused. One load at a time is decided on. What somebody was just told of may hold a load up for as
+ * only versions leave that nobody leases, that are not pinned and that have a source, and computed rows that nobody has open. Where
+ * even all of those would not be enough, none leaves and the load is refused. One load at a time is decided on. What somebody was just told of may hold a load up for as
  * long as that one has to lease it, however often it is told of again. Thread-safe.
  */
 final class Admission {
@@ -43,7 +45,23 @@ final class Admission {
         private final List<PublishedVersion> leased = new ArrayList<>();
         private final List<PublishedVersion> pinned = new ArrayList<>();
         private final List<PublishedVersion> unsourced = new ArrayList<>();
+        private final List<RegionFiles.Kept> evictableRows = new ArrayList<>();
+        private long heldRowBytes;
+
+        long evictableBytes() {
+            return Residency.storedBytes(evictable)
+                    + evictableRows.stream()
+                            .mapToLong(RegionFiles.Kept::storedBytes)
+                            .sum();
+        }
     }
+
+    /**
+     * What may leave.
+     *
+     * @param letsGo removes it, where nobody has begun to use it since
+     */
+    private record Candidate(long lastUseMs, long bytes, BooleanSupplier letsGo) {}
 
     Admission(Store store, Residency residency, Usage usage, LongSupplier clockMs) {
         this.store = store;
@@ -99,10 +117,9 @@ final class Admission {
             long missing = store.missingBytes(reservation, moreBytes, residency::usedBytes);
             if (departing > 0 && missing <= departing) {
                 return false;
-            } else if (missing <= Residency.storedBytes(survey.evictable)) {
-                evict(reservation, survey.evictable, missing);
-            } else if (missing
-                    <= Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited) + departing) {
+            } else if (missing <= survey.evictableBytes()) {
+                evict(reservation, survey, missing);
+            } else if (missing <= survey.evictableBytes() + Residency.storedBytes(survey.awaited) + departing) {
                 return false;
             } else {
                 throw notEnough(moreBytes, survey);
@@ -130,29 +147,58 @@ final class Admission {
         residency.retired().stream()
                 .filter(version -> store.leases().isLeased(version.folder()))
                 .forEach(survey.leased::add);
+        for (RegionFiles.Kept rows : store.regions().kept()) {
+            if (rows.isEvictable()) {
+                survey.evictableRows.add(rows);
+            } else {
+                survey.heldRowBytes += rows.storedBytes();
+            }
+        }
         return survey;
     }
 
     /** Lets go, least recently used first, until enough is free; what somebody leases meanwhile stays. */
-    private void evict(Reservation reservation, List<PublishedVersion> evictable, long missingBytes) {
-        List<PublishedVersion> oldestFirst = evictable.stream()
-                .sorted(Comparator.comparingLong(usage::lastUseMs))
+    private void evict(Reservation reservation, Survey survey, long missingBytes) {
+        Stream<Candidate> versions = survey.evictable.stream()
+                .map(version -> new Candidate(
+                        usage.lastUseMs(version), version.storedBytes(), () -> letGo(reservation, version)));
+        Stream<Candidate> rows = survey.evictableRows.stream()
+                .map(kept -> new Candidate(
+                        kept.lastUse().toEpochMilli(), kept.storedBytes(), () -> letGo(reservation, kept)));
+        List<Candidate> oldestFirst = Stream.concat(versions, rows)
+                .sorted(Comparator.comparingLong(Candidate::lastUseMs))
                 .toList();
         long missing = missingBytes;
-        for (PublishedVersion version : oldestFirst) {
+        for (Candidate candidate : oldestFirst) {
             if (missing <= 0) {
                 return;
             }
-            if (residency.letGo(version, false)) {
-                missing -= version.storedBytes();
-                reservation.noteEvicted(version);
-                LOG.info(
-                        "evicted to make room: dataset={} version={} bytes={}",
-                        version.dataset(),
-                        version.version(),
-                        version.storedBytes());
+            if (candidate.letsGo().getAsBoolean()) {
+                missing -= candidate.bytes();
             }
         }
+    }
+
+    private boolean letGo(Reservation reservation, PublishedVersion version) {
+        if (!residency.letGo(version, false)) {
+            return false;
+        }
+        reservation.noteEvicted(version);
+        LOG.info(
+                "evicted to make room: dataset={} version={} bytes={}",
+                version.dataset(),
+                version.version(),
+                version.storedBytes());
+        return true;
+    }
+
+    private boolean letGo(Reservation reservation, RegionFiles.Kept rows) {
+        if (!store.regions().evict(rows)) {
+            return false;
+        }
+        reservation.noteEvicted(rows.row().name(), rows.storedBytes());
+        LOG.info("evicted to make room: rows={} bytes={}", rows.row().name(), rows.storedBytes());
+        return true;
     }
 
     private static void pause() {
@@ -173,8 +219,8 @@ final class Admission {
         return Failure.of(ErrorCode.NO_SPACE, "not enough space")
                 .with("needed", neededBytes)
                 .with("free", store.freeBytes(residency::usedBytes))
-                .with("evictable", Residency.storedBytes(survey.evictable) + Residency.storedBytes(survey.awaited))
-                .with("leased", Residency.storedBytes(survey.leased))
+                .with("evictable", survey.evictableBytes() + Residency.storedBytes(survey.awaited))
+                .with("leased", Residency.storedBytes(survey.leased) + survey.heldRowBytes)
                 .with("pinned", Residency.storedBytes(survey.pinned))
                 .with("unsourced", Residency.storedBytes(survey.unsourced))
                 .with("reserved", store.reservedBytes())

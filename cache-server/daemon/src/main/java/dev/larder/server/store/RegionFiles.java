@@ -55,6 +55,9 @@ public final class RegionFiles implements AutoCloseable {
     private final LongSupplier clockNs;
     private final Map<String, Held> named = new TreeMap<>();
 
+    /** When somebody was last seen to have a region that is kept, by its id. */
+    private final Map<Long, Instant> lastUses = new HashMap<>();
+
     /** Regions without a name that some process still has. */
     private final List<Held> nameless = new ArrayList<>();
 
@@ -72,6 +75,23 @@ public final class RegionFiles implements AutoCloseable {
      */
     private record Held(RegionRow row, int memory, long sinceNs) {
         long storedBytes() {
+            return RegionFiles.storedBytes(row.byteSize());
+        }
+
+        boolean isKept() {
+            return RegionDescriptor.isKept(row.kind());
+        }
+    }
+
+    /**
+     * A region that stays when nobody has it.
+     *
+     * @param lastUse when somebody was last seen to have it
+     * @param isEvictable whether nobody has it, nor is about to
+     */
+    public record Kept(RegionRow row, Instant lastUse, boolean isEvictable) {
+        /** Returns what it occupies. */
+        public long storedBytes() {
             return RegionFiles.storedBytes(row.byteSize());
         }
     }
@@ -290,18 +310,19 @@ public final class RegionFiles implements AutoCloseable {
         return true;
     }
 
-    /** Removes what no process has any more, and forgets what somebody else has removed. */
+    /** Removes what no process has any more, unless it is kept, and forgets what somebody else has removed. */
     synchronized void sweep() throws IOException {
         open();
         for (Held held : new ArrayList<>(named.values())) {
             boolean isRemoved = held.row().path().isPresent()
                     && !Files.exists(held.row().path().get(), LinkOption.NOFOLLOW_LINKS);
-            boolean isYoung = clockNs.getAsLong() - held.sinceNs() < GRACE_NS;
             long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
             if (isRemoved) {
                 drop(held);
                 nameless.add(held);
-            } else if (!isYoung && calls.tryLockRange(locks, attached, 1, true)) {
+            } else if (held.isKept()) {
+                var unused = isSeenAttached(held);
+            } else if (!isYoung(held) && calls.tryLockRange(locks, attached, 1, true)) {
                 try {
                     drop(held); // while nobody can come by it
                 } finally {
@@ -311,6 +332,51 @@ public final class RegionFiles implements AutoCloseable {
         }
         nameless.removeIf(held -> !isAttached(held));
         measure();
+    }
+
+    /** Returns the regions that stay when nobody has them. */
+    public synchronized List<Kept> kept() {
+        return named.values().stream()
+                .filter(Held::isKept)
+                .map(held -> {
+                    boolean isFree = !isSeenAttached(held);
+                    Instant lastUse = lastUses.get(held.row().id());
+                    return lastUse == null
+                            ? new Kept(held.row(), held.row().created(), isFree && !isYoung(held))
+                            : new Kept(held.row(), lastUse, isFree); // whoever it was made for has come
+                })
+                .toList();
+    }
+
+    private boolean isSeenAttached(Held held) {
+        boolean isAttached = isAttached(held);
+        if (isAttached) {
+            lastUses.put(held.row().id(), Instant.now());
+        }
+        return isAttached;
+    }
+
+    private boolean isYoung(Held held) {
+        return clockNs.getAsLong() - held.sinceNs() < GRACE_NS;
+    }
+
+    /** Removes a region that is kept, where nobody has it; false where somebody does, or it is gone. */
+    public synchronized boolean evict(Kept kept) {
+        Held held = named.get(kept.row().name());
+        if (held == null || held.row().id() != kept.row().id() || locks == NONE) {
+            return false;
+        }
+        long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
+        if (!calls.tryLockRange(locks, attached, 1, true)) {
+            return false;
+        }
+        try {
+            drop(held); // while nobody can come by it
+        } finally {
+            calls.unlockRange(locks, attached, 1);
+        }
+        measure();
+        return true;
     }
 
     /** Tells whether any process has a region. */
@@ -374,6 +440,7 @@ public final class RegionFiles implements AutoCloseable {
     private void drop(Held held) {
         held.row().path().ifPresent(RegionFiles::removeFile);
         named.remove(held.row().name());
+        lastUses.remove(held.row().id());
         closeMemory(held);
     }
 

@@ -28,6 +28,8 @@ public final class Reservation implements AutoCloseable {
     private final List<Path> places = new ArrayList<>();
     private final List<LongSupplier> unnamed = new ArrayList<>();
     private final List<PublishedVersion> evicted = new ArrayList<>();
+    private final List<String> evictedRows = new ArrayList<>();
+    private long evictedRowBytes;
     private long bytes;
     private long besideBytes;
     private long frozenBytes = MEASURED_EACH_TIME;
@@ -101,6 +103,14 @@ public final class Reservation implements AutoCloseable {
         }
     }
 
+    /** Notes computed rows that have left to make this room. */
+    public void noteEvicted(String rows, long storedBytes) {
+        synchronized (space) {
+            evictedRows.add(rows);
+            evictedRowBytes += storedBytes;
+        }
+    }
+
     /** Returns what has left to make this room, in that order. */
     public List<PublishedVersion> evicted() {
         synchronized (space) {
@@ -111,16 +121,27 @@ public final class Reservation implements AutoCloseable {
     /** Says what has left to make this room, as a note for whoever asked; empty where nothing has. */
     public Optional<String> evictionNote() {
         List<PublishedVersion> left = evicted();
+        Optional<String> rows = rowsNote();
         if (left.isEmpty()) {
-            return Optional.empty();
+            return rows;
         }
         String names =
                 left.stream().limit(MOST_NAMED).map(PublishedVersion::dataset).collect(Collectors.joining(","));
-        return Optional.of("evicted to make room: datasets=" + names
+        return Optional.of(rows.map(note -> note + "\n").orElse("") + "evicted to make room: datasets=" + names
                 + (left.size() > MOST_NAMED ? ",… count=" + left.size() : "")
                 + " bytes="
                 + left.stream().mapToLong(PublishedVersion::storedBytes).sum()
                 + "; each is loaded again on request; to keep one: larder pin NAME");
+    }
+
+    private Optional<String> rowsNote() {
+        synchronized (space) {
+            return evictedRows.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of("evicted to make room: rows="
+                            + evictedRows.stream().limit(MOST_NAMED).collect(Collectors.joining(","))
+                            + " bytes=" + evictedRowBytes + "; they are computed again on request");
+        }
     }
 
     /** Takes what the places occupy now for what they occupy, until {@link #shrink}: they are about to be renamed. */

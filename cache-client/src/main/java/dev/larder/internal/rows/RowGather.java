@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal.rows;
 
 import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * stands between the reads. Misses of copies wait for each other: only few fit into what the processor looks ahead
  * (decision 37).
  */
-final class RowGather {
+public final class RowGather {
     /** How much of an array a group covers. */
     private static final int GROUP_BYTES = 32 << 10;
 
@@ -24,7 +24,8 @@ final class RowGather {
     private final long rowCount;
     private final long length;
 
-    RowGather(String array, long base, long rowCount, long rowByteSize) {
+    /** Prepares to copy rows that begin at {@code base}. */
+    public RowGather(String array, long base, long rowCount, long rowByteSize) {
         this.array = array;
         this.base = base;
         this.rowCount = rowCount;
@@ -32,7 +33,7 @@ final class RowGather {
     }
 
     /** Copies rows of at least a byte each to consecutive places; {@code target} and {@code to} as in {@link RawMemory#copy}. */
-    void copy(long[] rows, int first, int end, byte @Nullable [] target, long to) {
+    public void copy(long[] rows, int first, int end, byte @Nullable [] target, long to) {
         int group = (int) Math.max(1, GROUP_BYTES / length);
         long touched = 0;
         long place = to;
@@ -75,7 +76,7 @@ final class RowGather {
     }
 
     /** Returns a row index that was read once and is within range, whatever others write there. */
-    long checkedRow(long[] rows, int position) {
+    public long checkedRow(long[] rows, int position) {
         long row = rows[position];
         if (row < 0 || row >= rowCount) {
             throw outOfRange(position, row);

@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal.rows;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,0 +1,5 @@
+/** Regions of computed rows as processes have them: start at {@link dev.larder.internal.rows.RowsRegion}. For Larder's own modules. */
+@NullMarked
+package dev.larder.internal.rows;
+
+import org.jspecify.annotations.NullMarked;

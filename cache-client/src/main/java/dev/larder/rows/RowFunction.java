@@ -1,0 +1,15 @@
+package dev.larder.rows;
+
+import java.nio.ByteBuffer;
+
+/** Computes one row of {@link dev.larder.client.ComputedRows}: the same bytes for the same row, whoever calls it and however often. */
+@FunctionalInterface
+public interface RowFunction {
+    /**
+     * Fills in a row. The buffer may not be kept: it is used again for other rows.
+     *
+     * @param row which row of the dataset's arrays to compute from
+     * @param result as long as a row, from position 0 to the limit, in the byte order of its type; zeros at first
+     */
+    void compute(long row, ByteBuffer result);
+}
