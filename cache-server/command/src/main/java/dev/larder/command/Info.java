@@ -3,7 +3,11 @@ package dev.larder.command;
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.ArrayText;
 import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.ListedRow;
+import dev.larder.command.rows.StoredRows;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.ArrayRow;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -26,7 +30,7 @@ final class Info implements Callable<Integer> {
     @Parameters(
             paramLabel = "NAME",
             converter = NameConverter.class,
-            description = "A dataset, dataset/array or dataset/column.")
+            description = "A dataset, dataset/array, dataset/column, or computed rows.")
     String name;
 
     @Option(names = "--json", description = "Print one JSON document.")
@@ -34,7 +38,17 @@ final class Info implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<ArrayRow> rows = larder.client().info(name);
+        List<ArrayRow> rows;
+        try {
+            rows = larder.client().info(name);
+        } catch (LarderException e) {
+            List<StoredRows> computed =
+                    e.code() == ErrorCode.NOT_FOUND ? StoredRows.matching(larder.store(), name::equals) : List.of();
+            if (computed.isEmpty()) {
+                throw e;
+            }
+            return describe(computed);
+        }
         if (json) {
             larder.out().println(rows.size() == 1 ? Json.array(rows.get(0)) : Json.arrays(rows));
             return 0;
@@ -43,6 +57,21 @@ final class Info implements Callable<Integer> {
         for (ListedRow row : ListedRow.of(rows)) {
             larder.out().print(gap);
             ArrayText.facts(row).forEach(larder.out()::println);
+            gap = System.lineSeparator();
+        }
+        return 0;
+    }
+
+    private int describe(List<StoredRows> computed) {
+        if (json) {
+            List<JsonFields> fields = computed.stream().map(StoredRows::fields).toList();
+            larder.out().println(Json.document(fields.size() == 1 ? fields.get(0) : fields));
+            return 0;
+        }
+        String gap = "";
+        for (StoredRows rows : computed) {
+            larder.out().print(gap);
+            rows.facts().forEach(larder.out()::println);
             gap = System.lineSeparator();
         }
         return 0;

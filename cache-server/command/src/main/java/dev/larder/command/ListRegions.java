@@ -3,6 +3,7 @@ package dev.larder.command;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Table;
 import dev.larder.command.output.Units;
+import dev.larder.internal.layout.RowsDescriptor;
 import dev.larder.internal.protocol.RegionRow;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Show memory that several processes write: shared arrays, queues, process groups. A region is removed"
                     + " when no process has it open.",
+            "Computed rows are regions too; they stay until their room is needed.",
             "With --remove: remove its name. Processes that have it open continue; no other process can open it."
         })
 final class ListRegions implements Callable<Integer> {
@@ -33,8 +35,23 @@ final class ListRegions implements Callable<Integer> {
     @Nullable
     String removed;
 
+    @Option(
+            names = "--create",
+            paramLabel = "NAME",
+            hidden = true,
+            description = "Make the region of computed rows: for programs.")
+    @Nullable
+    String created;
+
+    @Option(names = "--bytes", paramLabel = "N", hidden = true, description = "How long its data is.")
+    long bytes;
+
     @Override
     public Integer call() {
+        if (created != null) {
+            var unused = larder.client().createRegion(created, RowsDescriptor.KIND, bytes, false);
+            return 0;
+        }
         if (removed != null) {
             larder.client().removeRegion(removed, 0);
             return 0;

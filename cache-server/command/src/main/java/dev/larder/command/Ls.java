@@ -4,15 +4,19 @@ import dev.larder.command.options.NameConverter;
 import dev.larder.command.options.NamePattern;
 import dev.larder.command.output.ArrayText;
 import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.ListedRow;
+import dev.larder.command.rows.StoredRows;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.ArrayRow;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,6 +30,7 @@ import picocli.CommandLine.ParentCommand;
             "List arrays and columns, all of them or those that PATTERN names.",
             "PATTERN is a dataset (mnist), an array or a column (mnist/train-images), or has wildcards (quote them):"
                     + " larder ls 'mnist/*-labels'. Exit code 4 if nothing matches.",
+            "Computed rows are listed by their name and the beginning of their key; larder info tells how many are there.",
             "Without PATTERN a dataset of more than 20 arrays and columns is one line, which ends in a slash."
         })
 final class Ls implements Callable<Integer> {
@@ -47,11 +52,18 @@ final class Ls implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<ArrayRow> rows = pattern == null ? larder.client().list("", all) : matching(new NamePattern(pattern));
+        NamePattern wanted = pattern == null ? null : new NamePattern(pattern);
+        List<StoredRows> computed =
+                wanted == null ? StoredRows.all(larder.store()) : StoredRows.matching(larder.store(), wanted::matches);
+        List<ArrayRow> rows = wanted == null ? larder.client().list("", all) : matching(wanted, computed.isEmpty());
         if (json) {
-            larder.out().println(Json.arrays(rows));
+            Stream<JsonFields> fields = Stream.concat(
+                    rows.stream().map(Json::fields), computed.stream().map(StoredRows::fields));
+            larder.out().println(Json.document(fields.toList()));
         } else {
-            print(listed(rows));
+            List<ListedRow> listed = new ArrayList<>(listed(rows));
+            computed.forEach(one -> listed.add(one.listed()));
+            print(listed);
         }
         return 0;
     }
@@ -80,7 +92,7 @@ final class Ls implements Callable<Integer> {
     }
 
     /** Lists also what was evicted: whoever asks for it by name wants to know. */
-    private List<ArrayRow> matching(NamePattern wanted) {
+    private List<ArrayRow> matching(NamePattern wanted, boolean isRequired) {
         List<ArrayRow> known = larder.client().list(wanted.prefix(), true).stream()
                 .filter(row -> all || row.state() != ArrayRow.State.RETIRED)
                 .toList();
@@ -92,7 +104,7 @@ final class Ls implements Callable<Integer> {
         if (rows.isEmpty()) { // an array that is part of a column has no line of its own
             rows = known.stream().filter(row -> wanted.matches(row.name())).toList();
         }
-        if (rows.isEmpty()) {
+        if (rows.isEmpty() && isRequired) {
             throw nothingMatches(wanted);
         }
         return rows;

@@ -23,4 +23,20 @@ final class Pin implements Callable<Integer> {
         larder.client().pin(name);
         return 0;
     }
+
+    /** Lets a dataset go again when room is needed. */
+    @Command(name = "unpin", description = "Allow a pinned dataset to be evicted again when room is needed.")
+    static final class Unpin implements Callable<Integer> {
+        @ParentCommand
+        LarderCommand larder;
+
+        @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "A dataset.")
+        String name;
+
+        @Override
+        public Integer call() {
+            larder.client().unpin(name);
+            return 0;
+        }
+    }
 }

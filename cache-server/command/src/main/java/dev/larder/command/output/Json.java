@@ -114,7 +114,8 @@ public final class Json {
                 : report.state().name().toLowerCase(Locale.ROOT);
     }
 
-    private static JsonFields fields(ArrayRow row) {
+    /** Returns the fields of an array. */
+    public static JsonFields fields(ArrayRow row) {
         String column = row.part().kind();
         return new JsonFields()
                 .with("name", row.name())
