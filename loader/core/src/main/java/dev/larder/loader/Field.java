@@ -21,6 +21,7 @@ import dev.larder.npy.Dtype;
  * Field.packed("tokens")                                     // ragged rows back to back; tokens.offsets says where each begins
  * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
  * Field.rows("masks").transform(crop).together("crop")       // the same random crop as all fields of this group
+ * Field.rows("images").transform(decode).computed("decoded", "1")    // computed once, for all processes and later runs
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
  * Field.texts("caption").padded()                            // … or padded to the longest, with caption.mask
  * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code from the bytes of a row to a row of the
@@ -198,6 +199,29 @@ public final class Field {
     /** Does the same as {@link #mapRagged(Dtype, long[], RaggedFunction)} with a function that draws random numbers. */
     public Field mapRagged(Dtype dtype, long[] most, RaggedFunction.Random function) {
         return transform(Transforms.mapRagged(dtype, most, function));
+    }
+
+    /**
+     * Keeps the rows as they are before the first random step in the store, under this name: whoever comes first computes a row, and
+     * all others read it, in whatever process, now and in later runs; see {@link dev.larder.client.ComputedRows}. Batches are the same
+     * bytes with it and without. It needs room for all rows, on which the daemon decides when the loader is built, and a daemon only
+     * then. Rows of another version of the dataset, or of other steps, are others, kept beside these. Not with {@code map} before the
+     * first random step: see {@link #computed(String, String)}.
+     */
+    public Field computed(String newName) {
+        return computed(newName, "");
+    }
+
+    /**
+     * Keeps rows as {@link #computed(String)} does, where functions given to {@code map} are among the steps before the first random one.
+     * Nothing can be seen of what such code does, so {@code version} says it: give another one when the code computes other rows. These
+     * functions may not draw random numbers.
+     */
+    public Field computed(String newName, String version) {
+        if (spec.form() != Form.ROWS) {
+            throw new IllegalStateException("only rows of one length can be kept: field=" + name());
+        }
+        return new Field(spec.withKept(new FieldSpec.Kept(newName, version)));
     }
 
     /**

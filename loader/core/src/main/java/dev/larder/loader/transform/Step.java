@@ -11,6 +11,11 @@ import java.util.List;
  * that they fit is checked when a loader is built with it.
  */
 public sealed interface Step {
+    /** Returns whether it draws random numbers by itself; the user's functions may, and say so by drawing. */
+    default boolean isRandom() {
+        return false;
+    }
+
     /** Makes float32 numbers: unsigned 8-bit ones are divided by 255, truth values become 0 and 1, floats stay what they are. */
     record ToFloat() implements Step {
         @Override
@@ -85,6 +90,11 @@ public sealed interface Step {
         }
 
         @Override
+        public boolean isRandom() {
+            return true;
+        }
+
+        @Override
         public String toString() {
             return "randomCrop(" + height + ", " + width + ", " + padding + ")";
         }
@@ -110,6 +120,11 @@ public sealed interface Step {
             if (!(probability >= 0 && probability <= 1)) {
                 throw new IllegalArgumentException("a probability is 0 to 1: probability=" + probability);
             }
+        }
+
+        @Override
+        public boolean isRandom() {
+            return true;
         }
 
         @Override

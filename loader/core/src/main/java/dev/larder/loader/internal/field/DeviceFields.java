@@ -42,7 +42,8 @@ public final class DeviceFields implements FieldOpener.RowsForm {
 
     @Override
     public FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
-        SampleKernel kernel = kernel(array, field);
+        SampleKernel kernel =
+                field.kept() == null ? kernel(array, field) : null; // rows that are kept are the host's work
         return kernel == null
                 ? onHost.open(array, field, lookup, place)
                 : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);

@@ -29,9 +29,14 @@ public final class FieldOpener {
 
         /** Holds rows as batches have them; random transforms draw from a seed. */
         static RowsForm finished(long seed) {
-            return (array, field, lookup, place) -> field.transform() == null
-                    ? new RowsReader(array, field.name(), lookup, place)
-                    : new TransformedReader(array, field, field.transformSeed(seed), lookup, place);
+            return (array, field, lookup, place) -> {
+                if (field.kept() != null) {
+                    return new ComputedReader(KeptSteps.of(array, field), field.transformSeed(seed), lookup, place);
+                }
+                return field.transform() == null
+                        ? new RowsReader(array, field.name(), lookup, place)
+                        : new TransformedReader(array, field, field.transformSeed(seed), lookup, place);
+            };
         }
     }
 

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param truncateAt how many items of a ragged row are taken at most
  * @param group the name of the group that draws together; empty where the field draws for itself
  * @param padded whether rows of different lengths are padded; else they are packed
+ * @param kept under which name the steps before the first random one are kept; null where they are not
  */
 public record FieldSpec(
         String column,
@@ -23,7 +24,8 @@ public record FieldSpec(
         @Nullable Lookup lookup,
         @Nullable Transform transform,
         String group,
-        boolean padded) {
+        boolean padded,
+        @Nullable Kept kept) {
     /** How batches hold a field. */
     public enum Form {
         ROWS,
@@ -41,43 +43,60 @@ public record FieldSpec(
     /** Where the row of a field is found: in an array of rows, or by keys in an index. */
     record Lookup(String keys, @Nullable String index) {}
 
+    /** What computed rows are called, and the version of the user's code among their steps; empty where there is none. */
+    public record Kept(String name, String version) {}
+
     public static FieldSpec of(String column, Form form) {
         return new FieldSpec(
-                column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "", form == Form.PADDED);
+                column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "", form == Form.PADDED, null);
     }
 
     public FieldSpec withName(String newName) {
-        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group, padded);
+        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group, padded, kept);
     }
 
     public FieldSpec withPadding(Padding newPadding) {
-        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group, padded);
+        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group, padded, kept);
     }
 
     public FieldSpec withTruncateAt(long items) {
-        return new FieldSpec(column, form, name, padding, items, lookup, transform, group, padded);
+        return new FieldSpec(column, form, name, padding, items, lookup, transform, group, padded, kept);
     }
 
     public FieldSpec withLookup(String keys, @Nullable String index) {
         return new FieldSpec(
-                column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group, padded);
+                column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group, padded, kept);
     }
 
     public FieldSpec withTransform(Transform newTransform) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group, padded);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group, padded, kept);
     }
 
     public FieldSpec withPadded() {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, true);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, true, kept);
     }
 
     public FieldSpec withGroup(String newGroup) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup, padded);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup, padded, kept);
+    }
+
+    public FieldSpec withKept(Kept newKept) {
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, padded, newKept);
     }
 
     /** Returns whether batches are made of rows of an array as they are stored, by steps that a device may do. */
     public boolean isStored() {
-        return form == Form.ROWS && RowSteps.of(transform).maker() == null;
+        return form == Form.ROWS && kept == null && RowSteps.of(transform).maker() == null;
+    }
+
+    /** Returns how many steps come before the first random one. */
+    int stepsToKeep() {
+        List<Step> steps = transform == null ? List.of() : transform.steps();
+        int count = 0;
+        while (count < steps.size() && !steps.get(count).isRandom()) {
+            count++;
+        }
+        return count;
     }
 
     /** Returns the random crops and flips in the order of the transform. */

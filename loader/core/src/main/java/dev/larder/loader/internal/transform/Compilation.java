@@ -75,6 +75,18 @@ final class Compilation {
                 null);
     }
 
+    /** Compiles the steps from {@code first} on, for samples that those before were done to: they draw as they would behind them. */
+    CompiledTransform compileRest(Transform transform, int first) {
+        compile(new Transform(transform.steps().subList(0, first)));
+        Compilation rest = new Compilation(dtype, shape);
+        rest.channelsFirst = channelsFirst;
+        rest.mapCount = mapCount;
+        rest.place = first;
+        rest.fused = new FusedSteps(dtype, rest.picture());
+        return rest.compile(
+                new Transform(transform.steps().subList(first, transform.steps().size())));
+    }
+
     CompiledTransform compileElements(Transform transform) {
         for (Step next : transform.steps()) {
             boolean elementwise = next instanceof Step.ToFloat

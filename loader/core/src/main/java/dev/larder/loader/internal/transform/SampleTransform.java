@@ -37,6 +37,11 @@ public final class SampleTransform {
         return new SampleTransform(new Compilation(stored, rowShape).compile(transform));
     }
 
+    /** Checks as {@link #compile} does, and makes what does the steps from {@code first} on, where those before were done already. */
+    public static SampleTransform compileRest(Transform transform, int first, Dtype stored, long[] rowShape) {
+        return new SampleTransform(new Compilation(stored, rowShape).compileRest(transform, first));
+    }
+
     /**
      * Checks that a transform fits rows that another step made, whose steps come after others: they draw other random
      * numbers than those.
@@ -131,7 +136,16 @@ public final class SampleTransform {
 
     /** Allocates memory for one thread. */
     public TransformScratch newScratch() {
-        return new TransformScratch(this, parameterCount(), List.of(passes));
+        return newScratch(new StepRandom());
+    }
+
+    /** Allocates memory for one thread that may not draw: a function of the user that does fails its sample. */
+    public TransformScratch newScratchWithoutRandom() {
+        return newScratch(StepRandom.refusing());
+    }
+
+    private TransformScratch newScratch(StepRandom random) {
+        return new TransformScratch(this, parameterCount(), List.of(passes), random);
     }
 
     /**

@@ -1,12 +1,28 @@
 package dev.larder.loader.internal.transform;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.SampleRandom;
 
 /** The random numbers of one step, begun anew for each sample. */
 public final class StepRandom implements SampleRandom {
+    private final boolean refuses;
     private long key;
     private long next;
+
+    StepRandom() {
+        this(false);
+    }
+
+    private StepRandom(boolean refuses) {
+        this.refuses = refuses;
+    }
+
+    /** Makes one that fails whoever draws: for samples that have to come out the same each time. */
+    static StepRandom refusing() {
+        return new StepRandom(true);
+    }
 
     /** Begins the sequence of one step and sample. */
     public void begin(long seed, long epoch, long position, int step) {
@@ -16,6 +32,10 @@ public final class StepRandom implements SampleRandom {
 
     @Override
     public long nextLong() {
+        if (refuses) {
+            throw Failure.of(ErrorCode.USAGE, "a function draws random numbers, but what it makes is to be kept")
+                    .remedy("put a random step before it, or leave computed(…) out");
+        }
         return Philox.bits(key, 0, next++, 0);
     }
 

@@ -28,7 +28,7 @@ public final class TransformScratch {
     private byte[] bytes = {};
 
     private final SampleTransform owner;
-    private final StepRandom random = new StepRandom();
+    private final StepRandom random;
     private long seed;
     private long epoch;
     private long position;
@@ -39,8 +39,9 @@ public final class TransformScratch {
     /** Whether class numbers that are none make zeros, as on a device. */
     boolean lenient;
 
-    TransformScratch(SampleTransform owner, int parameterCount, List<Pass> passes) {
+    TransformScratch(SampleTransform owner, int parameterCount, List<Pass> passes, StepRandom random) {
         this.owner = owner;
+        this.random = random;
         this.parameters = new int[parameterCount];
         this.rooms = passes.stream().map(Pass::newRoom).toArray(Pass.Room[]::new);
         this.between = passes.stream()
