@@ -53,11 +53,12 @@ from ._datasets import Dataset, _restore, dataset, open
 from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, TimedOut
 from ._feed import Feed, feed
 from ._loader import Loader
+from ._rows import ComputedRows, rows
 from ._store import datasets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "cached", "batches", "feed", "Dataset", "Array", "Index", "Strings",
-           "Ragged", "Bytes", "Batches", "Batch", "Feed", "Loader", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
+__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "cached", "rows", "batches", "feed", "Dataset", "Array", "Index", "Strings",
+           "Ragged", "Bytes", "Batches", "Batch", "Feed", "Loader", "ComputedRows", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
            "CommandFailed"]
 
 for _name in (*__all__, "_restore", "_restore_array"):

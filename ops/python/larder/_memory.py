@@ -34,7 +34,7 @@ def _address(memory):
     return np.frombuffer(memory, np.uint8, 1).__array_interface__["data"][0]
 
 
-def _map_aligned(descriptor):
+def _map_aligned(descriptor, writable=False):
     """Map a large file so that each huge page of it takes a single entry of the page table; return None where that cannot be.
 
     Its address has to be a multiple of 2 MiB, which Python's mmap cannot ask for: the file is mapped over a larger mapping.
@@ -43,13 +43,14 @@ def _map_aligned(descriptor):
     if size < _HUGE_PAGE or _libc is None:
         return None
     try:
-        segment = _Segment(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+        protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        segment = _Segment(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=protection)
     except OSError:  # no more mappings, or no more addresses
         return None
     address = _address(segment)
     segment.start = -address % _HUGE_PAGE
     wanted = address + segment.start
-    mapped = _libc.mmap(wanted, size, mmap.PROT_READ, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0)
+    mapped = _libc.mmap(wanted, size, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0)
     return segment if mapped == wanted else None
 
 

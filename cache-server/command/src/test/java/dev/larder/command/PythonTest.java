@@ -38,6 +38,12 @@ class PythonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void rowsAreComputedOnceByProcessesThatDieAndStop(String python) throws Exception {
+        PythonModules.requirePassed(python, "test_rows", folder, Map.of());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void pyTorchReadsDatasetsWhereItIsThere(String python) throws Exception {
         PythonModules.requirePassed(python, "test_torch", folder, Map.of());
     }

@@ -1,0 +1,430 @@
+"""Rows that whoever comes first computes, for all processes and later runs. FORMAT.md has their layout."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import inspect
+import json
+import mmap
+import operator
+import os
+import re
+import struct
+import threading
+import time
+import warnings
+import weakref
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._calls import _code_key
+from ._command import _run
+from ._datasets import Dataset
+from ._errors import LarderError, Refused, TimedOut, _message
+from ._memory import _map_aligned
+from ._store import _FORMAT_VERSION, _location, _trusted
+from ._versions import _newest
+
+_REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes of the data, kind
+_ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
+_REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
+_REGION_READY, _ROWS_LAYOUT = 2, 1
+_ROW_PUBLISHED = 1 << 32
+_KEY_DIGITS, _LONGEST_ROWS_TEXT = 16, 1 << 16
+_OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
+_FLOCK = struct.Struct("hhqqi4x")
+_open_regions: weakref.WeakSet[_Region] = weakref.WeakSet()
+
+
+def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays: str | Sequence[str] | None = None, *,
+         dtype: Any, shape: int | Sequence[int] = (), version: Any = None, patience: float = 10,
+         store: str | os.PathLike[str] | None = None) -> ComputedRows:
+    """Open rows that are computed once, whichever process asks for them first, and kept in the store for later runs.
+
+    Row `i` is what ``function(x[i], y[i], ...)`` returns for the named `arrays` and columns of the dataset, as `dtype` and
+    of `shape`; they may be left out where the dataset has one array. A row that is missing is computed by who asks for it,
+    and by nobody else: others wait, and where that process dies the next one computes. Who has waited for `patience`
+    seconds, as for a process that was stopped, computes the row for itself.
+
+    The key is the dataset's digest, the arrays, `dtype`, `shape` and `version`; without a version it is the function's own
+    code, as for `larder.cached`. Rows of another key are others, kept beside these. Java's ``Dataset.rows`` with the same
+    version has the same rows. The function must return the same for the same row.
+
+    All rows are reserved when they are new, which needs the daemon, and are evicted when nobody has them open and their
+    room is needed. They are for processes of the store's owner; ``larder freeze`` makes a dataset of them for all.
+
+    >>> decoded = larder.rows("decoded", "photos", decode, ["image"], dtype="u1", shape=(224, 224, 3))
+    >>> decoded[7]; decoded[[3, 1, 4]]
+    """
+    if version is None and not inspect.isfunction(function):
+        raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
+                                   rows=name, function=repr(function)))
+    opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_location(store)), dataset))
+    if arrays is None:
+        if len(opened) != 1:
+            raise LarderError(_message("not one array to compute rows of", "name some: arrays=[...]", rows=name, dataset=opened.name,
+                                       arrays=len(opened)))
+        arrays = list(opened)
+    return ComputedRows(name, opened, function, [arrays] if isinstance(arrays, str) else list(arrays), np.dtype(dtype),
+                        (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape), version, patience)
+
+
+class ComputedRows:
+    """Rows that are computed once. ``len(r)``, ``r[7]``, ``r[2:5]`` and ``r[[3, 1, 4]]`` give copies, which can be written.
+
+    Safe for several threads, and across fork and pickling where the function can be pickled. The checksum of a row that
+    another process has published is compared when this process reads it for the first time; one that differs is warned of,
+    and computed for this process alone each time (``larder verify`` names all of them).
+    """
+
+    def __init__(self, name, dataset, function, arrays, dtype, shape, version, patience):
+        self._arguments = name, dataset, function, arrays, dtype, shape, version, patience
+        self.name, self.dtype, self.function, self.patience = name, dtype, function, patience
+        sources = [_row_source(dataset, array) for array in arrays]
+        lengths = {array: len(source) for array, source in zip(arrays, sources)}
+        if len(set(lengths.values())) != 1:
+            raise LarderError(_message("arrays of computed rows differ in rows", "name arrays with equal first dimensions",
+                                       dataset=dataset.name, **lengths))
+        if dtype.hasobject:
+            raise LarderError(_message("rows of Python objects cannot be shared", "use numbers or fixed-size strings", rows=name))
+        self._sources, self._row_shape = sources, tuple(map(int, shape))
+        self.shape = (len(sources[0]), *self._row_shape)
+        steps = "python " + _hex_digest(json.dumps(_code_key(function))) if version is None else f"version {version}"
+        text = {"name": name, "key": "", "dataset": dataset.name, "digest": dataset.digest, "arrays": ",".join(arrays),
+                "dtype": str(np.lib.format.dtype_to_descr(dtype)), "shape": ",".join(map(str, self._row_shape)), "steps": steps}
+        if any(ord(c) < 32 for value in text.values() for c in value):
+            raise LarderError(_message("a key of computed rows has a control character", "leave line ends and the like out of versions",
+                                       rows=name))
+        text["key"] = self.key = _hex_digest("computed rows 1\n" + "".join(f"{part}={text[part]}\n" for part in
+                                                                       ("digest", "arrays", "dtype", "shape", "steps")))
+        self._region = region = _open_rows(dataset.store, text, self.shape[0], dtype.itemsize * int(np.prod(self._row_shape, dtype=np.int64)))
+        self._states = np.frombuffer(region.memory, "<u8", len(self), region.states)
+        self._data = np.ndarray(self.shape, dtype, region.memory, region.data)
+        self._bytes = memoryview(region.memory)[region.data:region.data + len(self) * region.row_bytes]
+        self._ready = np.zeros(len(self), bool)  # this process has computed or compared it
+        self._given_up: set[int] = set()  # waited for in vain: nobody waits for them twice
+        self.computed = self.computed_alone = self.damaged = 0
+
+    def __len__(self):
+        return self.shape[0]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of all rows together."""
+        return len(self.shape)
+
+    @property
+    def published(self) -> int:
+        """How many rows are published, by whichever process."""
+        return int(np.count_nonzero(self._states))
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        if isinstance(index, slice):
+            index = np.arange(*index.indices(len(self)))
+        found = np.asarray(index)
+        if found.dtype == bool:
+            if found.shape != (len(self),):
+                raise IndexError(f"a mask has as many elements as there are rows: mask={found.shape} rows={len(self)}")
+            found = np.flatnonzero(found)
+        elif found.size == 0:
+            found = found.astype(np.int64)
+        elif found.dtype.kind not in "iu":
+            raise IndexError(f"rows are picked by integers: index={index!r}")
+        result = self.take(found.reshape(-1))
+        return result[0] if found.ndim == 0 else result.reshape(*found.shape, *self._row_shape)
+
+    def __array__(self, dtype=None, copy=None):
+        found = self[:]
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def take(self, indices: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """Gather rows, computing those that are missing, into `out` where it is given: ``[len(indices), ...]`` of this dtype."""
+        wanted = np.asarray(indices, np.int64)
+        if wanted.size and (wanted.min() < -len(self) or wanted.max() >= len(self)):
+            raise IndexError(f"a row is out of range: rows={len(self)} lowest={wanted.min()} highest={wanted.max()}")
+        wanted = np.where(wanted < 0, wanted + len(self), wanted)
+        if out is None:
+            out = np.empty((len(wanted), *self._row_shape), self.dtype)
+        elif out.shape != (len(wanted), *self._row_shape) or out.dtype != self.dtype:
+            raise ValueError(f"out does not fit: shape={out.shape} dtype={out.dtype} wanted={(len(wanted), *self._row_shape)} {self.dtype}")
+        ready = self._ready[wanted]
+        own = {} if ready.all() else self._missing(wanted[~ready])
+        if len(wanted):
+            np.take(self._data, wanted, axis=0, out=out, mode="clip")
+        if own:
+            for place, row in enumerate(wanted.tolist()):
+                if row in own:
+                    out[place] = own[row]
+        return out
+
+    def _missing(self, wanted):
+        """Have these rows published, or return them where that cannot be: a dict from their numbers."""
+        own = {}
+        unique = list(dict.fromkeys(wanted.tolist()))
+        for row in unique:  # first what nobody else is at: processes that begin together share the work
+            if not self._states[row]:
+                self._try_compute(row)
+        began = time.monotonic()
+        for row in unique:
+            if not self._ready[row]:
+                found = self._obtain(row, began)
+                if found is not None:
+                    own[row] = found
+        return own
+
+    def _try_compute(self, row):
+        """Compute and publish a row that nobody else computes; return whether that was so."""
+        if not self._region.try_claim(row):
+            return False
+        try:
+            if self._states[row]:  # published just before we had the claim
+                return False
+            value = self._compute(row)
+            self._data[row] = value
+            self._states[row] = _ROW_PUBLISHED | zlib.crc32(value.tobytes())  # last: who sees it sees the row
+            self._ready[row] = True
+            self.computed += 1
+            return True
+        finally:
+            self._region.release(row)
+
+    def _compute(self, row):
+        value = np.asarray(self.function(*(source[row] for source in self._sources)))
+        if value.shape != self._row_shape or not np.can_cast(value.dtype, self.dtype, "same_kind"):
+            raise LarderError(_message("a function returned another row than was declared", "return that shape and type, or declare "
+                                       "shape= and dtype=", rows=self.name, row=row, shape=value.shape, dtype=value.dtype,
+                                       wantedShape=self._row_shape, wantedDtype=self.dtype))
+        return np.ascontiguousarray(value, self.dtype).reshape(self._row_shape)
+
+    def _obtain(self, row, began):
+        """Wait for a row that another process computes; return it where it was computed for this one alone, else None."""
+        end = began + (0 if row in self._given_up else self.patience)
+        pause = _SHORTEST_PAUSE_S
+        while True:
+            if self._states[row]:
+                return self._compared(row)
+            if self._try_compute(row):
+                self._given_up.discard(row)
+                return None
+            if self._states[row]:
+                continue
+            if time.monotonic() >= end:
+                self._given_up.add(row)
+                return self._compute_alone(row)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _compared(self, row):
+        if not self._is_intact(row):
+            intact = False
+            if self._region.try_claim(row):  # who published it has given its claim up by now
+                try:
+                    intact = self._is_intact(row)
+                finally:
+                    self._region.release(row)
+            if not intact:
+                self.damaged += 1
+                if self.damaged == 1:
+                    warnings.warn(_message("a computed row is damaged, and computed for this process alone",
+                                           f"larder verify {self._region.name} names all of them, larder evict {self._region.name} "
+                                           "forgets them", rows=self._region.name, row=row), RuntimeWarning, stacklevel=6)
+                return self._compute_alone(row)
+        self._ready[row] = True
+        return None
+
+    def _is_intact(self, row):
+        length = self._region.row_bytes
+        return int(self._states[row]) == _ROW_PUBLISHED | zlib.crc32(self._bytes[row * length:(row + 1) * length])
+
+    def _compute_alone(self, row):
+        self.computed_alone += 1
+        return self._compute(row)
+
+    def __reduce__(self):
+        return ComputedRows, self._arguments
+
+    def __repr__(self):
+        return f"<larder.ComputedRows {self._region.name}: {self.shape} {self.dtype}>"
+
+
+def _row_source(dataset, name):
+    kind = dataset.columns.get(name)
+    if kind == "index":
+        raise LarderError(_message("an index has no rows", "name an array, or a column of texts, bytes or ragged rows",
+                                   dataset=dataset.name, column=name))
+    return dataset[name] if kind is None else getattr(dataset, kind)(name)
+
+
+def _hex_digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# The region: its file, who has it, who lays it out, who computes which row.
+
+
+def _lock_byte(descriptor, kind, position):
+    """Set a lock of one byte for this open file description; return whether that was possible."""
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _FLOCK.pack(kind, os.SEEK_SET, position, 1, 0))
+    except OSError as e:
+        if e.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+class _Region:
+    """A region of computed rows that this process has open: while it is, the daemon does not evict it."""
+
+    def __init__(self, name, locks, descriptor, memory):
+        self.name, self._descriptor, self.memory = name, descriptor, memory
+        self._claimed, self._guard = set(), threading.Lock()
+        self._descriptors = [locks, descriptor]
+        weakref.finalize(self, _close_descriptors, self._descriptors).atexit = False
+        _open_regions.add(self)
+
+    def after_fork(self):
+        """Give the child an open file description of its own: claims of the parent end with the parent alone."""
+        self._claimed, self._guard = set(), threading.Lock()
+        inherited = self._descriptor
+        self._descriptor = self._descriptors[1] = os.open(f"/proc/self/fd/{inherited}", os.O_RDWR | os.O_CLOEXEC)
+        os.close(inherited)
+
+    def try_claim(self, row):
+        with self._guard:  # the kernel does not tell threads apart that ask through one descriptor
+            if row in self._claimed or not _lock_byte(self._descriptor, fcntl.F_WRLCK, row):
+                return False
+            self._claimed.add(row)
+            return True
+
+    def release(self, row):
+        with self._guard:
+            self._claimed.discard(row)
+            _lock_byte(self._descriptor, fcntl.F_UNLCK, row)
+
+
+def _close_descriptors(descriptors):
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _after_fork():
+    for region in list(_open_regions):
+        region.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _open_rows(store, text, count, row_bytes):
+    """Open the region of these rows; have the daemon make it first where there is none."""
+    lines = "".join(f"{key}={value}\n" for key, value in text.items()).encode()
+    if len(lines) > _LONGEST_ROWS_TEXT:
+        raise LarderError(_message("the description of computed rows is too long", "use a shorter version", rows=text["name"],
+                                   bytes=len(lines), limit=_LONGEST_ROWS_TEXT))
+    states = -(-(_ROWS_TEXT + len(lines)) // 64) * 64
+    data = -(-(states + 8 * count) // 4096) * 4096
+    header = _ROWS_HEADER.pack(b"LARDERCR", _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))
+    header += bytes(_ROWS_TEXT - len(header)) + lines
+    name, end = f"{text['name']}.{text['key'][:_KEY_DIGITS]}", time.monotonic() + _OPEN_TIMEOUT_S
+    pause = _SHORTEST_PAUSE_S
+    while True:
+        file = _region_file(_trusted(store), name)
+        if file is None:
+            _run(["regions", "--create", name, "--bytes", data + count * row_bytes], store)
+        else:
+            region = _open_region(store, name, file, header, _REGION_DATA + data + count * row_bytes)
+            if region is not None:
+                region.row_bytes, region.states, region.data = row_bytes, region.start + _REGION_DATA + states, region.start + _REGION_DATA + data
+                return region
+        if time.monotonic() >= end:
+            raise TimedOut(_message("cannot open computed rows in time", "another process may be stopped while it lays them out: "
+                                    "larder regions names its pid", rows=name))
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+
+def _region_file(store, name):
+    """Return the file of a region, or None."""
+    try:
+        entries = sorted(os.listdir(os.path.join(store, "regions")))
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise _not_ours(store) from None
+    return next((entry for entry in entries if re.fullmatch(re.escape(name) + "@[0-9a-f]{16}", entry)), None)
+
+
+def _not_ours(store):
+    return Refused(_message("computed rows are for processes of the store's owner", "have the owner make a dataset of them: larder freeze NAME",
+                            store=store))
+
+
+def _open_region(store, name, file, header, length):
+    """Open a region and lay it out where nobody has; return None where it is going, or another process lays it out just now."""
+    folder, number = os.path.join(store, "regions"), int(file[-16:], 16)
+    kept, descriptors = False, []
+    try:
+        for entry in ("locks", file):
+            descriptors.append(os.open(os.path.join(folder, entry), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW))
+            if entry == "locks" and not _lock_byte(descriptors[0], fcntl.F_RDLCK, number):
+                return None
+        locks, descriptor = descriptors
+        found = os.fstat(descriptor)
+        if not found.st_nlink:
+            return None
+        if found.st_size < length:  # touching what is not there would end this process
+            raise _damaged_rows(name, "it is shorter than its rows")
+        memory = _mapped(os.path.join(folder, file), length)
+        start = getattr(memory, "start", 0)
+        if not _laid_out(memory, start, locks, number, header):
+            return None
+        magic, version, _, its_number, _, kind = _REGION_HEADER.unpack_from(memory, start)
+        if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
+            raise _damaged_rows(name, "it is no region of computed rows of this release")
+        if bytes(memory[start + _REGION_DATA:start + _REGION_DATA + len(header)]) != header:
+            raise _damaged_rows(name, "its rows are of another key")
+        region = _Region(name, locks, descriptor, memory)
+        region.start, kept = start, True
+        return region
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise _not_ours(store) from None
+    finally:
+        if not kept:
+            _close_descriptors(descriptors)
+
+
+def _mapped(path, length):
+    """Map a region. Python keeps a descriptor of what it maps, over a fork too: not that one which claims are locks of."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        return _map_aligned(descriptor, writable=True) or mmap.mmap(descriptor, length)
+    finally:
+        os.close(descriptor)
+
+
+def _laid_out(memory, start, locks, number, header):
+    state = np.frombuffer(memory, "<i4", 1, start + _REGION_STATE)
+    if state[0] == _REGION_READY:
+        return True
+    if not _lock_byte(locks, fcntl.F_WRLCK, number + 1):
+        return False
+    try:
+        if state[0] != _REGION_READY:
+            memory[start + _REGION_DATA:start + _REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
+            state[0] = _REGION_READY
+    finally:
+        _lock_byte(locks, fcntl.F_UNLCK, number + 1)
+    return True
+
+
+def _damaged_rows(name, reason):
+    return LarderError(_message("computed rows cannot be used", f"larder regions --remove {name}, and compute them again", rows=name,
+                                reason=reason))

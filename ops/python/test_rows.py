@@ -1,0 +1,259 @@
+"""Tests of larder.rows, in a store that make_store.py writes, with regions made here in the daemon's place."""
+
+import os
+import pickle
+import signal
+import struct
+import threading
+import time
+import unittest
+import warnings
+import zlib
+
+import numpy as np
+
+from test_larder import StoreCase, larder, make_store, room
+
+COUNT = 40
+CALLS = "calls"
+
+
+def make_region(arguments, store):
+    """Does what ``larder regions --create NAME --bytes N`` has the daemon do."""
+    _, _, name, _, size = arguments
+    number = 0x4000
+    folder = os.path.join(store, "regions")
+    with open(os.path.join(folder, f"{name}@{number:016x}"), "xb") as file:
+        file.write(struct.pack("<8siiqq32s", b"LARDERRE", 1, 0, number, size, b"computed-rows"))
+        file.truncate(4096 + size)
+
+
+def double(x):
+    return 2 * x
+
+
+class RowsCase(StoreCase):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(os.path.join(self.store, "regions"), exist_ok=True)
+        with open(os.path.join(self.store, "regions", "locks"), "wb"):
+            pass
+        self.enterContextOf(make_region)
+        self.x = np.arange(COUNT * 3, dtype="<i4").reshape(COUNT, 3)
+        make_store.write_version(self.store, "numbers", {"x": self.x, "y": np.arange(COUNT)})
+        self.calls = os.path.join(self.store, CALLS)
+
+    def enterContextOf(self, made):
+        self.made = []
+        module = room("_rows")
+        real = module._run
+        module._run = lambda arguments, store: (self.made.append(arguments[2]), made(arguments, store))
+        self.addCleanup(setattr, module, "_run", real)
+
+    def called(self):
+        with open(self.calls) as file:
+            return [int(line) for line in file]
+
+    def rows(self, seconds=0.0, version=1, **options):
+        def slow(x, y):
+            with open(self.calls, "a") as file:
+                file.write(f"{y}\n")
+            time.sleep(seconds)
+            return 2 * x
+        return larder.rows("doubled", larder.dataset("numbers", self.store), slow, ["x", "y"], dtype="<i4", shape=3, version=version, **options)
+
+
+class RowsTest(RowsCase):
+    def test_what_one_has_computed_all_others_read(self):
+        made, read = self.rows(), self.rows()
+
+        np.testing.assert_array_equal(made[7], 2 * self.x[7])
+        np.testing.assert_array_equal(read[[3, 7, -1, 3]], 2 * self.x[[3, 7, -1, 3]])
+        np.testing.assert_array_equal(made[5:9], 2 * self.x[5:9])
+        np.testing.assert_array_equal(read[self.x[:, 0] % 2 == 0], 2 * self.x[::2])
+        np.testing.assert_array_equal(np.asarray(made), 2 * self.x)
+
+        self.assertEqual(sorted(self.called()), list(range(COUNT)))
+        self.assertEqual((made.computed + read.computed, read.published, len(self.made)), (COUNT, COUNT, 1))
+        self.assertTrue(made[7].flags.writeable)
+        self.assertEqual((len(made), made.shape, made.ndim, made[[]].shape), (COUNT, (COUNT, 3), 2, (0, 3)))
+
+    def test_rows_go_into_memory_that_is_given(self):
+        out = np.empty((2, 3), "<i4")
+
+        self.assertIs(self.rows().take([4, 2], out), out)
+
+        np.testing.assert_array_equal(out, 2 * self.x[[4, 2]])
+        with self.assertRaisesRegex(ValueError, "out does not fit"):
+            self.rows().take([1], out)
+        for wrong in COUNT, -COUNT - 1, 1.5, [True]:
+            with self.assertRaises(IndexError):
+                self.rows()[wrong]
+
+    def test_another_version_or_other_code_makes_other_rows(self):
+        numbers = larder.dataset("numbers", self.store)
+
+        def of(function, **options):
+            return larder.rows("keyed", numbers, function, "x", dtype="<i4", shape=3, **options).key
+
+        keys = {of(lambda x: x), of(lambda x: x + 1), of(lambda x: x, version=1), of(lambda x: x, version=2)}
+
+        self.assertEqual(len(keys), 4)
+        self.assertEqual(of(lambda x: x * 7, version=1), of(lambda x: x * 8, version=1))
+        self.assertEqual(len(self.made), 4)
+        make_store.write_version(self.store, "numbers", {"x": self.x + 1})
+        self.assertNotIn(larder.rows("keyed", larder.dataset("numbers", self.store), double, dtype="<i4", shape=3, version=1).key, keys)
+        with self.assertRaisesRegex(larder.LarderError, "without code that could be a key"):
+            larder.rows("keyed", numbers, np.abs, "x", dtype="<i4", shape=3)
+        with self.assertRaisesRegex(larder.LarderError, "control character"):
+            of(double, version="1\n2")
+
+    def test_a_function_that_fails_or_returns_something_else_leaves_its_row_to_the_next(self):
+        numbers = larder.dataset("numbers", self.store)
+        failures = iter([ZeroDivisionError("no"), None])
+
+        def failing(x):
+            failure = next(failures)
+            if failure:
+                raise failure
+            return x[:2]
+
+        rows = larder.rows("failing", numbers, failing, "x", dtype="<i4", shape=3, version=1)
+        with self.assertRaisesRegex(ZeroDivisionError, "no"):
+            rows[0]
+        with self.assertRaisesRegex(larder.LarderError, "row=0 shape=.2,."):
+            rows[0]
+        self.assertEqual(rows.published, 0)
+        np.testing.assert_array_equal(larder.rows("failing", numbers, double, "x", dtype="<i4", shape=3, version=1)[0], 2 * self.x[0])
+
+    def test_a_damaged_row_is_warned_of_and_computed_each_time(self):
+        made = self.rows()
+        made[:]
+        made._data[5, 1] += 1
+        rows = self.rows()
+
+        with self.assertWarnsRegex(RuntimeWarning, "row=5.*larder verify doubled"):
+            np.testing.assert_array_equal(rows[[4, 5]], 2 * self.x[[4, 5]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # once is enough
+            np.testing.assert_array_equal(rows[5], 2 * self.x[5])
+
+        self.assertEqual((rows.damaged, rows.computed_alone, rows.computed), (2, 2, 0))
+        self.assertEqual(int(made._states[4]), 1 << 32 | zlib.crc32(2 * self.x[4]))
+
+    def test_a_region_of_another_layout_is_refused(self):
+        region = self.rows()._region
+        region.memory[region.start + 4096 + 70] ^= 1
+
+        with self.assertRaisesRegex(larder.LarderError, "its rows are of another key; larder regions --remove doubled"):
+            self.rows()
+
+    def test_threads_share_the_work(self):
+        rows = self.rows(0.002)
+        threads = [threading.Thread(target=rows.__getitem__, args=(slice(None),)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        self.assertEqual(sorted(self.called()), list(range(COUNT)))
+
+    def test_it_pickles_as_what_it_was_made_with(self):
+        rows = larder.rows("pickled", larder.dataset("numbers", self.store), double, "x", dtype="<i4", shape=3)
+        rows[1]
+
+        again = pickle.loads(pickle.dumps(rows))
+
+        self.assertEqual((again.key, again.published), (rows.key, 1))
+
+
+class ProcessesTest(RowsCase):
+    def fork(self, work):
+        child = os.fork()
+        if child == 0:
+            try:
+                work()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        return child
+
+    def ended(self, child):
+        return os.waitpid(child, 0)[1]
+
+    def await_calls(self, count):
+        while not os.path.exists(self.calls) or len(self.called()) < count:
+            time.sleep(0.002)
+
+    def test_eight_processes_that_begin_together_compute_each_row_once(self):
+        rows = self.rows(0.004)  # opened before the fork, as by the workers of a DataLoader
+
+        children = [self.fork(lambda: np.testing.assert_array_equal(rows[:], 2 * self.x)) for _ in range(8)]
+
+        self.assertEqual([self.ended(child) for child in children], [0] * 8)
+        self.assertEqual(sorted(self.called()), list(range(COUNT)))
+        self.assertEqual(rows.published, COUNT)
+
+    def test_the_row_of_a_killed_process_is_computed_by_the_next(self):
+        rows = self.rows(30)
+        child = self.fork(lambda: rows[3])
+        self.await_calls(1)
+
+        os.kill(child, signal.SIGKILL)
+        self.ended(child)
+
+        np.testing.assert_array_equal(self.rows(patience=60)[3], 2 * self.x[3])
+        self.assertEqual(self.called(), [3, 3])
+
+    def test_a_child_has_claims_of_its_own(self):
+        region = self.rows()._region
+        self.assertTrue(region.try_claim(1))
+
+        child = self.fork(lambda: os._exit(7 if region.try_claim(2) and not region.try_claim(1) else 1))
+
+        self.assertEqual(os.WEXITSTATUS(self.ended(child)), 7)
+        self.assertTrue(region.try_claim(2))  # the child's went with it
+        region.release(1)
+        holder = self.fork(lambda: time.sleep(30))
+        other = self.rows()._region
+        self.assertTrue(other.try_claim(1))  # what the parent gave up a child does not hold
+        os.kill(holder, signal.SIGKILL)
+        self.ended(holder)
+
+    def test_a_stopped_process_is_waited_for_as_long_as_patience_says(self):
+        rows = self.rows(0.3)
+        child = self.fork(lambda: rows[3])
+        self.await_calls(1)
+        os.kill(child, signal.SIGSTOP)
+        impatient = self.rows(patience=0.1)
+
+        began = time.monotonic()
+        np.testing.assert_array_equal(impatient[[2, 3]], 2 * self.x[[2, 3]])
+        first = time.monotonic() - began
+        impatient[3]  # nobody waits twice
+
+        self.assertEqual((impatient.computed, impatient.computed_alone, impatient.published), (1, 2, 1))
+        self.assertGreaterEqual(first, 0.1)
+        os.kill(child, signal.SIGCONT)
+        self.assertEqual(self.ended(child), 0)
+        self.assertEqual(impatient.published, 2)
+        np.testing.assert_array_equal(impatient[3], 2 * self.x[3])
+
+    def test_killed_processes_leave_no_wrong_row_and_none_that_nobody_can_compute(self):
+        moments = np.random.default_rng(5)
+        for _ in range(10):
+            children = [self.fork(lambda: self.rows(0.002)[:]) for _ in range(2)]
+            time.sleep(moments.uniform(0.005, 0.06))
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                self.ended(child)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                rows = self.rows(patience=60)
+                np.testing.assert_array_equal(rows[:], 2 * self.x)
+            self.assertEqual((rows.published, rows.computed_alone), (COUNT, 0))
+            rows._states[:] = 0
+
+
+if __name__ == "__main__":
+    unittest.main()
