@@ -173,6 +173,27 @@ def epoch_starts(*_):
         print(f"| {order} | {rows:,} | {starts[0]:,.1f} | {later} | < 50 ms, {verdict(max(starts[1:]) < 50)} |")
 
 
+def kept_rows(*_):
+    """Rows that are computed once, beside computing them each time and beside plain rows."""
+    found = rows_of("kept-rows.jsonl")
+    if not found:
+        return
+    print("\n## Rows computed once, 784 float32 each, batches of 256\n")
+    print("| | s, median | | s, median | ratio of the medians | best | target |\n|---|--:|---|--:|--:|--:|---|")
+    first = [row for row in found if row["what"] == "first"]
+    pairs = [("first epoch", "keeping", "computing each time", "computing", first, 1.1)] if first else []
+    for process, what in (("first", "later epochs, who computed them"), ("later", "later epochs, another process")):
+        pairs.append((what, "kept", "plain rows", "plain", [row for row in found if row.get("process") == process], 1.1))
+    pairs.append(("first epoch of another process, which compares checksums", "checking", "plain rows", "plain",
+                  [row for row in found if row.get("process") == "later"], None))
+    for what, ours, other, theirs, rows, most in pairs:
+        values, others = [row[ours] for row in rows], [row[theirs] for row in rows]
+        ratio, best = statistics.median(values) / statistics.median(others), min(values) / min(others)
+        detail = f" of {rows[0]['rows']:,} rows" + (f", {rows[0]['micros'] / 1000:g} ms a row" if "micros" in rows[0] else "")
+        target = "" if most is None else f"≤ {most}×, {verdict(best <= most)}"
+        print(f"| {what}{detail} | {statistics.median(values):.4f} | {other} | {statistics.median(others):.4f} | {ratio:.2f} | {best:.2f} | {target} |")
+
+
 def ring(figures, is_quick):
     if is_quick:
         return
@@ -192,7 +213,7 @@ def ring(figures, is_quick):
 
 def main(pace, *paths):
     figures = read(paths)
-    for section in (epochs, augmented, first_batches, first_second, epoch_starts, ring):
+    for section in (epochs, augmented, first_batches, first_second, epoch_starts, kept_rows, ring):
         section(figures, pace == "quick")
 
 
