@@ -11,7 +11,7 @@ public final class StepRandom implements SampleRandom {
     private long key;
     private long next;
 
-    StepRandom() {
+    public StepRandom() {
         this(false);
     }
 
