@@ -148,6 +148,26 @@ class RowsTest(RowsCase):
         with self.assertRaisesRegex(larder.LarderError, "its rows are of another key; larder regions --remove doubled"):
             self.rows()
 
+    def test_a_region_that_is_still_being_made_is_waited_for(self):
+        rows = self.rows()
+        path = os.path.join(self.store, "regions", f"{rows._region.name}@{0x4000:016x}")
+        with open(path, "r+b") as file:
+            head = file.read(8)
+            file.seek(0)
+            file.write(bytes(8))
+
+        def end():
+            with open(path, "r+b") as file:
+                file.write(head)
+        timer = threading.Timer(0.1, end)
+        began = time.monotonic()
+        timer.start()
+
+        self.rows()
+
+        self.assertGreaterEqual(time.monotonic() - began, 0.1)
+        timer.join()
+
     def test_threads_share_the_work(self):
         rows = self.rows(0.002)
         threads = [threading.Thread(target=rows.__getitem__, args=(slice(None),)) for _ in range(4)]

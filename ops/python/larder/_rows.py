@@ -343,8 +343,8 @@ def _open_rows(store, text, count, row_bytes):
                 region.row_bytes, region.states, region.data = row_bytes, region.start + _REGION_DATA + states, region.start + _REGION_DATA + data
                 return region
         if time.monotonic() >= end:
-            raise TimedOut(_message("cannot open computed rows in time", "another process may be stopped while it lays them out: "
-                                    "larder regions names its pid", rows=name))
+            raise TimedOut(_message("cannot open computed rows in time", "a daemon or a process may be stopped, or dead, that makes them: "
+                                    "see larder status and larder regions", rows=name))
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE_S)
 
@@ -375,18 +375,20 @@ def _open_region(store, name, file, header, length):
             if entry == "locks" and not _lock_byte(descriptors[0], fcntl.F_RDLCK, number):
                 return None
         locks, descriptor = descriptors
-        found = os.fstat(descriptor)
-        if not found.st_nlink:
+        if not os.fstat(descriptor).st_nlink:
             return None
-        if found.st_size < length:  # touching what is not there would end this process
+        head = os.pread(descriptor, _REGION_HEADER.size, 0)  # read, as touching a hole of a full store ends a process
+        if len(head) < _REGION_HEADER.size or not any(head[:8]):
+            return None  # the daemon is reserving it, and says so last
+        magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
+        if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
+            raise _damaged_rows(name, "it is no region of computed rows of this release")
+        if os.fstat(descriptor).st_size < length:  # touching what is not there would end this process
             raise _damaged_rows(name, "it is shorter than its rows")
         memory = _mapped(os.path.join(folder, file), length)
         start = getattr(memory, "start", 0)
         if not _laid_out(memory, start, locks, number, header):
             return None
-        magic, version, _, its_number, _, kind = _REGION_HEADER.unpack_from(memory, start)
-        if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
-            raise _damaged_rows(name, "it is no region of computed rows of this release")
         if bytes(memory[start + _REGION_DATA:start + _REGION_DATA + len(header)]) != header:
             raise _damaged_rows(name, "its rows are of another key")
         region = _Region(name, locks, descriptor, memory)

@@ -10,7 +10,7 @@ import java.util.List;
  * Says which rows to keep in the store once they are computed; see {@link dev.larder.client.Dataset#rows}. Immutable: every method returns another.
  *
  * <pre>{@code
- * RowsSpec.of("decoded", "image").of("|u1", 224, 224, 3).version("libjpeg 1")
+ * RowsSpec.of("decoded", "image").row("|u1", 224, 224, 3).version("libjpeg 1")
  * }</pre>
  *
  * @param name what people call them, such as {@code decoded}
@@ -40,20 +40,20 @@ public record RowsSpec(
         }
     }
 
-    /** Names rows and what they are made of; a row is one {@code |u1} until {@link #of(String, long...)}. */
-    public static RowsSpec of(String name, List<String> arrays) {
-        return new RowsSpec(name, arrays, Dtype.parse("|u1"), List.of(), "", PATIENCE);
+    /** Names rows and what they are made of; a row is one {@code |u1} until {@link #row(String, long...)}. */
+    public static RowsSpec of(String name, String... arrays) {
+        return new RowsSpec(name, List.of(arrays), Dtype.parse("|u1"), List.of(), "", PATIENCE);
     }
 
     /** Sets the type and the dimensions of a row. */
-    public RowsSpec of(Dtype newDtype, long... newShape) {
+    public RowsSpec row(Dtype newDtype, long... newShape) {
         List<Long> sizes = Arrays.stream(newShape).boxed().toList();
         return new RowsSpec(name, arrays, newDtype, sizes, steps, patience);
     }
 
     /** Sets the type of a row's elements, as numpy writes it, and its dimensions. */
-    public RowsSpec of(String descr, long... newShape) {
-        return of(Dtype.parse(descr), newShape);
+    public RowsSpec row(String descr, long... newShape) {
+        return row(Dtype.parse(descr), newShape);
     }
 
     /**

@@ -30,7 +30,7 @@ public final class KeptRows {
 
     private KeptRows() {}
 
-    /** Takes {@code first}, nanoseconds a row and rows, or {@code later}. */
+    /** Measures first epochs and later ones, or later ones alone. */
     public static void main(String[] arguments) {
         try (Larder larder = Larder.connect(BenchStore.path());
                 Dataset dataset = larder.dataset(BenchStore.DATASET)) {

@@ -9,6 +9,7 @@ import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.layout.RowsDescriptor;
 import dev.larder.internal.layout.RowsDescriptor.Header;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.Posix;
@@ -17,6 +18,9 @@ import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +39,7 @@ public final class RowsRegion implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofNanos(50_000);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(10);
     private static final int NONE = -1;
+    private static final int HEAD_BYTES = RegionDescriptor.KIND_OFFSET + RegionDescriptor.KIND_LENGTH;
 
     private final InterProcess calls = InterProcess.system();
     private final Posix posix = Posix.system();
@@ -83,7 +88,8 @@ public final class RowsRegion implements AutoCloseable {
                                 "cannot open computed rows in time")
                         .with("rows", wanted.region())
                         .with("file", file)
-                        .remedy("another process may be stopped while it lays them out: larder regions names its pid");
+                        .remedy(
+                                "a daemon or a process may be stopped, or dead, that makes them: see larder status and larder regions");
             }
         }
     }
@@ -124,7 +130,9 @@ public final class RowsRegion implements AutoCloseable {
                 return null;
             }
             descriptor = openFile(file);
-            if (descriptor != NONE && Posix.system().status(descriptor).isLinked()) { // else it went before we had it
+            if (descriptor != NONE
+                    && Posix.system().status(descriptor).isLinked() // else it went before we had it
+                    && isMade(file, descriptor)) {
                 region = map(file, locks, descriptor, wanted);
             }
             return region;
@@ -133,6 +141,26 @@ public final class RowsRegion implements AutoCloseable {
                 Stream.of(descriptor, locks).filter(one -> one != NONE).forEach(Posix.system()::close);
             }
         }
+    }
+
+    /** Tells whether the daemon has reserved all of it, which it says last; read, as mapping a hole of a full store ends a process. */
+    private static boolean isMade(Path file, int descriptor) {
+        ByteBuffer head = ByteBuffer.allocateDirect(HEAD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        long read = BulkIo.system().read(descriptor, 0, head, 0, HEAD_BYTES);
+        if (read < HEAD_BYTES || head.getLong(RegionDescriptor.MAGIC_OFFSET) == 0) {
+            return false;
+        }
+        byte[] kind = new byte[RegionDescriptor.KIND_LENGTH];
+        head.get(RegionDescriptor.KIND_OFFSET, kind);
+        if (head.getLong(RegionDescriptor.MAGIC_OFFSET) != RegionDescriptor.MAGIC
+                || head.getInt(RegionDescriptor.FORMAT_VERSION_OFFSET) != StoreLayout.FORMAT_VERSION
+                || head.getLong(RegionDescriptor.ID_OFFSET) != RegionDescriptor.idOf(String.valueOf(file.getFileName()))
+                || !new String(kind, StandardCharsets.US_ASCII)
+                        .replace("\0", "")
+                        .equals(RowsDescriptor.KIND)) {
+            throw damaged(file, "it is no region of computed rows of this release");
+        }
+        return true;
     }
 
     private static int openFile(Path file) {

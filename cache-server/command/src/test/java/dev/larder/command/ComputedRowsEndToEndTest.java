@@ -29,7 +29,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -166,7 +165,7 @@ class ComputedRowsEndToEndTest {
     }
 
     private static RowsSpec spec(String name) {
-        return RowsSpec.of(name, List.of("image")).of("<i8", 2).version("1");
+        return RowsSpec.of(name, "image").row("<i8", 2).version("1");
     }
 
     /** Makes of each image its row and the sum of its bytes. */

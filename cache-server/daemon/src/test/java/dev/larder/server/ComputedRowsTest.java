@@ -30,6 +30,8 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -189,16 +191,14 @@ class ComputedRowsTest {
         served.start();
         load(0);
         Dataset dataset = open();
-        RowsSpec nameless = RowsSpec.of("made", List.of("numbers"));
+        RowsSpec nameless = RowsSpec.of("made", "numbers");
 
         assertRefused(() -> dataset.rows(nameless), ErrorCode.USAGE, "nothing says which code computes these rows");
         assertRefused(() -> dataset.rows(nameless.version("a\nb")), ErrorCode.USAGE, "control character");
         assertRefused(
-                () -> dataset.rows(nameless.version("1").of("|u1", 1L << 40)), ErrorCode.BAD_INPUT, "row is too long");
+                () -> dataset.rows(nameless.version("1").row("|u1", 1L << 40)), ErrorCode.BAD_INPUT, "row is too long");
         assertRefused(
-                () -> dataset.rows(RowsSpec.of("made", List.of("absent")).version("1")),
-                ErrorCode.NOT_FOUND,
-                "no such array");
+                () -> dataset.rows(RowsSpec.of("made", "absent").version("1")), ErrorCode.NOT_FOUND, "no such array");
     }
 
     private static void assertRefused(Runnable call, ErrorCode code, String message) {
@@ -248,8 +248,7 @@ class ComputedRowsTest {
         served.start(OptionalLong.of(1 << 20));
         load(0);
         Dataset dataset = open();
-        RowsSpec large =
-                RowsSpec.of("made", List.of("numbers")).of("|u1", 1 << 20).version("1");
+        RowsSpec large = RowsSpec.of("made", "numbers").row("|u1", 1 << 20).version("1");
 
         assertRefused(() -> dataset.rows(large), ErrorCode.NO_SPACE, "not enough space: needed=");
 
@@ -258,11 +257,31 @@ class ComputedRowsTest {
     }
 
     @Test
+    void aRegionThatADaemonIsStillMakingIsWaitedFor() throws Exception {
+        served.start();
+        load(0);
+        Dataset dataset = open();
+        String name;
+        try (Dataset other = open()) {
+            other.rows(RowsProgram.spec());
+            name = region().name();
+        }
+        served.control().removeRegion(name, 0);
+        Path unready = served.layout().regions().resolve(RegionDescriptor.fileName(name, 0x4000));
+        Files.write(unready, new byte[1 << 20]); // reserved, and not said to be so yet
+
+        CompletableFuture<ComputedRows> rows = CompletableFuture.supplyAsync(() -> dataset.rows(RowsProgram.spec()));
+
+        assertThatThrownBy(() -> rows.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+        Files.delete(unready); // as the next daemon does, where this one dies
+        assertThat(rows.get().rows()).isEqualTo(ROWS);
+    }
+
+    @Test
     void theyLeaveWhereTheirRoomIsNeededAndNobodyHasThem() {
         served.start(OptionalLong.of(1 << 20));
         load(0);
-        RowsSpec half =
-                RowsSpec.of("made", List.of("numbers")).of("|u1", 9 << 10).version("1");
+        RowsSpec half = RowsSpec.of("made", "numbers").row("|u1", 9 << 10).version("1");
         Path source = ServedStore.writeBytes(folder.resolve("large").resolve("bytes.npy"), 600 << 10);
         Dataset dataset = open();
         ComputedRows rows = dataset.rows(half);

@@ -49,7 +49,7 @@ final class RowsProgram {
     }
 
     static RowsSpec spec() {
-        return RowsSpec.of("made", List.of("numbers")).of("<i4", ROW_INTS).version("1");
+        return RowsSpec.of("made", "numbers").row("<i4", ROW_INTS).version("1");
     }
 
     /** Makes a row of a dataset's number, slowly, so that a process can be killed in the middle. */

@@ -59,8 +59,8 @@ record KeptSteps(
                 count == all.steps().size() ? null : SampleTransform.compileRest(all, count, array.dtype(), rowShape);
         String text = steps.stream().map(Step::toString).collect(Collectors.joining("; "))
                 + (kept.version().isEmpty() ? "" : "; version " + kept.version());
-        RowsSpec spec = RowsSpec.of(kept.name(), List.of(array.name()))
-                .of(first.dtype(), first.rowShape())
+        RowsSpec spec = RowsSpec.of(kept.name(), array.name())
+                .row(first.dtype(), first.rowShape())
                 .steps(text);
         return new KeptSteps(
                 field.name(),
