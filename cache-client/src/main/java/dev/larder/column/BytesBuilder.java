@@ -10,9 +10,21 @@ public final class BytesBuilder extends ColumnBuilder {
     /** The last level of the column that holds the names of the rows. */
     public static final String NAMES = "names";
 
-    private final NativeBytes values = new NativeBytes(ColumnMemory.anonymous());
-    private final RowOffsets offsets = new RowOffsets();
-    private final StringsBuilder names = new StringsBuilder();
+    private final NativeBytes values;
+    private final RowOffsets offsets;
+    private final StringsBuilder names;
+
+    /** Starts a column in anonymous memory. */
+    public BytesBuilder() {
+        this(ColumnMemory.anonymous());
+    }
+
+    /** Starts a column in memory that the caller closes later. */
+    public BytesBuilder(ColumnMemory memory) {
+        this.values = new NativeBytes(memory);
+        this.offsets = new RowOffsets(memory);
+        this.names = new StringsBuilder(memory);
+    }
 
     /** Adds a row: all that remains in the buffer. */
     public void add(ByteBuffer row) {

@@ -116,16 +116,32 @@ final class SegmentCopy {
         long left = portion.byteSize();
         int at = portion.firstRegion();
         long offset = portion.regionOffset();
-        do {
-            FileRegion region = portion.regions().get(at);
-            long step = Math.min(left, region.byteSize() - offset);
-            try (SourceReader source = SourceReader.open(portion.copy().identityOf(at, region))) {
+        SourceIdentity file = null;
+        SourceReader source = null;
+        try {
+            do {
+                FileRegion region = portion.regions().get(at);
+                SourceIdentity next = portion.copy().identityOf(at, region);
+                if (source == null || !next.equals(file)) { // regions of one file often follow each other
+                    close(source);
+                    source = SourceReader.open(next);
+                    file = next;
+                }
+                long step = Math.min(left, region.byteSize() - offset);
                 copy(source, region.offset() + offset, step, writer, checksum);
-            }
-            left -= step;
-            at++;
-            offset = 0;
-        } while (left > 0);
+                left -= step;
+                at++;
+                offset = 0;
+            } while (left > 0);
+        } finally {
+            close(source);
+        }
+    }
+
+    private static void close(@Nullable SourceReader source) {
+        if (source != null) {
+            source.close();
+        }
     }
 
     private void copy(SourceReader source, long start, long byteSize, SegmentWriter writer, Checksum checksum)

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.RandomAccess;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -16,17 +17,34 @@ import org.jspecify.annotations.Nullable;
 public final class JoinedData implements ArrayData {
     private final List<ArrayData> parts;
     private final List<FileRegion> regions;
-    private final @Nullable RegionsOfFiles files;
+    private final @Nullable IntFunction<SourceIdentity> identities;
 
     /** Joins parts in the order of their bytes. */
     public JoinedData(List<ArrayData> parts) {
         this(List.copyOf(parts), regions(parts), null);
     }
 
-    private JoinedData(List<ArrayData> parts, List<FileRegion> regions, @Nullable RegionsOfFiles files) {
+    private JoinedData(
+            List<ArrayData> parts, List<FileRegion> regions, @Nullable IntFunction<SourceIdentity> identities) {
         this.parts = parts;
         this.regions = regions;
-        this.files = files;
+        this.identities = identities;
+    }
+
+    /** Joins stretches of files; keeps nothing but the table of them. */
+    public static JoinedData of(RegionTable regions) {
+        List<ArrayData> parts = new AbstractList<>() {
+            @Override
+            public ArrayData get(int index) {
+                return new FileData(regions.get(index), false);
+            }
+
+            @Override
+            public int size() {
+                return regions.size();
+            }
+        };
+        return new JoinedData(parts, regions, regions::file);
     }
 
     /** Joins whole files; keeps nothing but the table of them. */
@@ -45,12 +63,12 @@ public final class JoinedData implements ArrayData {
                     }
                 },
                 regions,
-                regions);
+                region -> files.get(regions.index(region)));
     }
 
     @Override
     public @Nullable SourceIdentity identityOf(int region) {
-        return files == null || region >= files.size() ? null : files.table.get(files.index(region));
+        return identities == null || region >= regions.size() ? null : identities.apply(region);
     }
 
     /** The bytes of those files that have any. */
@@ -108,7 +126,7 @@ public final class JoinedData implements ArrayData {
 
     @Override
     public void release() {
-        if (files == null) {
+        if (identities == null) {
             parts.forEach(ArrayData::release);
         }
     }

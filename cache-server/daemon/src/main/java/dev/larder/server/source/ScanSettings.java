@@ -27,4 +27,9 @@ public record ScanSettings(
     public ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
         this(workers, takesHidden, isCancelled, onChecked, ColumnMemory.anonymous(), bytes -> {});
     }
+
+    /** Returns those of a scan by the calling thread alone, which nobody watches. */
+    public static ScanSettings quick() {
+        return new ScanSettings(1, false, () -> false, checked -> {});
+    }
 }

@@ -15,7 +15,7 @@ public enum SourceKind {
 
     /** What to name when a file is of no known kind. */
     public static final String ALL =
-            ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz;"
+            ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz, .tar, .tar.gz;"
                     + " with --dtype .bin, .raw, .dat";
 
     private final Pattern pattern;

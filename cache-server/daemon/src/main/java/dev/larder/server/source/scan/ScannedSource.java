@@ -83,6 +83,8 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         Names.requireDataset(name);
         if (options.as() != LoadOptions.As.ARRAYS) {
             return ColumnScan.of(name, path, options, settings);
+        } else if (TarScan.isArchive(path, options)) {
+            return TarScan.of(name, path, options, settings);
         }
         try {
             return scan(name, path, options, settings, true);
@@ -100,6 +102,9 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         if (options.as() != LoadOptions.As.ARRAYS) {
             return; // files of any kind
         }
+        if (TarScan.isArchive(path, options)) {
+            return;
+        }
         KeyFilter filter = new KeyFilter(options.keys());
         SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, false, false);
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
@@ -112,20 +117,23 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         if (!refusals.isEmpty()) {
             throw Refusal.all(name, path, refusals);
-        } else if (walk.files().isEmpty()) {
+        } else if (walk.files().isEmpty() && !TarScan.hasArchives(walk, path, options, ScanSettings.quick())) {
             throw nothing(path, options, walk);
         }
     }
 
     /** Scans with the calling thread alone. */
     static ScannedSource scan(String name, Path path, SourceOptions options) {
-        return scan(name, path, options, new ScanSettings(1, false, () -> false, checked -> {}));
+        return scan(name, path, options, ScanSettings.quick());
     }
 
     private static ScannedSource scan(
             String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
         SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
+        if (TarScan.hasArchives(walk, path, options, settings)) {
+            return TarScan.of(name, path, options, settings);
+        }
         List<DiscoveredFile> files = walk.files();
         Scan checked = Scan.of(name, files, options, settings);
         List<SourceArray> arrays = new ArrayList<>(checked.arrays());

@@ -1,0 +1,204 @@
+package dev.larder.server.source.formats;
+
+import dev.larder.error.LarderException;
+import dev.larder.internal.layout.Names;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.RegionStream;
+import java.io.Closeable;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.zip.GZIPInputStream;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the files in a tar archive, plain or gzipped, one after the other. Of a plain one it reads the headers alone. Not
+ * thread-safe; owns a descriptor.
+ */
+public final class TarMembers implements Closeable {
+    private static final Pattern NAME =
+            Pattern.compile(".*\\.(?:tar|tar\\.gz|tgz)", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
+    private static final int RECORD_BYTES = 512;
+    private static final int UNPACK_BYTES = 64 << 10;
+
+    /** What stands before the data of a member, long names and all. */
+    private static final long MOST_HEADER_BYTES = 1 << 20;
+
+    /** A member that goes through the heap. */
+    private static final long MOST_CONTENT_BYTES = 1 << 30;
+
+    private final Path file;
+    private final FileChannel channel;
+    private final long fileBytes;
+    private final @Nullable InputStream unpacked;
+    private long next;
+
+    /** What has been read of what is unpacked; of a plain archive nothing is. */
+    private long at;
+
+    /**
+     * A file in the archive.
+     *
+     * @param offset where its data begins, in the archive or in what it unpacks to
+     */
+    public record Member(String name, long offset, long byteSize) {}
+
+    private TarMembers(Path file, FileChannel channel) throws IOException {
+        this.file = file;
+        this.channel = channel;
+        this.fileBytes = channel.size();
+        this.unpacked =
+                isGzip(file) ? new GZIPInputStream(new RegionStream(channel, 0, fileBytes), UNPACK_BYTES) : null;
+    }
+
+    /** Tells whether a file's name says that it is a tar archive. */
+    public static boolean isNamedSo(String name) {
+        return NAME.matcher(name).matches();
+    }
+
+    /** Tells whether an archive has to be unpacked. */
+    public static boolean isGzip(Path file) {
+        return !file.toString().toLowerCase(Locale.ROOT).endsWith(".tar");
+    }
+
+    /** Opens an archive, which the caller closes. */
+    public static TarMembers open(Path file) {
+        try {
+            FileChannel channel = FileChannel.open(file);
+            try {
+                return new TarMembers(file, channel);
+            } catch (IOException | RuntimeException e) {
+                channel.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
+        }
+    }
+
+    /** Returns the next file, without folders, links and whatever else a tar archive may have; null at its end. */
+    public @Nullable Member next() {
+        while (true) {
+            TarArchiveEntry entry = header();
+            if (entry == null) {
+                return null;
+            }
+            long offset = next;
+            if (entry.isSparse()) {
+                throw refusal(entry, offset, "it is a sparse file");
+            }
+            if (entry.getSize() < 0 || (unpacked == null && entry.getSize() > fileBytes - offset)) {
+                throw refusal(entry, offset, "it would end beyond the end of the archive");
+            }
+            next = offset + (entry.getSize() + RECORD_BYTES - 1) / RECORD_BYTES * RECORD_BYTES;
+            if (isPlainFile(entry)) {
+                return new Member(entry.getName(), offset, entry.getSize());
+            }
+        }
+    }
+
+    private static boolean isPlainFile(TarArchiveEntry entry) {
+        return entry.isFile()
+                && !entry.isLink()
+                && !entry.isSymbolicLink()
+                && !entry.isFIFO()
+                && !entry.isBlockDevice()
+                && !entry.isCharacterDevice();
+    }
+
+    /** Returns the next header; {@code next} is then where its data begins. */
+    private @Nullable TarArchiveEntry header() {
+        long begin = next;
+        try {
+            if (unpacked == null) {
+                long window = Math.min(MOST_HEADER_BYTES, Math.max(0, fileBytes - begin));
+                RegionStream header = new RegionStream(channel, begin, window);
+                TarArchiveEntry entry = new TarArchiveInputStream(header, "UTF-8").getNextEntry();
+                next = begin + window - header.remaining();
+                return entry;
+            }
+            skipTo(begin);
+            Counted header = new Counted(unpacked);
+            TarArchiveEntry entry = new TarArchiveInputStream(header, "UTF-8").getNextEntry();
+            at += header.count;
+            next = at;
+            return entry;
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, begin, "no tar header: ", e);
+        } catch (IllegalArgumentException e) { // what the library makes of headers that contradict themselves
+            throw Refusal.of(file, begin, "its tar header is malformed (" + e.getMessage() + ")");
+        }
+    }
+
+    /** Counts what is read, which can be no more than a header may have. */
+    private static final class Counted extends FilterInputStream {
+        private long count;
+
+        Counted(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            int read = in.read(target, offset, (int) Math.min(length, MOST_HEADER_BYTES - count));
+            count += Math.max(0, read);
+            return read == 0 && length > 0 ? -1 : read;
+        }
+    }
+
+    private void skipTo(long place) throws IOException {
+        if (unpacked != null) {
+            unpacked.skipNBytes(place - at);
+            at = place;
+        }
+    }
+
+    /** Returns the data of the member that was found last. */
+    public byte[] content(Member member) {
+        if (member.byteSize() > MOST_CONTENT_BYTES) {
+            throw Refusal.of(
+                    file, member.offset(), "member " + Names.printable(member.name()) + ": it is longer than 1 GiB");
+        }
+        byte[] content = new byte[Math.toIntExact(member.byteSize())];
+        try {
+            InputStream data = unpacked;
+            if (data == null) {
+                data = new RegionStream(channel, member.offset(), member.byteSize());
+            } else {
+                skipTo(member.offset());
+                at += content.length;
+            }
+            if (data.readNBytes(content, 0, content.length) < content.length) {
+                throw Refusal.of(file, member.offset(), "it ends within " + Names.printable(member.name()));
+            }
+            return content;
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, member.offset(), "member " + Names.printable(member.name()) + ": ", e);
+        }
+    }
+
+    private LarderException refusal(TarArchiveEntry entry, long offset, String reason) {
+        return Refusal.of(file, offset, "member " + Names.printable(entry.getName()) + ": " + reason);
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
+        }
+    }
+}

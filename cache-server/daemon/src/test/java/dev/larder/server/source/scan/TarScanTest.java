@@ -1,0 +1,277 @@
+package dev.larder.server.source.scan;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
+import org.apache.commons.compress.archivers.tar.TarConstants;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TarScanTest {
+    private static final long SEED = 20_260_102;
+
+    @TempDir
+    Path folder;
+
+    /** Returns an archive of files: names and contents in turns. */
+    private static byte[] tar(String... members) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (TarArchiveOutputStream tar = new TarArchiveOutputStream(out, "UTF-8")) {
+            tar.setLongFileMode(TarArchiveOutputStream.LONGFILE_GNU);
+            for (int i = 0; i < members.length; i += 2) {
+                byte[] content = members[i + 1].getBytes(UTF_8);
+                TarArchiveEntry entry = new TarArchiveEntry(members[i]);
+                entry.setSize(content.length);
+                tar.putArchiveEntry(entry);
+                tar.write(content);
+                tar.closeArchiveEntry();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    private Path write(String name, byte[] content) {
+        return SourceFiles.write(folder.resolve(name), name.endsWith("gz") ? SourceFiles.gzip(content) : content);
+    }
+
+    private static ScannedSource scan(Path path, String... keys) {
+        return ScannedSource.scan("d", path, new SourceOptions(List.of(keys)));
+    }
+
+    private static SourceArray array(ScannedSource source, String name) {
+        return source.arrays().stream()
+                .filter(array -> array.name().array().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<Long> longs(ScannedSource source, String name) throws IOException {
+        ByteBuffer bytes =
+                ByteBuffer.wrap(SourceFiles.data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
+        long[] numbers = new long[bytes.remaining() / Long.BYTES];
+        bytes.asLongBuffer().get(numbers);
+        return Arrays.stream(numbers).boxed().toList();
+    }
+
+    private static String text(ScannedSource source, String name) throws IOException {
+        return new String(SourceFiles.data(array(source, name)), UTF_8);
+    }
+
+    private static void release(ScannedSource source) {
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a.tar", "a.tar.gz", "a.tgz", "A.TAR"})
+    void eachSuffixBecomesAColumn(String name) throws IOException {
+        Path file = write(
+                name,
+                tar(
+                        "./x/0001.jpg",
+                        "first",
+                        "./x/0001.cls",
+                        "7\n",
+                        "./x/0001.meta.json",
+                        "{\"a\": \"ä\"}",
+                        "x/0002.JPG",
+                        "",
+                        "x/0002.cls",
+                        "-2",
+                        "x/0002.meta.json",
+                        "{}",
+                        "README",
+                        "no sample",
+                        "x/._0002.jpg",
+                        "hidden"));
+        ScannedSource source = scan(file);
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array())
+                .containsExactly(
+                        "cls",
+                        "jpg/offsets",
+                        "jpg/values",
+                        "key/positions",
+                        "key/records",
+                        "key/slots",
+                        "keys/bytes",
+                        "keys/offsets",
+                        "meta.json/bytes",
+                        "meta.json/offsets");
+        assertThat(text(source, "jpg/values")).isEqualTo("first");
+        assertThat(longs(source, "jpg/offsets")).containsExactly(0L, 5L, 5L);
+        assertThat(longs(source, "cls")).containsExactly(7L, -2L);
+        assertThat(text(source, "meta.json/bytes")).isEqualTo("{\"a\": \"ä\"}{}");
+        assertThat(text(source, "keys/bytes")).isEqualTo("x/0001x/0002");
+        release(source);
+    }
+
+    @Test
+    void archivesOfAFolderFollowEachOtherAndFoldersBelowAreLevels() throws IOException {
+        write("train/b-1.tar", tar("2.bin", "second", "2.cls", "2"));
+        write("train/b-0.tar", tar("1.bin", "first", "1.cls", "1"));
+        write("val/c.tar", tar("1.bin", "other", "1.cls", "9"));
+        SourceFiles.write(folder.resolve("notes.md"), new byte[1]);
+        ScannedSource source = scan(folder);
+
+        assertThat(text(source, "train/bin/values")).isEqualTo("firstsecond");
+        assertThat(longs(source, "train/cls")).containsExactly(1L, 2L);
+        assertThat(text(source, "train/keys/bytes")).isEqualTo("12");
+        assertThat(longs(source, "val/cls")).containsExactly(9L);
+        assertThat(array(source, "train/bin/values").files()).hasSize(2);
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        release(source);
+    }
+
+    @Test
+    void whereArchivesHaveTheSameKeysTheirNamesComeBefore() throws IOException {
+        write("s-0.tar", tar("000.txt", "a"));
+        write("s-1.tar", tar("000.txt", "b"));
+        ScannedSource source = scan(folder);
+
+        assertThat(text(source, "keys/bytes")).isEqualTo("s-0/000s-1/000");
+        assertThat(longs(source, "key/positions")).hasSize(2);
+        release(source);
+    }
+
+    @Test
+    void besideArraysArchivesAreSkippedAndCounted() {
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 2);
+        write("b.tar", tar("1.bin", "x"));
+        ScannedSource source = scan(folder);
+
+        assertThat(source.arrays()).extracting(array -> array.name().array()).containsExactly("a");
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        release(source);
+    }
+
+    @Test
+    void keysChooseColumnsAndWhatOthersLackDoesNotMatter() throws IOException {
+        Path file = write("a.tar", tar("1.jpg", "x", "1.cls", "1", "2.jpg", "y"));
+
+        assertThatThrownBy(() -> scan(file)).hasMessageContaining("sample 2 has no file .cls");
+        ScannedSource source = scan(file, "jpg");
+        assertThat(text(source, "jpg/values")).isEqualTo("xy");
+        release(source);
+    }
+
+    @Test
+    void longNamesAndLongMembersAreRead() throws IOException {
+        String name = "long/".repeat(60) + "1";
+        String content = "z".repeat(100_000);
+        ScannedSource source = scan(write("a.tar", tar(name + ".bin", content, name + ".txt", "t")));
+
+        assertThat(text(source, "bin/values")).isEqualTo(content);
+        assertThat(text(source, "keys/bytes")).isEqualTo(name);
+        release(source);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1.jpg;x;2.jpg;y;2.cls;3 | sample 2 has a file .cls, and those before it have none",
+                "1.jpg;x;1.jpg;y         | sample 1 has two files .jpg",
+                "1.jpg;x;2.jpg;y;1.jpg;z | an index has a key twice",
+                "1.cls;cat               | member 1.cls: it is not a whole number: cat",
+                "1.key;x                 | a column cannot be called key",
+                "1.a b;x                 | a column cannot be called a b",
+                "README;x                | no file in it is called KEY.SUFFIX"
+            })
+    void whatIsNoSampleIsRefusedByName(String members, String message) {
+        Path file = write("a.tar", tar(members.strip().split(";", -1)));
+
+        assertThatThrownBy(() -> scan(file))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void aTextThatIsNotUtf8IsRefused() {
+        byte[] archive = tar("1.txt", "xx");
+        archive[512] = (byte) 0xff;
+
+        assertThatThrownBy(() -> scan(write("a.tar", archive))).hasMessageContaining("member 1.txt: it is not UTF-8");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a.tar", "a.tar.gz"})
+    void anArchiveThatWasCutOffIsRefused(String name) {
+        byte[] archive = Arrays.copyOf(tar("1.bin", "z".repeat(5000)), 3000);
+
+        assertThatThrownBy(() -> scan(write(name, archive)))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT));
+    }
+
+    @Test
+    void linksAndFoldersAreLeftOut() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (TarArchiveOutputStream tar = new TarArchiveOutputStream(out)) {
+            tar.putArchiveEntry(new TarArchiveEntry("folder.d/"));
+            tar.closeArchiveEntry();
+            TarArchiveEntry link = new TarArchiveEntry("1.bin", TarConstants.LF_SYMLINK);
+            link.setLinkName("/etc/passwd");
+            tar.putArchiveEntry(link);
+            tar.closeArchiveEntry();
+            TarArchiveEntry entry = new TarArchiveEntry("2.bin");
+            entry.setSize(1);
+            tar.putArchiveEntry(entry);
+            tar.write('x');
+            tar.closeArchiveEntry();
+        }
+        ScannedSource source = scan(write("a.tar", out.toByteArray()));
+
+        assertThat(text(source, "keys/bytes")).isEqualTo("2");
+        release(source);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a.tar", "a.tar.gz"})
+    void spoiledArchivesAreReadOrRefusedAndNothingElse(String name) {
+        byte[] good = tar("1.bin", "x".repeat(700), "1.cls", "1", "1.txt", "ä", "n".repeat(150) + ".bin", "y");
+        Random random = new Random(SEED);
+        for (int round = 0; round < 400; round++) {
+            byte[] spoiled = good.clone();
+            for (int i = random.nextInt(8); i >= 0; i--) {
+                spoiled[random.nextInt(spoiled.length)] = (byte) random.nextInt(256);
+            }
+            byte[] content = random.nextInt(4) > 0 ? spoiled : Arrays.copyOf(spoiled, random.nextInt(spoiled.length));
+            try {
+                ScannedSource source = scan(write(name, content));
+                for (SourceArray array : source.arrays()) {
+                    assertThat(SourceFiles.data(array)).hasSize((int) array.byteSize());
+                }
+                release(source);
+            } catch (LarderException e) {
+                assertThat(e.code())
+                        .as("seed=" + SEED + " round=" + round + " " + e)
+                        .isEqualTo(ErrorCode.BAD_INPUT);
+            } catch (IOException | RuntimeException e) {
+                throw new AssertionError("seed=" + SEED + " round=" + round, e);
+            }
+        }
+    }
+}
