@@ -184,8 +184,8 @@ def kept_rows(*_):
     pairs = [("first epoch", "keeping", "computing each time", "computing", first, 1.1)] if first else []
     for process, what in (("first", "later epochs, who computed them"), ("later", "later epochs, another process")):
         pairs.append((what, "kept", "plain rows", "plain", [row for row in found if row.get("process") == process], 1.1))
-    pairs.append(("first epoch of another process, which compares checksums", "checking", "plain rows", "plain",
-                  [row for row in found if row.get("process") == "later"], None))
+    pairs.append(("first epoch of who has not computed them, which compares checksums", "checking", "plain rows", "plain",
+                  [row for row in found if row["what"] == "later"], None))
     for what, ours, other, theirs, rows, most in pairs:
         values, others = [row[ours] for row in rows], [row[theirs] for row in rows]
         ratio, best = statistics.median(values) / statistics.median(others), min(values) / min(others)

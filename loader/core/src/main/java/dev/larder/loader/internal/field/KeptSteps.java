@@ -62,13 +62,11 @@ record KeptSteps(
         RowsSpec spec = RowsSpec.of(kept.name(), array.name())
                 .row(first.dtype(), first.rowShape())
                 .steps(text);
-        return new KeptSteps(
-                field.name(),
-                array,
-                first,
-                rest,
-                array.dataset().rows(spec),
-                all.steps().stream().anyMatch(KeptSteps::isUserCode));
+        ComputedRows rows = array.dataset().rows(spec);
+        // Where all rows are there, the code is not run again, and the consumer may help to gather as it does for plain rows.
+        boolean isComputed = rows.published() == rows.rows();
+        boolean runsUserCode = all.steps().stream().skip(isComputed ? count : 0).anyMatch(KeptSteps::isUserCode);
+        return new KeptSteps(field.name(), array, first, rest, rows, runsUserCode);
     }
 
     private static boolean isUserCode(Step step) {
