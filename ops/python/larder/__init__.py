@@ -17,7 +17,8 @@ It needs Python 3.9 and numpy 1.23, or later.
 ...     for batch in batches: train(batch)
 
 `larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `larder.hf`
-has Hugging Face datasets over the bytes in the store, and puts them there; `cached` keeps what functions return.
+has Hugging Face datasets over the bytes in the store, and puts them there; `cached` keeps what functions return, `rows` what a
+function makes of each row, computed once by whichever process asks for it first.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
 PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and
