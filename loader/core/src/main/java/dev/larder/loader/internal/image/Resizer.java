@@ -54,7 +54,7 @@ final class Resizer {
             }
             shorten(y, kept, length);
             for (int i = 0; i < length; i++) {
-                target[at + i] = (byte) sums[i];
+                target[at + i] = (byte) (sums[i] >> BITS);
             }
             at += length;
         }
@@ -227,7 +227,7 @@ final class Resizer {
         return Math.max(0, Math.min(255, sum >> BITS));
     }
 
-    /** Makes one row of the result, as ints, of rows that were resized in width. */
+    /** Makes one row of the result, as sums that are still to be shifted, of rows that were resized in width. */
     private void shorten(int y, int kept, int length) {
         int first = down.first[y];
         int[] a = narrowed[first % kept];
@@ -247,8 +247,10 @@ final class Resizer {
         for (; tap < down.taps; tap++) {
             add(narrowed[(first + tap) % kept], (int) down.byTap[tap][y], length, sums);
         }
-        for (int i = 0; i < length; i++) {
-            sums[i] = Math.max(0, Math.min(255, sums[i] >> BITS));
+        if (down.signed) { // else no sum leaves its byte
+            for (int i = 0; i < length; i++) {
+                sums[i] = Math.max(0, Math.min(255, sums[i] >> BITS)) << BITS;
+            }
         }
     }
 
