@@ -79,6 +79,26 @@ class ImageLoaderTest {
     }
 
     @Test
+    void bytesAreUploadedWhereAKernelDoesWhatFollows() {
+        Transform steps =
+                Transforms.randomResizedCrop(24, 32).randomCrop(20, 20, 3).randomFlip(0.5f);
+        LoaderBuilder builder = Loader.over(images.dataset)
+                .fields(
+                        Field.images("image").transform(steps.toFloat().channelsFirst()),
+                        Field.images("image").transform(steps).as("bytes"))
+                .shuffle(3)
+                .batch(4);
+        long expected;
+        try (Loader loader = builder.build()) {
+            expected = Shelf.checksum(loader.epoch(2));
+        }
+        try (Loader loader = builder.device(new FakeDevice()).build()) {
+            assertThat(Shelf.checksum(loader.epoch(2))).isEqualTo(expected);
+            assertThat(loader.uploadedBytes()).isLessThan(11 * (2 * 24 * 32 * 3 + 100)); // of floats it would be more
+        }
+    }
+
+    @Test
     void aWholeImageIsResizedAsPillowDoes() {
         reopen(List.of("photo.png"));
         try (Loader loader = Loader.over(images.dataset)

@@ -14,6 +14,7 @@ import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -77,6 +78,36 @@ class DeviceLoaderOnOpenClTest {
                                 .as("mapped")
                                 .transform(Transforms.toFloat().map((values, shape, random) -> values[0] = 7)))
                 .shuffle(2)
+                .batch(33);
+        try (Loader host = fields.build();
+                Loader loader = fields.device(device()).deviceMode(mode).build()) {
+            assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(DeviceMode.class)
+    void rowsThatTheHostMakesAreTheSameToo(DeviceMode mode) {
+        LoaderBuilder fields = Loader.over(pictures.dataset)
+                .fields(
+                        Field.rows("images")
+                                .transform(Transforms.resize(7, 9)
+                                        .colourJitter(0.4f, 0.3f, 0.2f, 0.1f)
+                                        .randomFlip(0.5f)
+                                        .toFloat()),
+                        Field.rows("images")
+                                .as("mapped")
+                                .map(Dtype.parse("|u1"), new long[] {12, 12}, (row, result, random) -> {
+                                    for (int i = 0; i < result.capacity(); i++) {
+                                        result.putByte(i, (byte) (row.getByte(3 * i) + random.nextInt(3)));
+                                    }
+                                })
+                                .transform(
+                                        Transforms.randomCrop(8, 8, 2).toFloat().normalize(0.5f, 0.25f)),
+                        Field.rows("labels")
+                                .padded()
+                                .mapRagged(Dtype.parse("<i4"), new long[] {9}, (row, result) -> row.getInt(0)))
+                .shuffle(3)
                 .batch(33);
         try (Loader host = fields.build();
                 Loader loader = fields.device(device()).deviceMode(mode).build()) {

@@ -49,6 +49,16 @@ public final class DeviceFields implements FieldOpener.RowsForm {
                 : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);
     }
 
+    @Override
+    public FieldReader open(MadeRows rows, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        SampleTransform rest = rows.rest();
+        SampleKernel kernel = rest.isIdentity() || rest.storedByteSize() == 0 ? null : kernel(rest);
+        return kernel == null
+                ? onHost.open(rows, field, lookup, place)
+                : new MadeDeviceReader(
+                        rows.unfinished(), field.name(), kernel, field.transformSeed(seed), lookup, place);
+    }
+
     /** Returns whether kernels can gather the rows of an array: each row lies in one piece. */
     public static boolean mayBeResident(ArrayView array) {
         return array.order() != Order.F || array.dimensions() == 1;
@@ -65,9 +75,8 @@ public final class DeviceFields implements FieldOpener.RowsForm {
         }
         long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
-        SampleKernel kernel =
-                SampleKernel.of(transform, KernelSource.Rows.staged()).orElse(null);
-        if (kernel == null || (kernel.needsDoubles() && !doubles) || (kernel.computes() && !exactFloats)) {
+        SampleKernel kernel = kernel(transform);
+        if (kernel == null) {
             return null;
         }
         Optional<KernelSource.Rows> resident = mayBeResident(array) ? residence.apply(array) : Optional.empty();
@@ -75,5 +84,13 @@ public final class DeviceFields implements FieldOpener.RowsForm {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }
         return transform.isIdentity() ? null : kernel; // as it is, it is uploaded to where the consumer reads it
+    }
+
+    /** Returns the kernel for rows that are staged, if these devices compute as Java does. */
+    private @Nullable SampleKernel kernel(SampleTransform transform) {
+        SampleKernel kernel =
+                SampleKernel.of(transform, KernelSource.Rows.staged()).orElse(null);
+        boolean fits = kernel != null && (doubles || !kernel.needsDoubles()) && (exactFloats || !kernel.computes());
+        return fits ? kernel : null;
     }
 }

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its arrays are not those of batches, but what is uploaded for them.
  */
-public final class DeviceReader extends FieldReader {
+public sealed class DeviceReader extends FieldReader permits MadeDeviceReader {
     private static final Dtype INT32 = Dtype.parse("<i4");
 
     private final String name;
-    private final ArrayView array;
+    private final @Nullable ArrayView array;
     private final SampleKernel kernel;
     private final boolean staged;
     private final int controlPlace;
@@ -30,7 +30,19 @@ public final class DeviceReader extends FieldReader {
 
     DeviceReader(
             ArrayView array, String name, SampleKernel kernel, long seed, @Nullable RowLookup lookup, Place place) {
-        super(array.name(), outputs(array, name, kernel), lookup, place);
+        this(array, stored(array), name, kernel, seed, lookup, place);
+    }
+
+    /** Prepares rows that are not those of an array, but are staged as {@code stored} says. */
+    DeviceReader(
+            @Nullable ArrayView array,
+            OutputArray stored,
+            String name,
+            SampleKernel kernel,
+            long seed,
+            @Nullable RowLookup lookup,
+            Place place) {
+        super(stored.name(), outputs(stored, name, kernel), lookup, place);
         this.name = name;
         this.array = array;
         this.kernel = kernel;
@@ -39,10 +51,14 @@ public final class DeviceReader extends FieldReader {
         this.seed = seed;
     }
 
-    private static List<OutputArray> outputs(ArrayView array, String name, SampleKernel kernel) {
+    private static OutputArray stored(ArrayView array) {
+        return new OutputArray(array.name(), array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.dimensions()));
+    }
+
+    private static List<OutputArray> outputs(OutputArray stored, String name, SampleKernel kernel) {
         List<OutputArray> outputs = new ArrayList<>();
         if (!kernel.rows().located()) {
-            outputs.add(new OutputArray(name, array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.dimensions())));
+            outputs.add(new OutputArray(name, stored.dtype(), stored.rowShape()));
         }
         if (kernel.controlInts() > 0) {
             outputs.add(new OutputArray(name + " control", INT32, kernel.controlInts())); // no array can be named so
@@ -60,9 +76,9 @@ public final class DeviceReader extends FieldReader {
         return kernel;
     }
 
-    /** Returns the array that is read. */
+    /** Returns the array that is read, which has its rows as the kernel takes them. */
     public ArrayView array() {
-        return array;
+        return Objects.requireNonNull(array);
     }
 
     /** Returns which array of the slot has the stored rows; negative if none has. */
@@ -77,12 +93,12 @@ public final class DeviceReader extends FieldReader {
 
     @Override
     long sampleByteSize() {
-        return staged ? array.rowByteSize() : (long) kernel.controlInts() * Integer.BYTES;
+        return staged ? array().rowByteSize() : (long) kernel.controlInts() * Integer.BYTES;
     }
 
     @Override
     public boolean isOpen() {
-        return array.isOpen();
+        return array().isOpen();
     }
 
     @Override
@@ -97,9 +113,9 @@ public final class DeviceReader extends FieldReader {
         long[] rows = rows(slot);
         Room room = Objects.requireNonNull((Room) scratch);
         if (staged) {
-            array.copyRows(rows, first, count, array(slot, 0).memory(), (int) (first * array.rowByteSize()));
+            stage(slot, rows, first, count, room.made);
         } else {
-            array.address(); // fails where it is closed: the device would read zeros, or what nobody vouches for
+            array().address(); // fails where it is closed: the device would read zeros, or what nobody vouches for
         }
         if (kernel.checksRows()) {
             check(slot, rows, first, count, room);
@@ -110,18 +126,18 @@ public final class DeviceReader extends FieldReader {
         UnsafeBuffer control = array(slot, controlPlace).memory();
         long epoch = slot.epoch;
         for (int i = first; i < first + count; i++) {
-            Objects.checkIndex(rows[i], array.rows()); // a device would read whatever lies there
+            Objects.checkIndex(rows[i], rowCount()); // a device would read whatever lies there
             kernel.writeControl(rows[i], seed, epoch, slot.positions[i], room.scratch, control, i);
         }
     }
 
     private void check(HostSlot slot, long[] rows, int first, int count, Room room) {
-        int length = (int) array.rowByteSize();
+        int length = kernel.transform().storedByteSize();
         for (int i = first; i < first + count; i++) {
             if (staged) {
                 kernel.check(array(slot, 0).memory(), i * length);
             } else {
-                array.copyRows(rows, i, 1, room.row, 0);
+                array().copyRows(rows, i, 1, room.row, 0);
                 kernel.check(room.row, 0);
             }
         }
@@ -130,9 +146,29 @@ public final class DeviceReader extends FieldReader {
     @Override
     public Object newScratch() {
         int checked = kernel.checksRows() ? kernel.transform().storedByteSize() : 0;
-        return new Room(kernel.transform().newScratch(), new UnsafeBuffer(new byte[checked]));
+        return new Room(kernel.transform().newScratch(), new UnsafeBuffer(new byte[checked]), newStagingRoom());
+    }
+
+    /** Puts rows into the slot's first array of this field. */
+    void stage(HostSlot slot, long[] rows, int first, int count, @Nullable Object room) {
+        ArrayView from = array();
+        from.copyRows(rows, first, count, array(slot, 0).memory(), (int) (first * from.rowByteSize()));
+    }
+
+    /** Returns what a thread needs for that. */
+    @Nullable
+    Object newStagingRoom() {
+        return null;
+    }
+
+    /** Returns how many rows there are to choose from. */
+    long rowCount() {
+        return array().rows();
     }
 
     /** One thread's memory. */
-    private record Room(TransformScratch scratch, UnsafeBuffer row) {}
+    private record Room(
+            TransformScratch scratch,
+            UnsafeBuffer row,
+            @Nullable Object made) {}
 }

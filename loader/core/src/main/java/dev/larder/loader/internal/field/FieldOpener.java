@@ -27,6 +27,11 @@ public final class FieldOpener {
     public interface RowsForm {
         FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place);
 
+        /** Holds rows that are made of rows of any length. */
+        default FieldReader open(MadeRows rows, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+            return new MadeReader(rows, lookup, place);
+        }
+
         /** Holds rows as batches have them; random transforms draw from a seed. */
         static RowsForm finished(long seed) {
             return (array, field, lookup, place) -> {
@@ -85,7 +90,7 @@ public final class FieldOpener {
         MadeRows rows = MadeRows.of(source, steps, field.name(), field.transformSeed(seed));
         return rows.isRagged()
                 ? new MadeRaggedReader(rows, field.name(), field.padded() ? field.padding() : null, lookup, place)
-                : new MadeReader(rows, lookup, place);
+                : rowsForm.open(rows, field, lookup, place);
     }
 
     private @Nullable RowLookup lookup(FieldSpec.@Nullable Lookup lookup) {

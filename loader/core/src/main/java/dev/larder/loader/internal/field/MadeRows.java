@@ -12,6 +12,7 @@ import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.loader.internal.transform.TransformTarget;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -28,6 +29,9 @@ final class MadeRows {
     private static final int FRAME_DRAWS = 1 << 19;
 
     private final RowBytes source;
+    private final RowSteps steps;
+    private final Transform rest;
+    private final SampleTransform.Before restCounts;
     private final @Nullable SampleTransform before;
     private final RowMaker maker;
     private final @Nullable SampleTransform after;
@@ -41,8 +45,9 @@ final class MadeRows {
     private final OutputArray made;
     private final @Nullable ImageMaker images;
 
-    private MadeRows(RowBytes source, RowSteps steps, String name, long seed) {
+    private MadeRows(RowBytes source, RowSteps steps, String name, long seed, boolean finishes) {
         this.source = source;
+        this.steps = steps;
         this.seed = seed;
         this.before = before(source, steps.before());
         SampleTransform.Before counts = steps.counts();
@@ -66,7 +71,9 @@ final class MadeRows {
         this.whole = source.rowShape() != null;
         this.most = ragged ? (int) maker.shape()[0] : 1;
         this.madeBytes = Math.toIntExact(new OutputArray(name, maker.dtype(), maker.shape()).rowByteSize());
-        this.after = after(maker, ragged, rest, counts);
+        this.rest = rest;
+        this.restCounts = counts;
+        this.after = after(maker, ragged, finishes ? rest : Transforms.none(), counts);
         Dtype dtype = after == null ? maker.dtype() : after.dtype();
         this.made = new OutputArray(name, dtype, after == null || ragged ? maker.shape() : after.rowShape());
     }
@@ -80,7 +87,7 @@ final class MadeRows {
                     .with("stepsBefore", steps.before())
                     .remedy("put decode(…) first, over a column of files or of bytes");
         }
-        return new MadeRows(source, steps, name, seed);
+        return new MadeRows(source, steps, name, seed, true);
     }
 
     private static boolean isBytes(Dtype dtype) {
@@ -105,6 +112,16 @@ final class MadeRows {
         return ragged
                 ? SampleTransform.compileElements(steps, maker.dtype())
                 : SampleTransform.compile(steps, maker.dtype(), maker.shape(), counts);
+    }
+
+    /** Returns one that leaves out the steps after the one that makes rows. */
+    MadeRows unfinished() {
+        return new MadeRows(source, steps, made.name(), seed, false);
+    }
+
+    /** Returns the steps that it leaves out. */
+    SampleTransform rest() {
+        return SampleTransform.compile(rest, maker.dtype(), maker.shape(), restCounts);
     }
 
     RowBytes source() {
