@@ -3,6 +3,7 @@ package dev.larder.command;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.column.BytesBuilder;
 import dev.larder.column.RaggedBuilder;
 import dev.larder.column.StringsBuilder;
 import dev.larder.column.TextIndexBuilder;
@@ -12,11 +13,14 @@ import dev.larder.launch.process.LaunchListener;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.npy.Dtype;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
+import javax.imageio.ImageIO;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.jocl.cl_mem;
@@ -46,6 +50,8 @@ public abstract class Surroundings implements AutoCloseable {
     protected final LaunchListener listener = new LaunchListener() {};
     protected final float[] array = new float[64];
     protected final float[] parameters = new float[64];
+    protected final float[] means = {0.485f, 0.456f, 0.406f};
+    protected final float[] deviations = {0.229f, 0.224f, 0.225f};
     protected final float gradient = 0.5f;
     protected final float rate = 0.01f;
     protected final long rows = 10;
@@ -99,6 +105,11 @@ public abstract class Surroundings implements AutoCloseable {
         }
     }
 
+    protected final int tokenize(DirectBuffer utf8, MutableDirectBuffer tokens) {
+        tokens.putInt(0, utf8.capacity());
+        return 1;
+    }
+
     protected final void fill(MutableDirectBuffer buffer) {
         buffer.setMemory(0, buffer.capacity(), (byte) 1);
     }
@@ -115,12 +126,16 @@ public abstract class Surroundings implements AutoCloseable {
         try (RaggedBuilder features = new RaggedBuilder(Dtype.parse("<f4"), 2);
                 RaggedBuilder tokens = new RaggedBuilder(Dtype.parse("<i4"), 1);
                 StringsBuilder captions = new StringsBuilder();
+                BytesBuilder photos = new BytesBuilder();
                 StringsBuilder sceneIds = new StringsBuilder();
                 TextIndexBuilder scenes = new TextIndexBuilder()) {
+            ByteBuffer photo = photo();
             for (int row = 0; row < SCENES; row++) {
                 String scene = "scene0685_%02d".formatted(row);
                 features.add(ByteBuffer.allocate((row % 5 + 1) * 8 * Float.BYTES), row % 5 + 1, 8);
                 tokens.add(ByteBuffer.allocate((row % 300 + 1) * Integer.BYTES), row % 300 + 1);
+                photos.add(photo);
+                photo.rewind();
                 captions.add("a chair, number " + row);
                 sceneIds.add(scene);
                 scenes.add(scene, row);
@@ -128,12 +143,19 @@ public abstract class Surroundings implements AutoCloseable {
             build.add("obj_feat", features);
             build.add("tokens", tokens);
             build.add("caption", captions);
+            build.add("photo", photos);
             build.add("scene_id", sceneIds);
             build.add("scene", scenes);
             build.array("scene_feat", Dtype.parse("<f4"), SCENES, 4).write(0, new float[SCENES * 4]);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static ByteBuffer photo() throws IOException {
+        ByteArrayOutputStream encoded = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(40, 30, BufferedImage.TYPE_3BYTE_BGR), "jpg", encoded);
+        return ByteBuffer.wrap(encoded.toByteArray());
     }
 
     private static void meta(DatasetBuilder build) {

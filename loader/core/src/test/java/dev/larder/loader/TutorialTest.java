@@ -17,6 +17,7 @@ import dev.larder.loader.sample.Shard;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;
@@ -344,6 +345,51 @@ class TutorialTest {
                 batch.await(Duration.ofSeconds(10)); // for the host; queues wait for batch.ready()
                 images.read(seen.clear()); // the bytes that the host would make
             }
+        }
+    }
+
+    @Test
+    @Order(16)
+    void runYourOwnCodeOverRowsOfAnyLength() {
+        Dtype tokens = Dtype.parse("<i4");
+        Field words = Field.texts("question").padded().mapRagged(tokens, new long[] {16}, (utf8, row) -> {
+            int count = 0; // utf8: the text where it lies; row: its place in the batch
+            for (int i = 0; i < utf8.capacity(); i++) {
+                if (i == 0 || utf8.getByte(i - 1) == ' ') {
+                    row.putInt(4 * count++, utf8.getByte(i), ByteOrder.LITTLE_ENDIAN); // a poor tokenizer
+                }
+            }
+            return count; // how long the row became
+        });
+        try (Scenes scenes = Scenes.open();
+                Loader loader = Loader.over(scenes.dataset)
+                        .fields(words, Field.rows("labels"))
+                        .batch(10)
+                        .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+            assertThat(batch.array("question").shape()).containsExactly(10, 3); // "question", a number, "é"
+            assertThat(batch.array("question.mask").shape()).containsExactly(10, 3);
+        }
+    }
+
+    @Test
+    @Order(17)
+    void decodeImagesInTheLoader() {
+        Transform augmented = Transforms.randomResizedCrop(24, 24) // as torchvision draws it, resized as Pillow does
+                .randomFlip(0.5f)
+                .colourJitter(0.4f, 0.4f, 0.4f, 0.1f)
+                .toFloat()
+                .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                .channelsFirst();
+        try (Images photos = Images.of(List.of("photo.jpg", "photo.png", "truncated.jpg", "large.jpg"));
+                Loader loader = Loader.over(photos.dataset) // in real life larder load photos=FOLDER --as images
+                        .fields(Field.images("image").transform(augmented), Field.rows("labels"))
+                        .onFailure(FailurePolicy.skip(1)) // what cannot be decoded is left out, and counted
+                        .batch(4)
+                        .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+            assertThat(batch.array("image").shape()).containsExactly(3, 3, 24, 24);
+            assertThat(batch.stateAfter().decoder()).isNotEmpty(); // who resumes has to have the same one
         }
     }
 
