@@ -9,6 +9,8 @@ import os
 import sys
 import time
 
+from torch_peer import processor_s
+
 BATCH = 64
 MEANS, DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -63,14 +65,15 @@ def main():
     loader = torch.utils.data.DataLoader(data, BATCH, shuffle=True, num_workers=workers, persistent_workers=True, drop_last=len(data) > BATCH)
     for batch in loader:
         batch[0, 0, 0, 0].item()
-    count, began = 0, time.perf_counter()
+    count, began, used = 0, time.perf_counter(), processor_s()
     while time.perf_counter() - began < seconds:
         for batch in loader:
             batch[0, 0, 0, 0].item()
             count += len(batch)
     rate = count / (time.perf_counter() - began)
+    processor_ms = 1e3 * (processor_s() - used) / count
     versions = f"torchvision {torchvision.__version__}, torch {torch.__version__}, Pillow {PIL.__version__}"
-    print(json.dumps({"what": "torchvision", "threads": workers, "imagesPerSecond": rate, "versions": versions}))
+    print(json.dumps({"what": "torchvision", "threads": workers, "imagesPerSecond": [rate], "processorMs": [processor_ms], "versions": versions}))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import com.sun.jna.Library;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
+import com.sun.management.OperatingSystemMXBean;
 import dev.larder.client.BytesColumn;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -11,11 +12,11 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transforms;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Collectors;
 import org.agrona.DirectBuffer;
 
 /**
@@ -53,10 +54,10 @@ final class ImageBenchmark {
     }
 
     private void run() throws InterruptedException {
-        List<Double> loaded = new ArrayList<>();
-        List<Double> decoded = new ArrayList<>();
+        List<Rate> loaded = new ArrayList<>();
+        List<Rate> decoded = new ArrayList<>();
         try (Loader loader = loader()) {
-            double unused = loaded(loader) + decoded(); // compiles
+            var unused = List.of(loaded(loader), decoded()); // compiles
             for (int round = 0; round < ROUNDS; round++) {
                 loaded.add(loaded(loader));
                 decoded.add(decoded());
@@ -81,12 +82,26 @@ final class ImageBenchmark {
                                 .channelsFirst()))
                 .shuffle(1)
                 .batch(BATCH)
-                .threads(threads)
+                .threads(threads - 1) // the consumer gathers too, while it waits
                 .build();
     }
 
-    /** Returns the images a second of whole epochs. */
-    private double loaded(Loader loader) {
+    /** How many images a second, and how long a processor worked for each. */
+    private record Rate(double imagesPerSecond, double processorMs) {
+        /** Counts from when both clocks were read. */
+        static Rate of(long images, long beginNs, long beginProcessorNs) {
+            double ns = System.nanoTime() - beginNs;
+            return new Rate(images * 1e9 / ns, (processorNs() - beginProcessorNs) / 1e6 / images);
+        }
+    }
+
+    private static long processorNs() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
+    /** Makes whole epochs. */
+    private Rate loaded(Loader loader) {
+        long processor = processorNs();
         long begin = System.nanoTime();
         long count = 0;
         for (long epoch = 0; System.nanoTime() - begin < windowNs; epoch++) {
@@ -96,12 +111,13 @@ final class ImageBenchmark {
                 decoder = batch.stateAfter().decoder();
             }
         }
-        return count * 1e9 / (System.nanoTime() - begin);
+        return Rate.of(count, begin, processor);
     }
 
-    private double decoded() throws InterruptedException {
+    private Rate decoded() throws InterruptedException {
         AtomicLong next = new AtomicLong();
         List<Thread> running = new ArrayList<>();
+        long processor = processorNs();
         long begin = System.nanoTime();
         for (int i = 0; i < threads; i++) {
             Thread thread = new Thread(() -> decode(next, begin));
@@ -111,7 +127,7 @@ final class ImageBenchmark {
         for (Thread thread : running) {
             thread.join();
         }
-        return next.get() * 1e9 / (System.nanoTime() - begin);
+        return Rate.of(next.get(), begin, processor);
     }
 
     private void decode(AtomicLong next, long begin) {
@@ -146,11 +162,13 @@ final class ImageBenchmark {
         }
     }
 
-    private void print(String what, List<Double> rates) {
-        String numbers =
-                rates.stream().map(rate -> String.valueOf(Math.round(rate))).collect(Collectors.joining(", "));
-        System.out.println("{\"what\": \"" + what + "\", \"threads\": " + threads + ", \"imagesPerSecond\": [" + numbers
-                + "], \"decoder\": \"" + decoder + "\"}");
+    private void print(String what, List<Rate> rates) {
+        System.out.println("{\"what\": \"" + what + "\", \"threads\": " + threads + ", \"imagesPerSecond\": "
+                + rates.stream().map(rate -> Math.round(rate.imagesPerSecond)).toList() + ", \"processorMs\": "
+                + rates.stream()
+                        .map(rate -> Math.round(rate.processorMs * 1000) / 1000.0)
+                        .toList()
+                + ", \"decoder\": \"" + decoder + "\"}");
     }
 
     /** The functions of libjpeg-turbo, bound here once more: what is measured is not to be measured by itself. */
