@@ -50,7 +50,10 @@ import picocli.CommandLine.Spec;
             "Rows are shuffled, sharded and transformed once for all of them, as Loader does it. A step of a transform is"
                     + " one of: toFloat, cast(dtype), scale(factor,offset), normalize(mean,deviation),"
                     + " normalize([means],[deviations]), toBfloat16, fromBfloat16, randomCrop(height,width,padding),"
-                    + " centerCrop(height,width), randomFlip(probability=0.5), flip, channelsFirst, oneHot(classes).",
+                    + " centerCrop(height,width), randomFlip(probability=0.5), flip, channelsFirst, oneHot(classes);"
+                    + " for a column of encoded images, first of all, decode(colours=rgb), then resize(height,width,filter=bilinear),"
+                    + " resizeShorter(side,filter=bilinear), randomResizedCrop(height,width,minArea=0.08,maxArea=1),"
+                    + " colourJitter(brightness,contrast,saturation,hue).",
             "Ctrl-C or SIGTERM ends the feed; its trainers get what was published, and then an error that says so."
         },
         footer = {
