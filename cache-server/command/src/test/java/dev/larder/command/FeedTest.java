@@ -14,11 +14,14 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Processes;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -102,6 +105,25 @@ class FeedTest {
         assertThat(feed.out()).contains("\nrun1: epochs=2 batches=50 rows=5000 (");
         assertThat(feed.out()).startsWith("run1: Loader{v version 1 [v]}, waits for consumers: 2\n");
         assertThat(ring()).doesNotExist();
+    }
+
+    @Test
+    void imagesOfAColumnOfFilesAreDecoded() throws IOException {
+        Path photos = Files.createDirectory(folder.resolve("photos"));
+        for (int i = 0; i < 5; i++) {
+            BufferedImage photo = new BufferedImage(8 + i, 9, BufferedImage.TYPE_3BYTE_BGR);
+            ImageIO.write(photo, "png", photos.resolve(i + ".png").toFile());
+        }
+        daemon.ask("load", "photos=" + photos, "--as", "bytes");
+        List<String> words = new ArrayList<>(List.of("feed", "run2", "photos", "--arrays", "files", "--batch", "2"));
+        words.addAll(List.of("--consumers", "0", "--epochs", "0..0"));
+        words.addAll(List.of("--transform", "files=decode(grey),resize(3,4),toFloat"));
+
+        CommandProcess feed = CommandProcess.onStore(daemon.store(), words.toArray(String[]::new));
+        started.add(feed);
+
+        assertThat(feed.exitCode()).as(feed.err()).isZero();
+        assertThat(feed.out()).contains("\nrun2: epochs=1 batches=3 rows=5 (");
     }
 
     private long checksum() {
