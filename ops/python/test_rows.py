@@ -101,6 +101,10 @@ class RowsTest(RowsCase):
         self.assertEqual(len(keys), 4)
         self.assertEqual(of(lambda x: x * 7, version=1), of(lambda x: x * 8, version=1))
         self.assertEqual(len(self.made), 4)
+        make_store.write_version(self.store, "copy", {"x": self.x, "y": np.arange(COUNT)})
+        again = larder.rows("keyed", larder.dataset("copy", self.store), lambda x: x, "x", dtype="<i4", shape=3, version=1)
+        self.assertIn(again.key, keys)  # the same data by another name
+        self.assertEqual(len(self.made), 4)
         make_store.write_version(self.store, "numbers", {"x": self.x + 1})
         self.assertNotIn(larder.rows("keyed", larder.dataset("numbers", self.store), double, dtype="<i4", shape=3, version=1).key, keys)
         with self.assertRaisesRegex(larder.LarderError, "without code that could be a key"):

@@ -95,7 +95,7 @@ class ComputedRows:
         self._sources, self._row_shape = sources, tuple(map(int, shape))
         self.shape = (len(sources[0]), *self._row_shape)
         steps = "python " + _hex_digest(json.dumps(_code_key(function))) if version is None else f"version {version}"
-        text = {"name": name, "key": "", "dataset": dataset.name, "digest": dataset.digest, "arrays": ",".join(arrays),
+        text = {"name": name, "key": "", "digest": dataset.digest, "arrays": ",".join(arrays),
                 "dtype": str(np.lib.format.dtype_to_descr(dtype)), "shape": ",".join(map(str, self._row_shape)), "steps": steps}
         if any(ord(c) < 32 for value in text.values() for c in value):
             raise LarderError(_message("a key of computed rows has a control character", "leave line ends and the like out of versions",

@@ -114,7 +114,7 @@ public final class ComputedRows {
                 spec.dtype().toString(),
                 spec.shape().stream().map(String::valueOf).collect(Collectors.joining(",")),
                 spec.steps());
-        return RowsDescriptor.Header.of(spec.name(), dataset.name(), key, rows, bytes);
+        return RowsDescriptor.Header.of(spec.name(), key, rows, bytes);
     }
 
     /** Returns what people call them. */

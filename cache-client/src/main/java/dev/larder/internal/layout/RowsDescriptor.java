@@ -115,11 +115,10 @@ public final class RowsDescriptor {
      */
     public record Header(long rows, long rowByteSize, long statesStart, long dataStart, Map<String, String> text) {
         /** Lays out rows of a name and a key. */
-        public static Header of(String name, String dataset, Key key, long rows, long rowByteSize) {
+        public static Header of(String name, Key key, long rows, long rowByteSize) {
             Map<String, String> text = new LinkedHashMap<>();
             text.put("name", name);
             text.put("key", key.hex());
-            text.put("dataset", dataset);
             text.put("digest", key.digest());
             text.put("arrays", key.arrays());
             text.put("dtype", key.dtype());

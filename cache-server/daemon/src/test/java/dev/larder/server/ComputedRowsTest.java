@@ -178,7 +178,13 @@ class ComputedRowsTest {
         ComputedRows rows = current.rows(RowsProgram.spec());
         ComputedRows otherCode = current.rows(RowsProgram.spec().version("2"));
 
+        served.load("copy", folder.resolve("source100").resolve("numbers.npy")); // the same array
+        Larder larder = Larder.connect(served.root());
+        opened.add(larder);
+        ComputedRows ofCopy = larder.dataset("copy").rows(RowsProgram.spec());
+
         assertThat(row(rows, rows.reader(RowsProgram.function(current)), 0)).isEqualTo(expected(100));
+        assertThat(ofCopy.published()).isOne();
         assertThat(row(oldRows, oldRows.reader(RowsProgram.function(old)), 0)).isEqualTo(expected(0));
         assertThat(otherCode.published()).isZero();
         assertThat(served.control().regions(""))

@@ -81,7 +81,7 @@ public record StoredRows(ArrayRow array, Header header, long published) {
                 region.file().toString(),
                 RegionDescriptor.DATA_OFFSET + header.dataStart(),
                 "",
-                header.get("dataset") + "/" + header.get("arrays"),
+                header.get("arrays"),
                 ColumnPart.NONE);
         return new StoredRows(row, header, region.published());
     }
@@ -131,7 +131,6 @@ public record StoredRows(ArrayRow array, Header header, long published) {
         return Json.fields(array)
                 .with("rows", header.rows())
                 .with("published", published)
-                .with("ofDataset", header.get("dataset"))
                 .with("ofDigest", header.get("digest"))
                 .with("steps", header.get("steps"));
     }
@@ -144,7 +143,6 @@ public record StoredRows(ArrayRow array, Header header, long published) {
         facts.add("shape    " + ArrayText.shape(array.shape()));
         facts.add("bytes    " + array.bytes());
         facts.add("state    " + array.state().text() + ": published " + published + " of " + header.rows() + " rows");
-        facts.add("dataset  " + header.get("dataset"));
         facts.add("digest   " + header.get("digest"));
         facts.add("arrays   " + header.get("arrays"));
         facts.add("steps    " + header.get("steps"));

@@ -63,8 +63,7 @@ record KeptSteps(
                 .row(first.dtype(), first.rowShape())
                 .steps(text);
         ComputedRows rows = array.dataset().rows(spec);
-        // Where all rows are there, the code is not run again, and the consumer may help to gather as it does for plain
-        // rows.
+        // Where all rows are there, the code is not run again, and the consumer may help as it does for plain rows.
         boolean isComputed = rows.published() == rows.rows();
         boolean runsUserCode = all.steps().stream().skip(isComputed ? count : 0).anyMatch(KeptSteps::isUserCode);
         return new KeptSteps(field.name(), array, first, rest, rows, runsUserCode);
