@@ -12,7 +12,9 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -62,7 +64,14 @@ public sealed class ArrayView permits OwnedArrayView {
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
     private boolean open = true;
 
+    /** Views of its windows that were asked for, by their length; guarded by itself. */
+    private final Map<Long, ArrayView> windows = new TreeMap<>();
+
     ArrayView(ArrayEntry entry, MappedMemory memory, Dataset owner) {
+        this(entry, memory, owner, ViewGeometry.of(entry, Dtype.parse(entry.dtype())));
+    }
+
+    private ArrayView(ArrayEntry entry, MappedMemory memory, Dataset owner, ViewGeometry geometry) {
         this.entry = entry;
         this.dtype = Dtype.parse(entry.dtype());
         this.kind = ElementReader.Kind.of(dtype);
@@ -71,7 +80,7 @@ public sealed class ArrayView permits OwnedArrayView {
         this.plainCode = swapped ? 0 : ElementReader.plainCode(kind);
         this.memory = memory;
         this.owner = owner;
-        this.geometry = ViewGeometry.of(entry, dtype);
+        this.geometry = geometry;
         this.base = memory.address() + entry.offset();
         this.dimensions = geometry.dimensions();
         this.size0 = geometry.size(0);
@@ -86,7 +95,7 @@ public sealed class ArrayView permits OwnedArrayView {
         this.stride2 = geometry.stride(2);
         this.rowByteSize = geometry.rowByteSize();
         this.strided = new StridedRows(geometry, dtype.itemSize());
-        this.gather = new RowGather(entry.name(), base, size0, rowByteSize);
+        this.gather = new RowGather(entry.name(), base, size0, rowByteSize, stride0);
         Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), memory.byteSize());
     }
 
@@ -107,7 +116,7 @@ public sealed class ArrayView permits OwnedArrayView {
 
     /** Returns the dimensions, as a new array. */
     public long[] shape() {
-        return entry.shape().clone();
+        return geometry.shape();
     }
 
     /** Returns the number of dimensions. */
@@ -145,6 +154,30 @@ public sealed class ArrayView permits OwnedArrayView {
     public long rowByteSize() {
         requireRows();
         return rowByteSize;
+    }
+
+    /**
+     * Returns a view of all windows of so many neighbouring rows, without copying: its row {@code i} has the rows {@code i} to {@code
+     * i + length - 1} of this one, so its shape is {@code [rows - length + 1, length, …]}. numpy calls it {@code
+     * sliding_window_view}. Its rows overlap, so {@link #byteBuffer} gives one at a time; {@link #byteSize}, {@link #crc32c} and
+     * {@link #dataBuffer} are those of the data. The same view to every caller, closed with this one. Fails with {@link
+     * IllegalArgumentException} where a window would be longer than the array.
+     */
+    public ArrayView windows(long length) {
+        requireRows();
+        if (length < 1 || length > size0) {
+            throw new IllegalArgumentException("a window has at least one row, and at most all of the array: length="
+                    + length + " array=" + entry.name() + " rows=" + size0);
+        }
+        synchronized (windows) {
+            ArrayView view = windows.get(length);
+            if (view == null) {
+                view = new ArrayView(entry, memory, owner, geometry.windows(dtype, length));
+                windows.put(length, view);
+            }
+            requireOpen(); // after it is known to whoever closes this, so it is either closed as well or refused
+            return view;
+        }
     }
 
     /** Returns one element as a float, rounded where it has more digits. */
@@ -271,7 +304,7 @@ public sealed class ArrayView permits OwnedArrayView {
         Objects.checkIndex(row, size0);
         requireRowsThatFitBuffers();
         requireOpen();
-        return new ViewBuffer(this, base + row * rowByteSize, (int) rowByteSize);
+        return new ViewBuffer(this, base + row * stride0, (int) rowByteSize);
     }
 
     /**
@@ -285,12 +318,15 @@ public sealed class ArrayView permits OwnedArrayView {
     public ByteBuffer byteBuffer(long firstRow, long rows) {
         requireContiguousRows();
         Objects.checkFromIndexSize(firstRow, rows, size0);
+        if (rows > 1 && stride0 != rowByteSize) {
+            throw new UnsupportedOperationException("windows overlap, a buffer can have one: array=" + entry.name());
+        }
         long length = rows * rowByteSize;
         if (length > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("rows do not fit into a ByteBuffer: rows=" + rows + " bytes=" + length
                     + " limit=" + Integer.MAX_VALUE);
         }
-        ByteBuffer buffer = memory.buffer(entry.offset() + firstRow * rowByteSize, length, this);
+        ByteBuffer buffer = memory.buffer(entry.offset() + firstRow * stride0, length, this);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }
@@ -337,7 +373,7 @@ public sealed class ArrayView permits OwnedArrayView {
         } else {
             for (int i = 0; i < count; i++) {
                 Targets.copy(
-                        base + gather.checkedRow(rows, first + i) * length, target, targetOffset + i * length, length);
+                        base + gather.checkedRow(rows, first + i) * stride0, target, targetOffset + i * length, length);
             }
         }
         requireOpen();
@@ -412,6 +448,9 @@ public sealed class ArrayView permits OwnedArrayView {
     /** Makes later reads throw: the dataset is being closed. */
     void invalidate() {
         OPEN.setVolatile(this, false);
+        synchronized (windows) {
+            windows.values().forEach(ArrayView::invalidate);
+        }
     }
 
     private float floatAt(long address) {

@@ -13,18 +13,18 @@ final class ViewGeometry {
     private final long[] strides;
     private final long elementCount;
     private final long rowByteSize;
+    private final boolean contiguousRows;
 
     private ViewGeometry(Order order, Dtype dtype, long[] shape) {
+        this(order, dtype, shape, strides(order, dtype, shape), order == Order.C || shape.length == 1);
+    }
+
+    private ViewGeometry(Order order, Dtype dtype, long[] shape, long[] strides, boolean contiguousRows) {
         this.order = order;
         this.dtype = dtype.descr();
         this.shape = shape.clone();
-        this.strides = new long[shape.length];
-        long stride = dtype.itemSize();
-        for (int step = 0; step < shape.length; step++) {
-            int dimension = order == Order.C ? shape.length - 1 - step : step;
-            strides[dimension] = stride;
-            stride = Math.multiplyExact(stride, shape[dimension]);
-        }
+        this.strides = strides;
+        this.contiguousRows = contiguousRows;
         long count = 1;
         for (long size : shape) {
             count = Math.multiplyExact(count, size);
@@ -35,6 +35,33 @@ final class ViewGeometry {
             row = Math.multiplyExact(row, shape[i]);
         }
         this.rowByteSize = row;
+    }
+
+    private static long[] strides(Order order, Dtype dtype, long[] shape) {
+        long[] strides = new long[shape.length];
+        long stride = dtype.itemSize();
+        for (int step = 0; step < shape.length; step++) {
+            int dimension = order == Order.C ? shape.length - 1 - step : step;
+            strides[dimension] = stride;
+            stride = Math.multiplyExact(stride, shape[dimension]);
+        }
+        return strides;
+    }
+
+    /** Returns where windows of so many rows lie: a window begins with every row, so they overlap. */
+    ViewGeometry windows(Dtype itemType, long length) {
+        long[] windowShape = new long[shape.length + 1];
+        long[] windowStrides = new long[shape.length + 1];
+        System.arraycopy(shape, 0, windowShape, 1, shape.length);
+        System.arraycopy(strides, 0, windowStrides, 1, strides.length);
+        windowShape[0] = shape[0] - length + 1;
+        windowShape[1] = length;
+        windowStrides[0] = strides[0];
+        return new ViewGeometry(order, itemType, windowShape, windowStrides, contiguousRows);
+    }
+
+    long[] shape() {
+        return shape.clone();
     }
 
     static ViewGeometry of(ArrayEntry entry, Dtype dtype) {
@@ -73,7 +100,7 @@ final class ViewGeometry {
     }
 
     boolean hasContiguousRows() {
-        return order == Order.C || shape.length == 1;
+        return contiguousRows;
     }
 
     long offset(long[] index) {

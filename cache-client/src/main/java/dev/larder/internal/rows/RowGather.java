@@ -24,12 +24,21 @@ public final class RowGather {
     private final long rowCount;
     private final long length;
 
-    /** Prepares to copy rows that begin at {@code base}. */
+    /** From one row to the next: less than a row where rows overlap. */
+    private final long stride;
+
+    /** Prepares to copy rows that begin at {@code base} and lie one behind the other. */
     public RowGather(String array, long base, long rowCount, long rowByteSize) {
+        this(array, base, rowCount, rowByteSize, rowByteSize);
+    }
+
+    /** Prepares to copy rows of which the first begins at {@code base}, and each other one {@code stride} bytes after the one before. */
+    public RowGather(String array, long base, long rowCount, long rowByteSize, long stride) {
         this.array = array;
         this.base = base;
         this.rowCount = rowCount;
         this.length = rowByteSize;
+        this.stride = stride;
     }
 
     /** Copies rows of at least a byte each to consecutive places; {@code target} and {@code to} as in {@link RawMemory#copy}. */
@@ -41,7 +50,7 @@ public final class RowGather {
             int groupEnd = i + Math.min(group, end - i);
             touched += touch(rows, i, groupEnd);
             for (; i < groupEnd; i++, place += length) {
-                RawMemory.copy(base + checkedRow(rows, i) * length, target, place, length);
+                RawMemory.copy(base + checkedRow(rows, i) * stride, target, place, length);
             }
         }
         if (touched < 0) { // never; it keeps the compiler from dropping the reads
@@ -54,12 +63,12 @@ public final class RowGather {
         long sum = 0;
         if (length <= LINE_BYTES || length > MAX_LINES * LINE_BYTES) {
             for (int i = first; i < end; i++) {
-                sum += RawMemory.getByte(base + checkedRow(rows, i) * length) & 0xff;
+                sum += RawMemory.getByte(base + checkedRow(rows, i) * stride) & 0xff;
             }
         } else if (length > 2 * LINE_BYTES) {
             long quarter = length / 4;
             for (int i = first; i < end; i++) {
-                long address = base + checkedRow(rows, i) * length;
+                long address = base + checkedRow(rows, i) * stride;
                 sum += RawMemory.getByte(address) & 0xff;
                 sum += RawMemory.getByte(address + quarter) & 0xff;
                 sum += RawMemory.getByte(address + 2 * quarter) & 0xff;
@@ -67,7 +76,7 @@ public final class RowGather {
             }
         } else {
             for (int i = first; i < end; i++) {
-                long address = base + checkedRow(rows, i) * length;
+                long address = base + checkedRow(rows, i) * stride;
                 sum += RawMemory.getByte(address) & 0xff;
                 sum += RawMemory.getByte(address + length - 1) & 0xff;
             }

@@ -3,6 +3,7 @@ package dev.larder.loader;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.FieldSpec.Form;
 import dev.larder.loader.internal.field.FieldSpec.Padding;
+import dev.larder.loader.internal.field.FieldSpec.Window;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.RaggedFunction;
 import dev.larder.loader.transform.RowFunction;
@@ -17,6 +18,7 @@ import dev.larder.npy.Dtype;
  * <pre>{@code
  * Field.rows("images")                                       // rows of an array, as they are
  * Field.rows("scene_feat").lookup("scene_id", "scene")      // the row of the sample's scene, found by its key
+ * Field.window("tokens", 1024).stride(512)                   // 1,024 neighbouring rows, from every 512th row on
  * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, equally long; obj_feat.mask says what is padding
  * Field.packed("tokens")                                     // ragged rows back to back; tokens.offsets says where each begins
  * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
@@ -41,6 +43,20 @@ public final class Field {
     /** Takes the rows of an array; batches have them one after the other, {@code [batch, …]}. */
     public static Field rows(String array) {
         return of(array, Form.ROWS);
+    }
+
+    /**
+     * Takes windows of so many neighbouring rows of an array of any number of dimensions: tokens, a time series, sound. Batches
+     * have them one after the other, {@code [batch, length, …]}. The windows are the loader's samples: window {@code i} begins at row
+     * {@code i * stride} ({@link #stride}, by default {@code length}), or anywhere ({@link #random}). All fields of windows begin at the same
+     * places, so that they go together: their arrays have equally many rows, and {@link #offset} shifts one against the others. A window
+     * whose fields would reach beyond the last row is left out. With {@link #at}, an array of the dataset says where each begins.
+     */
+    public static Field window(String array, long length) {
+        if (length < 1) {
+            throw new IllegalArgumentException("a window has at least one row: length=" + length);
+        }
+        return new Field(FieldSpec.of(array, Form.WINDOWS).withWindow(new Window(length, length, 0, false, null)));
     }
 
     /**
@@ -114,6 +130,47 @@ public final class Field {
     public Field fillValue(double newFillValue) {
         Padding padding = requirePadded("fillValue");
         return new Field(spec.withPadding(new Padding(padding.left(), padding.multiple(), newFillValue)));
+    }
+
+    /** Lets a window begin so many rows after the one before. */
+    public Field stride(long rows) {
+        Window window = requireWindow("stride");
+        if (rows < 1) {
+            throw new IllegalArgumentException("stride must be at least 1: stride=" + rows);
+        }
+        return new Field(
+                spec.withWindow(new Window(window.length(), rows, window.offset(), window.random(), window.borders())));
+    }
+
+    /**
+     * Takes windows from anywhere: as many as there would be otherwise, each place as likely as any other, drawn by (seed, epoch,
+     * place in the epoch) with the loader's seed. All fields of windows are drawn together.
+     */
+    public Field random() {
+        Window window = requireWindow("random");
+        return new Field(
+                spec.withWindow(new Window(window.length(), window.stride(), window.offset(), true, window.borders())));
+    }
+
+    /** Takes each window from so many rows after its place on: targets that are one token ahead of the inputs have an offset of 1. */
+    public Field offset(long rows) {
+        Window window = requireWindow("offset");
+        if (rows < 0) {
+            throw new IllegalArgumentException("offset must be at least 0: offset=" + rows);
+        }
+        return new Field(
+                spec.withWindow(new Window(window.length(), window.stride(), rows, window.random(), window.borders())));
+    }
+
+    /**
+     * Takes windows that lie within one document each: {@code offsets} is an array of whole numbers that says at which row each document
+     * begins, and where the last one ends; that of a ragged column is {@code COLUMN/offsets}. What a document has no room for at its end,
+     * and documents that are too short, are left out. Takes 16 bytes of heap a document, and the same again for random windows.
+     */
+    public Field within(String offsets) {
+        Window window = requireWindow("within");
+        return new Field(spec.withWindow(
+                new Window(window.length(), window.stride(), window.offset(), window.random(), offsets)));
     }
 
     /**
@@ -236,6 +293,14 @@ public final class Field {
             throw new IllegalArgumentException("a group needs a name: field=" + name());
         }
         return new Field(spec.withGroup(newGroup));
+    }
+
+    private Window requireWindow(String what) {
+        Window window = spec.window();
+        if (window == null) {
+            throw new IllegalStateException(what + " is for windows: field=" + name());
+        }
+        return window;
     }
 
     private Padding requirePadded(String what) {

@@ -9,6 +9,7 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.HostSlots;
+import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.SamplePlan;
 import dev.larder.loader.internal.ring.HostPipeline;
@@ -311,7 +312,8 @@ public final class LoaderBuilder {
                                 deviceMode == null ? DeviceMode.AUTO : deviceMode,
                                 deviceBudgetBytes == null ? -1 : deviceBudgetBytes,
                                 deviceSlots == null ? DEVICE_SLOTS : deviceSlots));
-        String order = batchSampler == null ? sampler.description() : batchSampler.description();
+        String order = (batchSampler == null ? sampler.description() : batchSampler.description())
+                + FieldSpec.windows(settings.fields());
         return new Loader(
                 pipeline,
                 planner,

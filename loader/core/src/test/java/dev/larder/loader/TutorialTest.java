@@ -393,6 +393,30 @@ class TutorialTest {
         }
     }
 
+    @Test
+    @Order(20)
+    void cutTokensIntoWindows() {
+        store.publish(
+                "books",
+                Map.of("tokens", Shelf.labels(10_000), "ends", FixtureArray.longs(new long[] {0, 4_000, 10_000}, 3)));
+        Field tokens = Field.window("tokens", 128).random().within("ends"); // anywhere, but in one book
+        try (Dataset books = larder.dataset("books");
+                Loader loader = Loader.over(books)
+                        .fields(
+                                tokens.as("inputs"),
+                                tokens.offset(1).as("targets")) // the same windows, one token later
+                        .shuffle(42) // where windows lie is drawn from this seed, too
+                        .batch(16)
+                        .build()) {
+            assertThat(loader.rows()).isEqualTo(3_871 / 128 + 1 + 5_871 / 128 + 1); // as many samples as windows
+            for (Batch batch : loader.epoch(0)) {
+                assertThat(batch.array("inputs").shape()).containsExactly(batch.size(), 128);
+                int next = batch.array("inputs").byteBuffer().getInt(4);
+                assertThat(batch.array("targets").byteBuffer().getInt(0)).isEqualTo(next);
+            }
+        }
+    }
+
     @AfterEach
     void close() {
         shirts.close(); // after its loaders

@@ -79,7 +79,8 @@ public final class DeviceFields implements FieldOpener.RowsForm {
         if (kernel == null) {
             return null;
         }
-        Optional<KernelSource.Rows> resident = mayBeResident(array) ? residence.apply(array) : Optional.empty();
+        Optional<KernelSource.Rows> resident =
+                field.window() == null && mayBeResident(array) ? residence.apply(array) : Optional.empty();
         if (resident.isPresent()) {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }

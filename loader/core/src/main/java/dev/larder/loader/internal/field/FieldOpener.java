@@ -11,15 +11,17 @@ public final class FieldOpener {
     private final Dataset dataset;
     private final RowsForm rowsForm;
     private final long seed;
+    private final @Nullable WindowPlaces windows;
     private @Nullable String firstName;
     private long rows;
     private int fields;
     private int arrays;
 
-    FieldOpener(Dataset dataset, RowsForm rowsForm, long seed) {
+    FieldOpener(Dataset dataset, RowsForm rowsForm, long seed, @Nullable WindowPlaces windows) {
         this.dataset = dataset;
         this.seed = seed;
         this.rowsForm = rowsForm;
+        this.windows = windows;
     }
 
     /** How slots hold rows of an array. */
@@ -51,7 +53,7 @@ public final class FieldOpener {
     }
 
     FieldReader open(FieldSpec field) {
-        RowLookup lookup = lookup(field.lookup());
+        RowLookup lookup = lookup(field);
         FieldReader.Place place = new FieldReader.Place(fields++, arrays);
         FieldReader reader = open(field, lookup, place);
         arrays += reader.outputs().size();
@@ -63,8 +65,8 @@ public final class FieldOpener {
         if (steps.maker() != null) {
             return openMade(field, steps, lookup, place);
         }
-        if (field.form() == FieldSpec.Form.ROWS) {
-            ArrayView array = withRows(dataset.array(field.column()));
+        if (field.form() == FieldSpec.Form.ROWS || field.form() == FieldSpec.Form.WINDOWS) {
+            ArrayView array = rowsOf(field);
             requireRows(lookup, array.name(), array.rows());
             return rowsForm.open(array, field, lookup, place);
         }
@@ -81,7 +83,7 @@ public final class FieldOpener {
 
     private FieldReader openMade(FieldSpec field, RowSteps steps, @Nullable RowLookup lookup, FieldReader.Place place) {
         RowBytes source = switch (field.form()) {
-            case ROWS -> RowBytes.of(withRows(dataset.array(field.column())));
+            case ROWS, WINDOWS -> RowBytes.of(rowsOf(field), field.window() == null);
             case TEXTS -> RowBytes.of(dataset.strings(field.column()), field.truncateAt());
             case FILES -> RowBytes.of(dataset.bytes(field.column()), field.truncateAt());
             default -> RowBytes.of(dataset.ragged(field.column()), field.truncateAt());
@@ -93,13 +95,28 @@ public final class FieldOpener {
                 : rowsForm.open(rows, field, lookup, place);
     }
 
-    private @Nullable RowLookup lookup(FieldSpec.@Nullable Lookup lookup) {
-        if (lookup == null) {
-            return null;
+    private ArrayView rowsOf(FieldSpec field) {
+        ArrayView array = withRows(dataset.array(field.column()));
+        return field.window() == null ? array : windowsOf(array, field.window());
+    }
+
+    private ArrayView windowsOf(ArrayView array, FieldSpec.Window window) {
+        if (array.rows() < window.length()) {
+            throw unfit(array, "its " + array.rows() + " rows are fewer than a window's " + window.length());
         }
-        return lookup.index() == null
+        return array.windows(window.length());
+    }
+
+    private @Nullable RowLookup lookup(FieldSpec field) {
+        FieldSpec.Lookup lookup = field.lookup();
+        FieldSpec.Window window = field.window();
+        if (lookup == null) {
+            return window == null || windows == null ? null : windows.lookup(dataset, window.offset());
+        }
+        RowLookup found = lookup.index() == null
                 ? RowLookup.of(dataset, lookup.keys())
                 : RowLookup.of(dataset, lookup.keys(), lookup.index());
+        return window == null || window.offset() == 0 ? found : found.after(window.offset());
     }
 
     private ArrayView withRows(ArrayView array) {

@@ -87,7 +87,7 @@ public abstract class FieldReader {
     /** Looks up rows and makes room for all samples of the batch. One thread does this, before any fills in. */
     public final void prepare(HostSlot slot) {
         if (lookup != null) {
-            lookup.find(slot.rows, slot.size, slot.lookedUp(field));
+            lookup.find(slot, slot.lookedUp(field));
         }
         prepareRows(slot, rows(slot));
     }
@@ -95,8 +95,9 @@ public abstract class FieldReader {
     abstract void prepareRows(HostSlot slot, long[] rows);
 
     /** Fails if a sample has no row in this field, or one that does not fit. */
-    public final void check(long sample) {
-        checkRow(lookup == null ? sample : lookup.find(sample));
+    public final void check(HostSlot slot, int sample) {
+        long row = slot.rows[sample];
+        checkRow(lookup == null ? row : lookup.find(row, slot.epoch, slot.positions[sample]));
     }
 
     /** Fails if a row does not fit. */

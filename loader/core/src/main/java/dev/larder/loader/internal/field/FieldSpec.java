@@ -4,6 +4,7 @@ import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +26,12 @@ public record FieldSpec(
         @Nullable Transform transform,
         String group,
         boolean padded,
-        @Nullable Kept kept) {
+        @Nullable Kept kept,
+        @Nullable Window window) {
     /** How batches hold a field. */
     public enum Form {
         ROWS,
+        WINDOWS,
         PADDED,
         PACKED,
         TEXTS,
@@ -40,6 +43,32 @@ public record FieldSpec(
         static final Padding DEFAULT = new Padding(false, 1, 0);
     }
 
+    /**
+     * Which windows of an array are taken.
+     *
+     * @param length how many rows each has
+     * @param stride from one window to the next
+     * @param offset how many rows after the place of the window its first one is
+     * @param random whether windows lie anywhere, in every epoch elsewhere
+     * @param borders the array that says where documents begin, which no window crosses; null where they count for nothing
+     */
+    public record Window(
+            long length,
+            long stride,
+            long offset,
+            boolean random,
+            @Nullable String borders) {
+        /** Returns how many rows after its place it ends. */
+        long end() {
+            return Math.addExact(offset, length);
+        }
+
+        /** Says what windows that go together have in common. */
+        String places() {
+            return "stride=" + stride + (random ? " random" : "") + (borders == null ? "" : " within=" + borders);
+        }
+    }
+
     /** Where the row of a field is found: in an array of rows, or by keys in an index. */
     record Lookup(String keys, @Nullable String index) {}
 
@@ -48,40 +77,62 @@ public record FieldSpec(
 
     public static FieldSpec of(String column, Form form) {
         return new FieldSpec(
-                column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "", form == Form.PADDED, null);
+                column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "", form == Form.PADDED, null, null);
     }
 
     public FieldSpec withName(String newName) {
-        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group, padded, kept);
+        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group, padded, kept, window);
     }
 
     public FieldSpec withPadding(Padding newPadding) {
-        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group, padded, kept);
+        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group, padded, kept, window);
     }
 
     public FieldSpec withTruncateAt(long items) {
-        return new FieldSpec(column, form, name, padding, items, lookup, transform, group, padded, kept);
+        return new FieldSpec(column, form, name, padding, items, lookup, transform, group, padded, kept, window);
     }
 
     public FieldSpec withLookup(String keys, @Nullable String index) {
         return new FieldSpec(
-                column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group, padded, kept);
+                column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group, padded, kept, window);
     }
 
     public FieldSpec withTransform(Transform newTransform) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group, padded, kept);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group, padded, kept, window);
     }
 
     public FieldSpec withPadded() {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, true, kept);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, true, kept, window);
     }
 
     public FieldSpec withGroup(String newGroup) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup, padded, kept);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup, padded, kept, window);
     }
 
     public FieldSpec withKept(Kept newKept) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, padded, newKept);
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, padded, newKept, window);
+    }
+
+    public FieldSpec withWindow(Window newWindow) {
+        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, padded, kept, newWindow);
+    }
+
+    /** Says which windows the samples of a loader are; nothing where they are rows. */
+    public static String windows(List<FieldSpec> fields) {
+        List<Window> windows = fields.stream()
+                .filter(FieldSpec::hasPlacedWindows)
+                .map(FieldSpec::window)
+                .filter(Objects::nonNull)
+                .toList();
+        long span = windows.stream().mapToLong(Window::end).max().orElse(0);
+        return windows.isEmpty()
+                ? ""
+                : " of windows(span=" + span + " " + windows.get(0).places() + ")";
+    }
+
+    /** Returns whether its samples are windows that begin where the loader says, and not where an array of the dataset does. */
+    boolean hasPlacedWindows() {
+        return window != null && lookup == null;
     }
 
     /** Returns whether batches are made of rows of an array as they are stored, by steps that a device may do. */

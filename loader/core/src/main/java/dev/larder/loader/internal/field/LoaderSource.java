@@ -26,7 +26,7 @@ public record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows)
                     .exception();
         }
         requireGroupsDrawAlike(wanted);
-        FieldOpener opener = new FieldOpener(dataset, rowsForm, seed);
+        FieldOpener opener = new FieldOpener(dataset, rowsForm, seed, WindowPlaces.of(dataset, wanted, seed));
         List<FieldReader> readers = new ArrayList<>();
         for (FieldSpec field : wanted) {
             readers.add(opener.open(field));

@@ -85,8 +85,9 @@ abstract class RowBytes {
         };
     }
 
-    static RowBytes of(ArrayView array) {
-        boolean whole = DeviceFields.mayBeResident(array);
+    /** Takes rows of an array; {@code apart} where each begins where the one before ends. */
+    static RowBytes of(ArrayView array, boolean apart) {
+        boolean whole = apart && DeviceFields.mayBeResident(array);
         return new RowBytes(array.name(), array.dtype(), array.rows()) {
             @Override
             void wrap(long row, UnsafeBuffer window, long[] one) {
@@ -95,7 +96,7 @@ abstract class RowBytes {
                     window.wrap(NOTHING);
                 } else if (whole) {
                     window.wrap(array.address() + Objects.checkIndex(row, array.rows()) * length, length);
-                } else { // in Fortran order a row lies in pieces
+                } else { // in Fortran order a row lies in pieces, and windows overlap
                     if (window.byteArray() == null || window.capacity() != length) {
                         window.wrap(new byte[length]);
                     }

@@ -6,6 +6,7 @@ import dev.larder.client.IndexColumn;
 import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.npy.Kind;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ abstract class RowLookup {
     private final String keys;
     private final long rows;
 
-    private RowLookup(Dataset dataset, String keys, long rows) {
+    RowLookup(Dataset dataset, String keys, long rows) {
         this.dataset = dataset;
         this.keys = keys;
         this.rows = rows;
@@ -27,7 +28,7 @@ abstract class RowLookup {
         ArrayView numbers = integers(dataset, array);
         return new RowLookup(dataset, array, numbers.rows()) {
             @Override
-            long find(long row) {
+            long find(long row, long epoch, long position) {
                 return numbers.getLong(row);
             }
         };
@@ -40,7 +41,7 @@ abstract class RowLookup {
             ArrayView numbers = integers(dataset, keys);
             return new RowLookup(dataset, keys, numbers.rows()) {
                 @Override
-                long find(long row) {
+                long find(long row, long epoch, long position) {
                     return index.row(numbers.getLong(row));
                 }
             };
@@ -74,14 +75,26 @@ abstract class RowLookup {
         return keys;
     }
 
-    /** Finds the rows of many samples. */
-    final void find(long[] samples, int count, long[] target) {
-        for (int i = 0; i < count; i++) {
-            target[i] = find(samples[i]);
+    /** Returns one that finds what lies so many rows further on. */
+    final RowLookup after(long offset) {
+        RowLookup nearer = this;
+        return new RowLookup(dataset, keys, rows) {
+            @Override
+            long find(long row, long epoch, long position) {
+                return nearer.find(row, epoch, position) + offset;
+            }
+        };
+    }
+
+    /** Finds the rows of all samples of a batch. */
+    final void find(HostSlot slot, long[] target) {
+        for (int i = 0; i < slot.size; i++) {
+            target[i] = find(slot.rows[i], slot.epoch, slot.positions[i]);
         }
     }
 
-    abstract long find(long row);
+    /** Finds the row of a sample, which may depend on where it is visited. */
+    abstract long find(long row, long epoch, long position);
 
     final Dataset dataset() {
         return dataset;
@@ -101,7 +114,7 @@ abstract class RowLookup {
         }
 
         @Override
-        long find(long row) {
+        long find(long row, long epoch, long position) {
             if (found == null || row >= found.length()) {
                 return index.row(texts.get(row));
             }

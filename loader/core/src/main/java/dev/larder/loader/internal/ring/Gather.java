@@ -103,7 +103,7 @@ public final class Gather {
         int bad = 0;
         for (int i = 0; i < slot.size; i++) {
             try {
-                field.check(slot.rows[i]);
+                field.check(slot, i);
             } catch (Throwable e) {
                 giveUp(slot, field, i, PipelineStage.PLAN, e);
                 bad++;

@@ -13,6 +13,7 @@ public final class Draws {
     public static final int BATCHES = -18;
     public static final int WINDOWS = -20;
     public static final int USER = -22;
+    public static final int WINDOW_STARTS = -24;
 
     private Draws() {}
 }
