@@ -127,6 +127,9 @@ class Loader:
             digest, sampler, version = values["digest"], values["sampler"], values["format"]
         except (KeyError, TypeError, ValueError):
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
+        if version == 2 and "progress" in values:
+            raise LarderError(_message("cannot read a loader's state: it is of batches in any order, which this loader does not know",
+                                       "go on in Java, to the end of the epoch", state=state))
         if version != 1 or not 0 <= consumed <= length or epoch < 0:
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state))
         if digest != self._dataset.digest:

@@ -194,6 +194,38 @@ def kept_rows(*_):
         print(f"| {what}{detail} | {statistics.median(values):.4f} | {other} | {statistics.median(others):.4f} | {ratio:.2f} | {best:.2f} | {target} |")
 
 
+def windows(*_):
+    """Windows of an array beside rows of the same elements that are as long."""
+    found = rows_of("windows.jsonl")
+    if not found:
+        return
+    print("\n## Windows of 1,024 tokens (int32), batches of 32, one thread\n")
+    print("| | GB/s, median | best | of rows, median | target |\n|---|--:|--:|--:|---|")
+    speeds = {what: [row["gigabytesPerSecond"] for row in found if row["what"] == what] for what in dict.fromkeys(row["what"] for row in found)}
+    for what, values in speeds.items():
+        ratio = statistics.median(values) / statistics.median(speeds["rows"])
+        target = "| |" if what == "rows" else f"| {ratio:.2f} | ≥ 0.9, {verdict(ratio >= 0.9)} |"
+        print(f"| {what} | {statistics.median(values):.2f} | {max(values):.2f} {target}")
+
+
+def uneven(*_):
+    """Batches in any order beside ordered ones, where one sample in 50 takes 20 times as long."""
+    found = rows_of("uneven.jsonl")
+    if not found:
+        return
+    print("\n## One sample in 50 takes 20 times as long\n")
+    print("| samples a batch | threads | slots | samples/s in their order, median | in any order | ratio | target |\n|--:|--:|--:|--:|--:|--:|---|")
+    for shape in dict.fromkeys((row["batch"], row["threads"], row["slots"]) for row in found):
+        rates = [
+            statistics.median(
+                row["samplesPerSecond"] for row in found if (row["batch"], row["threads"], row["slots"]) == shape and row["inOrder"] == ordered
+            )
+            for ordered in (True, False)
+        ]
+        ratio = rates[1] / rates[0]
+        print(f"| {' | '.join(map(str, shape))} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratio:.2f} | ≥ 2, {verdict(ratio >= 2)} |")
+
+
 def ring(figures, is_quick):
     if is_quick:
         return
@@ -213,7 +245,7 @@ def ring(figures, is_quick):
 
 def main(pace, *paths):
     figures = read(paths)
-    for section in (epochs, augmented, first_batches, first_second, epoch_starts, kept_rows, ring):
+    for section in (epochs, augmented, first_batches, first_second, epoch_starts, kept_rows, windows, uneven, ring):
         section(figures, pace == "quick")
 
 

@@ -28,6 +28,9 @@ def main():
     save("pictures-28x28", lambda: noise(50_000, 28, 28))
     save("pictures-32x32x3", lambda: noise(50_000, 32, 32, 3))
     save("rows-64", lambda: noise(1_000_000, 64))
+    ids = rng.integers(0, 50_000, (16_384, 1024), dtype=np.int32) if not wanted or "ids" in wanted else None
+    save("ids", lambda: ids.ravel())
+    save("id-rows", lambda: ids)
     save("tokens", lambda: noise(100_000_000))
 
 

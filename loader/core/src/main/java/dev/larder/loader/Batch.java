@@ -69,7 +69,8 @@ public final class Batch implements AutoCloseable {
 
     /**
      * Returns how far training has come when it has consumed this batch, and all ranks theirs of the same number:
-     * {@link Loader#resume} goes on from there. Fails for a loader whose batches come in any order.
+     * {@link Loader#resume} goes on from there. Where batches come in any order, it is how far this rank has come with all batches
+     * that were handed out by then: see {@link LoaderState#merged}. Fails for an epoch {@link Loader#beside} another one.
      */
     public LoaderState stateAfter() {
         return states.after(delivery.slot());

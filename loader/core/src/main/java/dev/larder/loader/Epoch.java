@@ -19,10 +19,12 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
     private final Loader loader; // keeps the loader reachable while this is in use
     private final Pipeline pipeline;
     private final Plan plan;
+    private final StateContext states;
     private final @Nullable EpochProgress progress;
     private boolean iterated;
 
-    Epoch(Loader loader, Pipeline pipeline, Plan plan, @Nullable PrintStream progress) {
+    Epoch(Loader loader, Pipeline pipeline, StateContext states, Plan plan, @Nullable PrintStream progress) {
+        this.states = states;
         this.loader = loader;
         this.pipeline = pipeline;
         this.plan = plan;
@@ -90,7 +92,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
             if (progress != null) {
                 progress.delivered(next, delivery.slot().size);
             }
-            return loader.show(delivery);
+            return loader.show(delivery, states);
         }
     }
 }

@@ -11,15 +11,20 @@ import dev.larder.loader.internal.field.PipelineStage;
 import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.NextPlan;
 import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.Ring;
 import dev.larder.loader.internal.ring.Stopwatch;
 import dev.larder.loader.internal.slot.OutputArray;
+import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.sample.Shard;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -40,12 +45,17 @@ import org.jspecify.annotations.Nullable;
  * <p>With {@link LoaderBuilder#device} batches are brought to a device, ahead of the consumer as well; they are the same bytes there.
  *
  * <p>Batches depend on the dataset, the sampler, the batch size and the epoch alone: threads, prefetching, the device and chance do
- * not change a byte ({@link BatchChecksum} proves it). One epoch runs at a time. A loader is closed before its dataset.
+ * not change a byte ({@link BatchChecksum} proves it). One epoch runs at a time, and another one {@link #beside} it. A loader is closed
+ * before its dataset.
  */
 public final class Loader implements AutoCloseable {
+    /** Where epochs in a row end, of one that nothing follows. */
+    private static final long ALONE = -1;
+
     private final Pipeline pipeline;
     private final EpochPlanner planner;
     private final NextPlan nextPlan;
+    private final Beside beside;
     private final StateContext states;
     private final List<OutputArray> outputs;
     private final int parts;
@@ -53,9 +63,15 @@ public final class Loader implements AutoCloseable {
     private final LeakGuard leakGuard;
     private volatile boolean warnedOfNone;
 
-    Loader(Pipeline pipeline, EpochPlanner planner, StateContext states, @Nullable PrintStream progress) {
+    Loader(
+            Pipeline pipeline,
+            EpochPlanner planner,
+            Beside beside,
+            StateContext states,
+            @Nullable PrintStream progress) {
         this.pipeline = pipeline;
         this.planner = planner;
+        this.beside = beside;
         NextPlan next = new NextPlan(planner); // the leak guard may not refer to this
         this.nextPlan = next;
         this.states = states;
@@ -64,6 +80,7 @@ public final class Loader implements AutoCloseable {
         this.progress = progress;
         this.leakGuard = new LeakGuard(this, "loader", toString(), () -> {
             pipeline.abandon();
+            beside.abandon();
             next.close();
         });
     }
@@ -122,17 +139,85 @@ public final class Loader implements AutoCloseable {
         if (number < 0) {
             throw new IllegalArgumentException("epochs count from 0: epoch=" + number);
         }
-        Epoch epoch = begin(number, () -> whole(number));
+        return warnedOfNone(begin(number, () -> whole(number), ALONE));
+    }
+
+    private Epoch warnedOfNone(Epoch epoch) {
         if (epoch.batches() == 0 && !warnedOfNone) {
             warnedOfNone = true;
             Logs.of(Loader.class)
                     .warn(
                             "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or leave dropLast out",
                             this,
-                            number,
+                            epoch.number(),
                             rows());
         }
         return epoch;
+    }
+
+    /**
+     * Returns the epochs from one to before another. While the last batches of an epoch are in the consumer's hands, the first of the
+     * next one are filled and uploaded already: none waits at the border. Each epoch begins when the loop asks for it, and ends the one
+     * before, as with {@link #epoch}.
+     *
+     * <p>For that the order of the next epoch has to be there before this one ends: it is laid down as {@link #epoch} says, or at the
+     * beginning of this one where that takes no time, and with samplers of your own. Where the heap has no room for two
+     * orders, the next epoch is filled from its beginning on.
+     */
+    public Iterable<Epoch> epochs(long from, long to) {
+        if (from < 0 || to < from) {
+            throw new IllegalArgumentException("epochs count from 0 upwards: from=" + from + " to=" + to);
+        }
+        return () -> new Iterator<>() {
+            private long next = from;
+
+            @Override
+            public boolean hasNext() {
+                return next < to;
+            }
+
+            @Override
+            public Epoch next() {
+                if (!hasNext()) {
+                    throw new NoSuchElementException("there are no more epochs: to=" + to);
+                }
+                long number = next++;
+                Epoch following = next - 1 > from ? advance(number, to) : null;
+                return following == null ? warnedOfNone(begin(number, () -> whole(number), to)) : following;
+            }
+        };
+    }
+
+    /** Goes on with an epoch whose first batches are being filled; nothing if they are not. */
+    private @Nullable Epoch advance(long number, long end) {
+        source().dataset().stored().requireSourcesUnchanged();
+        Plan plan = nextPlan.take(number);
+        if (plan == null) {
+            return null;
+        }
+        if (!pipeline.advance(plan)) {
+            pipeline.endRunning();
+            pipeline.start(plan);
+        }
+        return begun(plan, end);
+    }
+
+    /**
+     * Begins an epoch beside the one that runs, which goes on where it is: to evaluate in the midst of training. It visits what the sampler
+     * chooses, such as {@code Sampler.sequential().over(validation)}, as its epoch 0 and every sample once: with several ranks as
+     * {@link Shard#exact}, and with {@link LastBatch#PAD} all batches are full. Its batches have the loader's fields, transforms
+     * included, random ones too: where these are not wanted, evaluate with a loader of its own. They have no state.
+     *
+     * <p>From the first such epoch on the loader has as many slots and threads again; on a device, rows are streamed for it. Another
+     * one ends the one before.
+     */
+    public Epoch beside(Sampler sampler) {
+        source().dataset().stored().requireSourcesUnchanged();
+        Pipeline opened = beside.open();
+        opened.endRunning();
+        Plan plan = planned(0, () -> beside.planner(sampler).whole(rows(), 0));
+        opened.start(plan);
+        return new Epoch(this, opened, states.beside(), plan, progress);
     }
 
     /**
@@ -143,7 +228,8 @@ public final class Loader implements AutoCloseable {
      */
     public Epoch resume(LoaderState state) {
         states.requireFits(state);
-        return begin(state.epoch(), () -> rest(state));
+        Rest rest = states.rest(state);
+        return begin(state.epoch(), () -> rest(state, rest), ALONE);
     }
 
     private Plan whole(long number) {
@@ -151,15 +237,15 @@ public final class Loader implements AutoCloseable {
         return made == null ? planner.whole(rows(), number) : made;
     }
 
-    private Plan rest(LoaderState state) {
+    private Plan rest(LoaderState state, @Nullable Rest rest) {
         nextPlan.giveUp();
-        return planner.rest(rows(), state.epoch(), state.consumed(), state.length());
+        return planner.rest(rows(), state.epoch(), rest, state.consumed(), state.length());
     }
 
     /** Returns the batch that stands for a delivery, whatever that is filled with. */
-    Batch show(Delivery delivery) {
+    Batch show(Delivery delivery, StateContext context) {
         if (delivery.batch == null) {
-            delivery.batch = new Batch(delivery, states, outputs, parts);
+            delivery.batch = new Batch(delivery, context, outputs, parts);
         }
         return (Batch) delivery.batch;
     }
@@ -168,12 +254,17 @@ public final class Loader implements AutoCloseable {
         return pipeline.host().source();
     }
 
-    private Epoch begin(long number, Supplier<Plan> planning) {
+    private Epoch begin(long number, Supplier<Plan> planning, long end) {
         source().dataset().stored().requireSourcesUnchanged();
         pipeline.endRunning();
-        Plan plan;
+        Plan plan = planned(number, planning);
+        pipeline.start(plan);
+        return begun(plan, end);
+    }
+
+    private Plan planned(long number, Supplier<Plan> planning) {
         try {
-            plan = planning.get();
+            return planning.get();
         } catch (LarderException e) {
             throw e;
         } catch (RuntimeException e) {
@@ -181,9 +272,17 @@ public final class Loader implements AutoCloseable {
                     .with("epoch", number)
                     .exception();
         }
-        pipeline.start(plan);
-        nextPlan.begin(rows(), plan);
-        return new Epoch(this, pipeline, plan, progress);
+    }
+
+    /** Lays down the order of the next epoch; where its batches are wanted as well, they are filled as soon as this one leaves slots. */
+    private Epoch begun(Plan plan, long end) {
+        if (end == ALONE) {
+            nextPlan.begin(rows(), plan);
+        } else if (plan.epoch() + 1 < end) {
+            Pipeline follower = pipeline; // what lays down the order may not refer to this
+            nextPlan.begin(rows(), plan, next -> follower.follow(plan, next));
+        }
+        return new Epoch(this, pipeline, states, plan, progress);
     }
 
     /**
@@ -225,7 +324,11 @@ public final class Loader implements AutoCloseable {
     public void close() {
         leakGuard.disarm();
         nextPlan.close();
-        pipeline.close();
+        try {
+            beside.close();
+        } finally {
+            pipeline.close();
+        }
     }
 
     @Override

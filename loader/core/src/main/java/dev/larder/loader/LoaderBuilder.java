@@ -17,6 +17,7 @@ import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.PipelineSettings;
 import dev.larder.loader.internal.upload.DeviceSetup;
 import dev.larder.loader.sample.BatchSampler;
+import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.transform.Transform;
@@ -44,6 +45,7 @@ public final class LoaderBuilder {
     private Shard shard = Shard.whole();
     private int batchSize;
     private boolean dropLast;
+    private @Nullable LastBatch lastBatch;
     private FailurePolicy onFailure = FailurePolicy.fail();
     private int threads = Math.max(1, Math.min(8, Runtime.getRuntime().availableProcessors() - 1));
     private int prefetch = 4;
@@ -145,10 +147,22 @@ public final class LoaderBuilder {
 
     /**
      * Leaves out the last batch of an epoch where it would be shorter than the others. A resumed epoch has all that was left of the
-     * one that was stopped, so its last batch may be shorter all the same, with another batch size or number of ranks.
+     * one that was stopped, so its last batch may be shorter all the same, with another batch size or number of ranks: {@link
+     * #lastBatch} says what becomes of that, too.
      */
     public LoaderBuilder dropLast(boolean drop) {
         dropLast = drop;
+        return this;
+    }
+
+    /**
+     * Sets what becomes of the last batch of an epoch, whole or resumed, instead of {@link #dropLast}. With {@link LastBatch#DROP}
+     * and {@link LastBatch#PAD} all batches have the same shape. {@code DROP} leaves out what a resumed epoch has no full batch for.
+     * {@code PAD} loses nothing: samples from the start of the epoch's order fill the last batch up, {@link Batch#validSize} says
+     * how many are not such; so with {@link Shard#exact}, or {@link #batches}, no rank has an empty batch either.
+     */
+    public LoaderBuilder lastBatch(LastBatch last) {
+        lastBatch = last;
         return this;
     }
 
@@ -186,8 +200,9 @@ public final class LoaderBuilder {
 
     /**
      * Delivers batches as they are ready, where some take much longer than others, instead of in their order. What each of them
-     * holds stays the same, and {@link Batch#number} says which one it is; {@link Batch#stateAfter} is not to be had, as no place
-     * in the epoch stands for what was consumed.
+     * holds stays the same, and {@link Batch#number} says which one it is. {@link Batch#stateAfter} lists what was consumed; with several
+     * ranks it is that of one rank, and {@link LoaderState#merged} makes that of all. To gain by it, give the loader more {@link #threads}
+     * and {@link #prefetch} than slow batches stand in its way at a time.
      */
     public LoaderBuilder inAnyOrder() {
         inOrder = false;
@@ -303,28 +318,47 @@ public final class LoaderBuilder {
         }
         EpochPlanner planner = planner();
         PipelineSettings settings = settings(planner);
-        Pipeline pipeline = devices.isEmpty()
+        Pipeline pipeline = open(settings, deviceMode == null ? DeviceMode.AUTO : deviceMode);
+        String order = (batchSampler == null ? sampler.description() : batchSampler.description())
+                + FieldSpec.windows(settings.fields());
+        LoaderBuilder frozen = copyOfMeans();
+        Beside beside =
+                new Beside(() -> frozen.open(settings.withOwnSlots(), DeviceMode.STREAM), batchSize, last(), shard);
+        StateContext states = new StateContext(
+                dataset,
+                order,
+                settings.seed(),
+                inOrder,
+                pipeline.host().source().decoder(),
+                anyDecoder,
+                true);
+        return new Loader(pipeline, planner, beside, states, progress);
+    }
+
+    /** Copies what {@link #open} needs: the builder may be changed and used again. */
+    private LoaderBuilder copyOfMeans() {
+        LoaderBuilder copy = new LoaderBuilder(dataset);
+        copy.prefetch = prefetch;
+        copy.devices = devices;
+        copy.deviceBudgetBytes = deviceBudgetBytes;
+        copy.deviceSlots = deviceSlots;
+        return copy;
+    }
+
+    private Pipeline open(PipelineSettings settings, DeviceMode mode) {
+        return devices.isEmpty()
                 ? HostPipeline.open(settings, prefetch)
                 : DeviceSetup.open(
                         settings,
                         new DeviceSetup.Wishes(
                                 devices,
-                                deviceMode == null ? DeviceMode.AUTO : deviceMode,
+                                mode,
                                 deviceBudgetBytes == null ? -1 : deviceBudgetBytes,
                                 deviceSlots == null ? DEVICE_SLOTS : deviceSlots));
-        String order = (batchSampler == null ? sampler.description() : batchSampler.description())
-                + FieldSpec.windows(settings.fields());
-        return new Loader(
-                pipeline,
-                planner,
-                new StateContext(
-                        dataset,
-                        order,
-                        settings.seed(),
-                        inOrder,
-                        pipeline.host().source().decoder(),
-                        anyDecoder),
-                progress);
+    }
+
+    private LastBatch last() {
+        return lastBatch == null ? dropLast ? LastBatch.DROP : LastBatch.SHORT : lastBatch;
     }
 
     private PipelineSettings settings(EpochPlanner planner) {
@@ -346,8 +380,9 @@ public final class LoaderBuilder {
 
     private EpochPlanner planner() {
         return batchSampler == null
-                ? new EpochPlanner.OfSamples(sampler, new SamplePlan.Batching(batchSize, dropLast, shard))
-                : new EpochPlanner.OfBatches(batchSampler, shard);
+                ? new EpochPlanner.OfSamples(
+                        sampler, new SamplePlan.Batching(batchSize, last(), lastBatch == null, shard))
+                : new EpochPlanner.OfBatches(batchSampler, shard, last() == LastBatch.PAD);
     }
 
     private void requireDeviceIfItCounts() {
@@ -362,11 +397,15 @@ public final class LoaderBuilder {
         if (batchSampler == null && batchSize == 0) {
             throw new IllegalStateException("batch size is not set; call batch(…)");
         }
-        if (batchSampler != null && (batchSize != 0 || dropLast)) {
+        if (dropLast && lastBatch != null) {
+            throw new IllegalStateException(
+                    "dropLast(…) and lastBatch(…) both say what becomes of the last batch: leave one out");
+        }
+        if (batchSampler != null && (batchSize != 0 || last() == LastBatch.DROP)) {
             throw new IllegalStateException(
                     "the sampler given to batches(…) makes the batches: leave batch(…) and dropLast(…) out");
         }
-        if (dropLast && shard.tail() == Shard.Tail.EXACT) {
+        if (last() == LastBatch.DROP && shard.tail() == Shard.Tail.EXACT) {
             throw Failure.of(ErrorCode.USAGE, "exact shards visit every sample, dropLast leaves some out")
                     .remedy("leave one of them out");
         }

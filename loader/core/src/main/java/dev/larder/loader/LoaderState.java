@@ -2,17 +2,25 @@ package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.plan.Progress;
+import dev.larder.loader.internal.plan.Rest;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records how far training has come: everything that {@link Loader#resume} needs to go on exactly there, with any number of
  * threads and ranks, and any batch size that divides the one of all ranks together.
  *
  * <p>As text one line of JSON, such as {@code {"format":1,"dataset":"mnist","digest":"…","sampler":"random(seed=42)","seed":42,
- * "epoch":3,"consumed":38400,"length":60000}}.
+ * "epoch":3,"consumed":38400,"length":60000}}. Where batches come in any order ({@link LoaderBuilder#inAnyOrder}), a number does not
+ * say which samples are left: such a state has {@code "format":2} and {@code "progress"}, which says that as well.
  *
  * @param dataset the dataset's name, for people
  * @param digest the identity of its contents
@@ -22,6 +30,8 @@ import java.util.regex.Pattern;
  * @param consumed how many samples of the epoch all ranks together have consumed
  * @param length how many samples all ranks together visit in the epoch
  * @param decoder what decodes JPEG images, and a fingerprint of how; empty where no field has images
+ * @param progress which samples are left, where {@code consumed} alone does not say it; else empty. Of one rank of several whose batches
+ *     come in any order, what that rank has taken: see {@link #merged}
  */
 public record LoaderState(
         String dataset,
@@ -31,9 +41,11 @@ public record LoaderState(
         long epoch,
         long consumed,
         long length,
-        String decoder) {
+        String decoder,
+        String progress) {
     private static final long FORMAT = 1;
-    private static final int MAX_TEXT = 1 << 16;
+    private static final long FORMAT_WITH_PROGRESS = 2; // whoever does not know it would visit other samples
+    private static final int MAX_TEXT = 1 << 20;
     private static final Pattern PAIR = Pattern.compile(
             "\\G\\s*([{,])\\s*\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\[\"\\\\])*+)\"|(-?\\d{1,19}))\\s*");
 
@@ -45,23 +57,92 @@ public record LoaderState(
         }
     }
 
-    /** Records the state of a loader that decodes no images. */
+    /** Makes a state of an epoch whose first samples are consumed. */
     public LoaderState(
             String dataset, String digest, String sampler, long seed, long epoch, long consumed, long length) {
-        this(dataset, digest, sampler, seed, epoch, consumed, length, "");
+        this(dataset, digest, sampler, seed, epoch, consumed, length, "", "");
     }
 
-    /** Returns whether nothing of the epoch is left. */
+    /**
+     * Makes one state of those that all ranks have, which were saved at any moment each: for loaders that deliver batches in any
+     * order. Ranks that deliver them in order have equal states, any of which will do; so it is returned. Fails with {@link
+     * IllegalArgumentException} where states are missing or do not belong together.
+     */
+    public static LoaderState merged(List<LoaderState> ofAllRanks) {
+        if (ofAllRanks.isEmpty()) {
+            throw new IllegalArgumentException("there is no state");
+        }
+        LoaderState first = ofAllRanks.get(0);
+        Progress firstProgress = first.parsedProgress();
+        if (firstProgress == null || firstProgress.world() == 1) {
+            if (!ofAllRanks.stream().allMatch(first::equals)) {
+                throw new IllegalArgumentException("states of ranks differ: " + ofAllRanks);
+            }
+            return first;
+        }
+        List<Progress> ranks = new ArrayList<>();
+        Set<Integer> seen = new TreeSet<>();
+        long consumed = firstProgress.before();
+        for (LoaderState state : ofAllRanks) {
+            Progress rank = state.parsedProgress();
+            if (rank == null
+                    || !rank.goesWith(firstProgress)
+                    || !first.isOfSameEpoch(state)
+                    || !seen.add(rank.rank())) {
+                throw new IllegalArgumentException("states are not those of the ranks of one run: " + ofAllRanks);
+            }
+            ranks.add(rank);
+            consumed += state.consumed - rank.before();
+        }
+        if (seen.size() != firstProgress.world()) {
+            throw new IllegalArgumentException(
+                    "states of some ranks are missing: ranks=" + seen + " world=" + firstProgress.world());
+        }
+        Rest rest = Progress.merged(ranks, first.length);
+        return new LoaderState(
+                first.dataset,
+                first.digest,
+                first.sampler,
+                first.seed,
+                first.epoch,
+                consumed,
+                first.length,
+                first.decoder,
+                rest.hasGaps() ? rest.toString() : "");
+    }
+
+    private boolean isOfSameEpoch(LoaderState other) {
+        return digest.equals(other.digest)
+                && sampler.equals(other.sampler)
+                && seed == other.seed
+                && epoch == other.epoch
+                && length == other.length
+                && decoder.equals(other.decoder);
+    }
+
+    /** Returns what the progress says; nothing where there is none. */
+    @Nullable
+    Progress parsedProgress() {
+        try {
+            return progress.isEmpty() ? null : Progress.parse(progress);
+        } catch (IllegalArgumentException e) {
+            throw malformed(toJson(), "its \"progress\" cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** Returns whether nothing of the epoch is left; of one rank of several whose batches come in any order, only {@link #merged} knows. */
     public boolean isEpochDone() {
         return consumed == length;
     }
 
     /** Returns this as JSON in one line. */
     public String toJson() {
-        return "{\"format\":" + FORMAT + ",\"dataset\":" + quoted(dataset) + ",\"digest\":" + quoted(digest)
+        return "{\"format\":" + (progress.isEmpty() ? FORMAT : FORMAT_WITH_PROGRESS) + ",\"dataset\":" + quoted(dataset)
+                + ",\"digest\":" + quoted(digest)
                 + ",\"sampler\":" + quoted(sampler) + ",\"seed\":" + seed + ",\"epoch\":" + epoch + ",\"consumed\":"
                 + consumed + ",\"length\":" + length
-                + (decoder.isEmpty() ? "" : ",\"decoder\":" + quoted(decoder)) + "}";
+                + (decoder.isEmpty() ? "" : ",\"decoder\":" + quoted(decoder))
+                + (progress.isEmpty() ? "" : ",\"progress\":" + quoted(progress)) + "}";
     }
 
     private static String quoted(String text) {
@@ -71,11 +152,12 @@ public record LoaderState(
     /** Reads what {@link #toJson} wrote; fails with {@link ErrorCode#BAD_INPUT} on anything else. */
     public static LoaderState parse(String json) {
         Map<String, String> values = pairs(json);
-        if (number(values, "format", json) != FORMAT) {
-            throw malformed(json, "its format is " + values.get("format") + ", not " + FORMAT);
+        long format = number(values, "format", json);
+        if (format != FORMAT && format != FORMAT_WITH_PROGRESS) {
+            throw malformed(json, "its format is " + format + ", not " + FORMAT + " or " + FORMAT_WITH_PROGRESS);
         }
         try {
-            return new LoaderState(
+            LoaderState state = new LoaderState(
                     text(values, "dataset", json),
                     text(values, "digest", json),
                     text(values, "sampler", json),
@@ -83,7 +165,10 @@ public record LoaderState(
                     number(values, "epoch", json),
                     number(values, "consumed", json),
                     number(values, "length", json),
-                    values.getOrDefault("decoder", ""));
+                    values.getOrDefault("decoder", ""),
+                    format == FORMAT ? "" : text(values, "progress", json));
+            var unused = state.parsedProgress();
+            return state;
         } catch (IllegalArgumentException e) {
             throw malformed(json, e.getMessage() == null ? "" : e.getMessage());
         }

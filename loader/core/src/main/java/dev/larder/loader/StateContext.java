@@ -3,24 +3,63 @@ package dev.larder.loader;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.plan.Progress;
+import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.slot.BatchSlot;
+import dev.larder.loader.internal.slot.Remainder;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/** What the states of one loader belong to: makes and checks them. */
-record StateContext(Dataset dataset, String sampler, long seed, boolean inOrder, String decoder, boolean anyDecoder) {
+/**
+ * What the states of one loader belong to: makes and checks them.
+ *
+ * @param isResumable whether there are any: an epoch beside the one that runs has none
+ */
+record StateContext(
+        Dataset dataset,
+        String sampler,
+        long seed,
+        boolean inOrder,
+        String decoder,
+        boolean anyDecoder,
+        boolean isResumable) {
     /** Makes the state after a batch. */
     LoaderState after(BatchSlot batch) {
-        if (!inOrder) {
-            throw new IllegalStateException("batches in any order have no state to resume from; remove inAnyOrder()");
+        if (!isResumable) {
+            throw new IllegalStateException("an epoch beside another one has no state: begin it again");
         }
+        Remainder remainder = Objects.requireNonNull(batch.remainder);
         return new LoaderState(
                 dataset.name(),
                 dataset.digest(),
                 sampler,
                 seed,
                 batch.epoch,
-                batch.consumed,
+                remainder.consumed(batch, inOrder),
                 batch.epochLength,
-                decoder);
+                decoder,
+                remainder.progress(batch, inOrder));
+    }
+
+    /** Returns that of epochs beside others. */
+    StateContext beside() {
+        return new StateContext(dataset, sampler, seed, inOrder, decoder, anyDecoder, false);
+    }
+
+    /** Reads what is left of the epoch of a state; nothing where its number of samples says it all. */
+    @Nullable
+    Rest rest(LoaderState state) {
+        Progress progress = state.parsedProgress();
+        if (progress == null) {
+            return null;
+        }
+        if (progress.world() > 1) {
+            throw mismatch("state is that of one rank, whose batches come in any order")
+                    .with("rank", progress.rank())
+                    .with("world", progress.world())
+                    .remedy("gather the states of all ranks, and resume LoaderState.merged(states)");
+        }
+        return progress.rest(state.length());
     }
 
     /** Fails unless a state was saved over the same data, with the same order. */

@@ -169,7 +169,8 @@ class ImageLoaderTest {
                 state.epoch(),
                 state.consumed(),
                 state.length(),
-                "libjpeg 9 00000000");
+                "libjpeg 9 00000000",
+                "");
         try (Loader loader = augmented().build()) {
             assertThatThrownBy(() -> loader.resume(others))
                     .isInstanceOf(LarderException.class)

@@ -10,6 +10,7 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.Labels;
+import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
@@ -24,6 +25,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -415,6 +418,54 @@ class TutorialTest {
                 assertThat(batch.array("targets").byteBuffer().getInt(0)).isEqualTo(next);
             }
         }
+    }
+
+    @Test
+    @Order(21)
+    void trainWithoutAPauseBetweenEpochsAndEvaluateInTheirMidst() {
+        Subset training = Subset.range(0, 800);
+        Subset validation = Subset.range(800, 200);
+        try (Loader loader = Loader.over(shirts)
+                .sampler(Sampler.random(42).over(training))
+                .batch(64)
+                .lastBatch(
+                        LastBatch.PAD) // all batches are full, in a resumed epoch as well; validSize says what counts
+                .build()) {
+            int evaluated = 0;
+            for (Epoch epoch : loader.epochs(0, 3)) { // the next one's first batches are made behind this one's last
+                for (Batch batch : epoch) {
+                    assertThat(batch.size()).isEqualTo(64);
+                    if (batch.number() == 6) {
+                        for (Batch other : loader.beside(Sampler.sequential().over(validation))) {
+                            evaluated += other.validSize();
+                        }
+                    }
+                }
+            }
+            assertThat(evaluated).isEqualTo(3 * 200);
+        }
+    }
+
+    @Test
+    @Order(22)
+    void takeBatchesAsTheyAreReadyAndGoOnFromThere() {
+        LoaderBuilder shuffled = Loader.over(shirts).shuffle(42).batch(10);
+        Set<Long> seen = new HashSet<>();
+        String saved = "";
+        try (Loader loader = shuffled.inAnyOrder().build()) { // a slow batch does not hold up the others
+            for (Batch batch : loader.epoch(0)) {
+                Arrays.stream(batch.rows()).forEach(seen::add);
+                saved = batch.stateAfter().toJson(); // lists what was handed out by now
+                if (seen.size() == 300) {
+                    break;
+                }
+            }
+            for (Batch batch : loader.resume(LoaderState.parse(saved))) { // with several ranks: LoaderState.merged(…)
+                assertThat(Arrays.stream(batch.rows())).noneMatch(seen::contains);
+                Arrays.stream(batch.rows()).forEach(seen::add);
+            }
+        }
+        assertThat(seen).hasSize(1000);
     }
 
     @AfterEach

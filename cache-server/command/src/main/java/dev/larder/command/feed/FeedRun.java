@@ -61,11 +61,9 @@ public final class FeedRun {
         watch.setDaemon(true);
         try {
             watch.start();
-            for (long number = range.first(); ; number++) {
-                publish(number);
-                if (number == range.last()) {
-                    return;
-                }
+            long end = range.last() == Long.MAX_VALUE ? Long.MAX_VALUE : range.last() + 1;
+            for (Epoch next : loader.epochs(range.first(), end)) { // none of them waits for the end of the one before
+                publish(next);
             }
         } catch (RuntimeException | Error e) {
             LarderException why = stop.reason();
@@ -96,8 +94,7 @@ public final class FeedRun {
                 .exception();
     }
 
-    private void publish(long number) {
-        Epoch next = loader.epoch(number);
+    private void publish(Epoch next) {
         if (next.batches() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "an epoch has no batches")
                     .with("rows", loader.rows())

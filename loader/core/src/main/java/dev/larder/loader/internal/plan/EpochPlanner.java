@@ -4,13 +4,17 @@ import dev.larder.loader.internal.sample.OrderThread;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
+import org.jspecify.annotations.Nullable;
 
 /** Plans epochs, from their beginning or from where an earlier run stopped. */
 public interface EpochPlanner {
     Plan whole(long rows, long epoch);
 
-    /** Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with. */
-    Plan rest(long rows, long epoch, long consumed, long length);
+    /**
+     * Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with: those from the first one
+     * on, unless {@code rest} says which are left.
+     */
+    Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length);
 
     /** Returns whether looking up rows runs code of the user, which may take any time. */
     boolean runsUserCode();
@@ -44,13 +48,14 @@ public interface EpochPlanner {
         }
 
         @Override
-        public Plan rest(long rows, long epoch, long consumed, long length) {
-            return SamplePlan.rest(epoch, sampler.order(rows, epoch), batching, consumed, length);
+        public Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length) {
+            Rest left = rest == null ? Rest.from(consumed) : rest;
+            return SamplePlan.rest(epoch, sampler.order(rows, epoch), batching, left, length);
         }
     }
 
-    /** Takes batches as a sampler makes them. */
-    record OfBatches(BatchSampler sampler, Shard shard) implements EpochPlanner {
+    /** Takes batches as a sampler makes them; padded, no rank gets an empty one. */
+    record OfBatches(BatchSampler sampler, Shard shard, boolean isPadded) implements EpochPlanner {
         @Override
         public boolean runsUserCode() {
             return !isOurs(sampler, sampler.description());
@@ -63,12 +68,16 @@ public interface EpochPlanner {
 
         @Override
         public Plan whole(long rows, long epoch) {
-            return WholeBatchPlan.whole(epoch, sampler.order(rows, epoch), shard);
+            return WholeBatchPlan.whole(epoch, sampler.order(rows, epoch), dealing());
+        }
+
+        private WholeBatchPlan.Dealing dealing() {
+            return new WholeBatchPlan.Dealing(shard, isPadded);
         }
 
         @Override
-        public Plan rest(long rows, long epoch, long consumed, long length) {
-            return WholeBatchPlan.rest(epoch, sampler.order(rows, epoch), shard, consumed, length);
+        public Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length) {
+            return WholeBatchPlan.rest(epoch, sampler.order(rows, epoch), dealing(), rest, consumed, length);
         }
     }
 }

@@ -6,6 +6,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -54,25 +55,48 @@ public final class NextPlan {
      * Begins to plan the epoch after one that has begun, if its order is laid down by samplers of ours, is worth a thread, and leaves the
      * heap enough room.
      */
-    public synchronized void begin(long rows, Plan running) {
+    public void begin(long rows, Plan running) {
+        begin(rows, running, null);
+    }
+
+    /**
+     * Does so, and hands the plan on as well when it is made, in the thread that made it, if somebody wants it. One that takes no thread is
+     * made at once then.
+     */
+    public void begin(long rows, Plan running, @Nullable Consumer<Plan> follower) {
+        Making made = prepare(rows, running, follower);
+        if (made != null) {
+            made.run();
+        }
+    }
+
+    private synchronized @Nullable Making prepare(long rows, Plan running, @Nullable Consumer<Plan> follower) {
         long epoch = running.epoch() + 1;
         long garbage = countGarbage(running);
         if (closed || epoch < 0 || (making != null && making.thread.isAlive())) {
-            return;
+            return null;
         }
         long bytes = planner.heapBytes(rows);
+        Making next = new Making(planner, rows, epoch, follower);
+        if (bytes < SMALLEST_BYTES) {
+            if (follower == null) {
+                return null;
+            }
+            making = next;
+            return next;
+        }
         // Orders of ended epochs are free heap in truth. Without them the making would be left out where they are
         // large.
-        if (bytes < SMALLEST_BYTES || bytes > (freeHeapBytes.getAsLong() + garbage * bytes) / HEAP_SHARE) {
-            return;
+        if (bytes > (freeHeapBytes.getAsLong() + garbage * bytes) / HEAP_SHARE) {
+            return null;
         }
-        Making next = new Making(planner, rows, epoch);
         try {
             next.thread.start();
             making = next;
         } catch (OutOfMemoryError e) { // no more threads to be had: the next epoch lays down its order itself
             making = null;
         }
+        return null;
     }
 
     /** Counts the orders that nobody needs any more, and that the garbage collector has not found yet. */
@@ -125,13 +149,15 @@ public final class NextPlan {
         private final EpochPlanner planner;
         private final long rows;
         private final long epoch;
+        private final @Nullable Consumer<Plan> follower;
         private final OrderThread thread = new OrderThread(this);
         private boolean givenUp;
 
         /** The plan; nothing before it is made, where it could not be made, and when it was given up or taken. */
         private @Nullable Plan plan;
 
-        Making(EpochPlanner planner, long rows, long epoch) {
+        Making(EpochPlanner planner, long rows, long epoch, @Nullable Consumer<Plan> follower) {
+            this.follower = follower;
             this.planner = planner;
             this.rows = rows;
             this.epoch = epoch;
@@ -140,15 +166,19 @@ public final class NextPlan {
         @Override
         public void run() {
             try {
-                made(planner.whole(rows, epoch));
+                Plan made = made(planner.whole(rows, epoch));
+                if (made != null && follower != null) {
+                    follower.accept(made);
+                }
             } catch (Throwable e) {
                 // Given up, or memory ran out, or the sampler fails: asked again, it fails in the same way, in the
                 // caller's thread.
             }
         }
 
-        private synchronized void made(Plan made) {
+        private synchronized @Nullable Plan made(Plan made) {
             plan = givenUp ? null : made;
+            return plan;
         }
 
         /** Hands the plan over: who has it gives it up when its epoch ends. */

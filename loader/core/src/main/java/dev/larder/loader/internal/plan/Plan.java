@@ -1,6 +1,9 @@
 package dev.larder.loader.internal.plan;
 
+import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.internal.slot.Remainder;
+import dev.larder.loader.sample.Shard;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -11,12 +14,20 @@ import org.jspecify.annotations.Nullable;
  * <p>Positions count the samples of an epoch for all ranks together. A position beyond the last sample stands for one from the
  * start again, which fills up the last turn of the ranks.
  */
-public abstract class Plan {
+public abstract class Plan implements Remainder {
+    final Shard shard;
+    final Rest rest;
     private final long epoch;
     private final AtomicLong skipped = new AtomicLong();
 
-    Plan(long epoch) {
+    /** How many samples were consumed when it began. */
+    private final long consumedBefore;
+
+    Plan(long epoch, Shard shard, Rest rest, long consumedBefore) {
         this.epoch = epoch;
+        this.shard = shard;
+        this.rest = rest;
+        this.consumedBefore = consumedBefore;
     }
 
     public final long epoch() {
@@ -52,6 +63,40 @@ public abstract class Plan {
     /** Counts a sample that could not be had, and returns how many there are now. */
     public final long skip() {
         return skipped.incrementAndGet();
+    }
+
+    /** Returns how many units a batch of a rank has. */
+    abstract long unitsOfBatch();
+
+    /** Returns how many units there are in all, of which {@link #rest} is what is left. */
+    abstract long units();
+
+    @Override
+    public final long consumed(BatchSlot batch, boolean inOrder) {
+        return inOrder ? batch.consumed : consumedBefore + batch.takenSamples;
+    }
+
+    @Override
+    public final String progress(BatchSlot batch, boolean inOrder) {
+        Rest left;
+        if (inOrder) {
+            long turns = Math.multiplyExact(batch.number + 1, unitsOfBatch());
+            left = rest.after(Math.min(rest.count(units()), Math.multiplyExact(turns, (long) shard.world())));
+        } else {
+            Progress taken = new Progress(
+                    rest,
+                    consumedBefore,
+                    shard.rank(),
+                    shard.world(),
+                    unitsOfBatch(),
+                    batch.taken,
+                    batch.missingInOrder());
+            if (shard.world() > 1) {
+                return taken.toString();
+            }
+            left = taken.rest(units());
+        }
+        return left.hasGaps() ? left.toString() : "";
     }
 
     public static long ceilDiv(long dividend, long divisor) {

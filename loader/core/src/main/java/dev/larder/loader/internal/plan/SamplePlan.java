@@ -1,6 +1,7 @@
 package dev.larder.loader.internal.plan;
 
 import dev.larder.loader.internal.slot.HostSlot;
+import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Shard;
 import org.jspecify.annotations.Nullable;
@@ -8,33 +9,46 @@ import org.jspecify.annotations.Nullable;
 /** Deals out samples one by one, as PyTorch's {@code DistributedSampler} does, and makes batches of what a rank got. */
 public final class SamplePlan extends Plan {
     private volatile @Nullable SampleOrder order;
-    private final Shard shard;
     private final int batchSize;
     private final long orderLength;
-    private final long start;
     private final long length;
+    private final long left;
     private final long samples;
     private final long batches;
 
-    private SamplePlan(long epoch, SampleOrder order, Batching batching, long start, long length) {
-        super(epoch);
+    private SamplePlan(long epoch, SampleOrder order, Batching batching, Rest rest, long end) {
+        super(epoch, batching.shard(), rest, end - rest.count(end));
         this.order = order;
-        this.shard = batching.shard();
         this.batchSize = batching.size();
         this.orderLength = order.length();
-        this.start = start;
-        this.length = length;
-        long left = length - start;
-        long own = shard.count(left);
-        this.batches = batching.dropLast() ? own / batchSize : ceilDiv(shard.turns(left), batchSize);
-        this.samples = batching.dropLast() ? batches * batchSize : own;
+        long unvisited = rest.count(end);
+        long own = shard.count(unvisited);
+        boolean drops = batching.last() == LastBatch.DROP;
+        this.batches = drops ? own / batchSize : ceilDiv(shard.turns(unvisited), batchSize);
+        this.samples = batching.last() == LastBatch.SHORT ? own : Math.multiplyExact(batches, (long) batchSize);
+        this.length = drops ? lengthOf(rest, unvisited, end) : end;
+        this.left = rest.count(length);
     }
 
-    /** How batches are made of samples. */
-    public record Batching(int size, boolean dropLast, Shard shard) {
-        /** Returns one that leaves out nothing of what is left of an epoch, as that is without what was left out. */
-        Batching keepingAll() {
-            return new Batching(size, false, keepingAll(shard));
+    /** Returns how long the epoch is without the samples that are left out of what is left. */
+    private long lengthOf(Rest rest, long unvisited, long end) {
+        long visited = Math.multiplyExact(samples, (long) shard.world());
+        return visited < unvisited ? Math.max(rest.unit(visited), rest.reached()) : end;
+    }
+
+    /**
+     * How batches are made of samples.
+     *
+     * @param isResumedWhole whether what is left of a stopped epoch is visited to its last sample, whatever {@code last} says
+     */
+    public record Batching(int size, LastBatch last, boolean isResumedWhole, Shard shard) {
+        /** Returns how to go on with a stopped epoch, which is without what was left out. */
+        Batching resumed() {
+            if (last == LastBatch.DROP && !isResumedWhole) {
+                return this;
+            }
+            return new Batching(
+                    size, last == LastBatch.DROP ? LastBatch.SHORT : last, isResumedWhole, keepingAll(shard));
         }
 
         static Shard keepingAll(Shard shard) {
@@ -47,18 +61,18 @@ public final class SamplePlan extends Plan {
                 return samples;
             }
             long own = shard.count(samples);
-            return Math.multiplyExact(dropLast ? own - own % size : own, shard.world());
+            return Math.multiplyExact(last == LastBatch.DROP ? own - own % size : own, (long) shard.world());
         }
     }
 
     /** Plans an epoch from its beginning. */
     static SamplePlan whole(long epoch, SampleOrder order, Batching batching) {
-        return new SamplePlan(epoch, order, batching, 0, batching.length(order.length()));
+        return new SamplePlan(epoch, order, batching, Rest.from(0), batching.length(order.length()));
     }
 
-    /** Plans what is left of an epoch of {@code length} samples after {@code consumed} of them: all of it. */
-    static SamplePlan rest(long epoch, SampleOrder order, Batching batching, long consumed, long length) {
-        return new SamplePlan(epoch, order, batching.keepingAll(), consumed, length);
+    /** Plans what is left of an epoch of {@code length} samples. */
+    static SamplePlan rest(long epoch, SampleOrder order, Batching batching, Rest rest, long length) {
+        return new SamplePlan(epoch, order, batching.resumed(), rest, length);
     }
 
     @Override
@@ -78,18 +92,31 @@ public final class SamplePlan extends Plan {
         int size = (int) Math.max(0, Math.min(batchSize, samples - first));
         slot.resize(size);
         for (int i = 0; i < size; i++) {
-            long position = start + shard.unit(first + i);
+            long n = shard.unit(first + i);
+            long position = rest.unit(n);
             slot.cursor = i;
             slot.positions[i] = position;
             slot.rows[i] = visited.row(position < orderLength ? position : position % orderLength);
-            slot.valid += position < Math.min(orderLength, length) ? 1 : 0;
+            slot.valid += n < left && position < orderLength ? 1 : 0;
+            slot.counted += n < left ? 1 : 0;
         }
-        slot.consumed = consumedAfter(slot.number);
+        slot.consumed = length - left + consumedAfter(slot.number);
     }
 
+    /** Returns how many of what was left all ranks have consumed after a batch. */
     private long consumedAfter(long batch) {
-        long turns = Math.min(shard.turns(length - start), (batch + 1) * batchSize);
-        return Math.min(length, start + Math.multiplyExact(turns, shard.world()));
+        long turns = Math.min(shard.turns(left), (batch + 1) * batchSize);
+        return Math.min(left, Math.multiplyExact(turns, (long) shard.world()));
+    }
+
+    @Override
+    long unitsOfBatch() {
+        return batchSize;
+    }
+
+    @Override
+    long units() {
+        return length;
     }
 
     @Override

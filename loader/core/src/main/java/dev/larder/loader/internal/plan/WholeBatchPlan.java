@@ -10,38 +10,47 @@ import org.jspecify.annotations.Nullable;
 /** Deals out the batches of a {@link dev.larder.loader.sample.BatchSampler}, whole, so that every rank has equally many. */
 final class WholeBatchPlan extends Plan {
     private volatile @Nullable BatchOrder order;
-    private final Shard shard;
+    private final boolean isPadded;
     private final long orderBatches;
     private final long orderSamples;
-    private final long start;
     private final long end;
+    private final long left;
     private final long samples;
     private final long length;
 
-    private WholeBatchPlan(long epoch, BatchOrder order, Shard shard, long start, long end) {
-        super(epoch);
+    private WholeBatchPlan(long epoch, BatchOrder order, Dealing dealing, Rest rest, long end, long consumed) {
+        super(epoch, dealing.shard(), rest, consumed);
         this.order = order;
-        this.shard = shard;
+        this.isPadded = dealing.isPadded();
         this.orderBatches = order.batches();
         this.orderSamples = order.first(orderBatches);
-        this.start = start;
         this.end = end;
+        this.left = rest.count(end);
         this.samples = countSamples(order);
         this.length = first(order, end);
     }
 
+    /**
+     * How batches are dealt out.
+     *
+     * @param isPadded whether ranks for which none is left in the last turn get one whose samples do not count, instead of an empty one
+     */
+    record Dealing(Shard shard, boolean isPadded) {}
+
     /** Plans an epoch from its beginning. */
-    static WholeBatchPlan whole(long epoch, BatchOrder order, Shard shard) {
+    static WholeBatchPlan whole(long epoch, BatchOrder order, Dealing dealing) {
         long batches = order.batches();
+        Shard shard = dealing.shard();
         long end = shard.tail() == Shard.Tail.EXACT ? batches : shard.count(batches) * shard.world();
-        return new WholeBatchPlan(epoch, order, shard, 0, end);
+        return new WholeBatchPlan(epoch, order, dealing, Rest.from(0), end, 0);
     }
 
-    /** Plans what is left of an epoch of {@code length} samples after {@code consumed} of them, which must be whole batches. */
-    static WholeBatchPlan rest(long epoch, BatchOrder order, Shard shard, long consumed, long length) {
-        Shard keeping = SamplePlan.Batching.keepingAll(shard);
-        return new WholeBatchPlan(
-                epoch, order, keeping, batchAt(epoch, order, consumed), batchAt(epoch, order, length));
+    /** Plans what is left of an epoch of {@code length} samples; nothing is known but that so many are consumed where none was passed over. */
+    static WholeBatchPlan rest(
+            long epoch, BatchOrder order, Dealing dealing, @Nullable Rest rest, long consumed, long length) {
+        Dealing keeping = new Dealing(SamplePlan.Batching.keepingAll(dealing.shard()), dealing.isPadded());
+        Rest left = rest == null ? Rest.from(batchAt(epoch, order, consumed)) : rest;
+        return new WholeBatchPlan(epoch, order, keeping, left, batchAt(epoch, order, length), consumed);
     }
 
     /** Returns the batch that begins at a position. */
@@ -80,15 +89,15 @@ final class WholeBatchPlan extends Plan {
     /** Counts once what trainers ask for with every batch. */
     private long countSamples(BatchOrder batches) {
         long sum = 0;
-        for (long n = 0; n < shard.count(end - start); n++) {
-            sum += batches.size((start + shard.unit(n)) % orderBatches);
+        for (long n = 0; n < (isPadded ? batches() : shard.count(left)); n++) {
+            sum += batches.size(rest.unit(shard.unit(n)) % orderBatches);
         }
         return sum;
     }
 
     @Override
     public long batches() {
-        return shard.turns(end - start);
+        return shard.turns(left);
     }
 
     @Override
@@ -99,23 +108,47 @@ final class WholeBatchPlan extends Plan {
     @Override
     public void fillIndices(HostSlot slot) {
         BatchOrder batches = requireOrder(order);
-        slot.consumed = first(batches, Math.min(end, start + (slot.number + 1) * shard.world()));
-        if (slot.number >= shard.count(end - start)) {
+        slot.consumed = consumedAfter(batches, Math.min(left, (slot.number + 1) * shard.world()));
+        boolean isOwn = slot.number < shard.count(left);
+        if (!isOwn && !isPadded) {
             slot.resize(0);
             return;
         }
-        long unit = start + shard.unit(slot.number);
+        long unit = rest.unit(shard.unit(slot.number));
         long batch = unit % orderBatches;
         int size = batches.size(batch);
         long from = batches.first(batch);
         slot.resize(size);
+        slot.counted = shard.unit(slot.number) < left ? size : 0;
         slot.valid =
-                unit < Math.min(orderBatches, end) ? size : 0; // beyond the end are those that fill up the last turn
+                isOwn && unit < Math.min(orderBatches, end) ? size : 0; // beyond are those that fill up the last turn
         for (int i = 0; i < size; i++) {
             slot.cursor = i;
             slot.positions[i] = unit / orderBatches * orderSamples + from + i;
             slot.rows[i] = batches.row(from + i);
         }
+    }
+
+    /** Returns how many samples all ranks have consumed after so many of the batches that were left. */
+    private long consumedAfter(BatchOrder batches, long units) {
+        Rest after = rest.after(units);
+        long passedOver = 0;
+        long reached = Math.min(end, after.reached());
+        long gaps = after.count(reached);
+        for (long n = 0; n < gaps; n++) {
+            passedOver += batches.size(after.unit(n) % orderBatches);
+        }
+        return first(batches, reached) - passedOver;
+    }
+
+    @Override
+    long unitsOfBatch() {
+        return 1;
+    }
+
+    @Override
+    long units() {
+        return end;
     }
 
     @Override

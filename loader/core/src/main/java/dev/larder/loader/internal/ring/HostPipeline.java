@@ -164,6 +164,16 @@ public final class HostPipeline implements Pipeline {
     }
 
     @Override
+    public void follow(Plan running, Plan next) {
+        ring.follow(running, next);
+    }
+
+    @Override
+    public boolean advance(Plan next) {
+        return ring.advance(next);
+    }
+
+    @Override
     public Delivery take(Plan plan, @Nullable Delivery before) {
         return ring.take(plan, before);
     }

@@ -16,11 +16,20 @@ public interface Pipeline extends AutoCloseable {
     /** Returns the arrays that batches have. */
     List<OutputArray> outputs();
 
-    /** Ends the epoch that runs, if any; its batches, but for those kept, are closed. */
+    /** Ends the epoch that runs, if any, and what follows it; its batches, but for those kept, are closed. */
     void endRunning();
 
     /** Begins an epoch; none runs. */
     void start(Plan plan);
+
+    /** Fills slots ahead for the epoch after the one that runs; does nothing where that has ended. */
+    void follow(Plan running, Plan next);
+
+    /**
+     * Goes on with the epoch that follows the one that runs, and ends that; false where none such follows, so that it has to be
+     * started.
+     */
+    boolean advance(Plan next);
 
     /** Closes the batch before, unless it is kept, and waits for the next one. */
     Delivery take(Plan plan, @Nullable Delivery before);

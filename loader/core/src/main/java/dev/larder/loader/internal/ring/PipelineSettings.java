@@ -48,6 +48,24 @@ public record PipelineSettings(
         return LoaderSource.of(dataset, fields, rowsForm, seed);
     }
 
+    /** Returns the same for a pipeline that shares no memory. */
+    public PipelineSettings withOwnSlots() {
+        return new PipelineSettings(
+                dataset,
+                fields,
+                seed,
+                batchSize,
+                threads,
+                prefetch,
+                inOrder,
+                runsUserSampler,
+                retries,
+                maxSkipped,
+                timeout,
+                allocator,
+                null);
+    }
+
     /** Returns how many samples slots have room for, at first at least. */
     public int samples(LoaderSource source) {
         if (batchSize > 0) {

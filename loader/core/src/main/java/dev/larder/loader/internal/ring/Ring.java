@@ -57,9 +57,11 @@ public final class Ring implements Delivery.Lender {
     private final ArrayDeque<GatherThreads.Worker> idle;
     private final Deliveries deliveries;
 
-    private @Nullable Plan plan;
-    private long nextBatch;
-    private long endBatch;
+    private final PlanQueue plans = new PlanQueue();
+    private final Taken taken = new Taken();
+
+    /** How many batches were begun, of whatever epoch. */
+    private long begun;
 
     /** The slot that the next batch belongs in, where each has its own. */
     private int turn;
@@ -118,16 +120,37 @@ public final class Ring implements Delivery.Lender {
         requireOpen();
         end();
         startNanos = startNanos == 0 ? System.nanoTime() : startNanos;
-        plan = next;
-        nextBatch = 0;
-        endBatch = next.batches();
         IntSupplier firstSlot = work.firstSlot();
         turn = firstSlot == null ? 0 : firstSlot.getAsInt();
         failure = null;
+        taken.clear();
+        plans.start(next);
         wakeGatherers(free.size());
     }
 
-    /** Ends the plan that runs, if any. */
+    /** Fills slots that the running plan leaves free for the one that comes after it; does nothing where that has ended. */
+    synchronized void follow(Plan running, Plan next) {
+        if (!closed && plans.follow(running, next)) {
+            wakeGatherers(Math.min(free.size(), plans.unbegun()));
+        }
+    }
+
+    /** Goes on with the plan that follows the one that ran, whose batches are closed, but for those kept; false where none such does. */
+    synchronized boolean advance(Plan next) {
+        requireOpen();
+        if (plans.following() == next) {
+            endPlan();
+        }
+        if (plans.following() != next) { // as well where slots in turn were given up with the plan before it
+            return false;
+        }
+        plans.advance();
+        failure = null;
+        taken.clear();
+        return true;
+    }
+
+    /** Ends the plan that runs, if any, and the one that follows. */
     synchronized void endRunning() {
         requireOpen();
         end();
@@ -143,30 +166,58 @@ public final class Ring implements Delivery.Lender {
         return false;
     }
 
-    /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. */
+    /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. What follows it goes on being filled. */
     synchronized void end(Plan ending) {
-        if (plan == ending) {
-            end();
+        if (plans.running() == ending) {
+            endPlan();
         }
     }
 
     private void end() {
-        if (plan != null) {
-            plan.release();
-        }
-        plan = null;
-        nextBatch = 0;
-        endBatch = 0;
-        for (RingSlot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
-            slot.abandoned = true;
-            recycle(slot);
+        endPlan();
+        endFollowing();
+    }
+
+    private void endPlan() {
+        Plan ending = plans.running();
+        if (ending != null) {
+            boolean isDone = plans.endRunning() && failure == null;
+            isDone &= abandon(ending);
+            if (!isDone && work.firstSlot() != null) { // what follows lies behind slots that have to be filled again
+                endFollowing();
+            }
+            ending.release();
         }
         for (Delivery delivery : deliveries.allOpen()) {
             if (!delivery.isKept()) {
                 free(delivery);
             }
         }
+        wakeGatherers(Math.min(free.size(), plans.unbegun()));
         LockSupport.unpark(consumer);
+    }
+
+    private void endFollowing() {
+        Plan ending = plans.following();
+        plans.endFollowing();
+        if (ending != null) {
+            abandon(ending);
+            ending.release();
+        }
+    }
+
+    /** Gives up the batches of a plan that nobody has taken; tells whether there were none. */
+    private boolean abandon(Plan ending) {
+        boolean none = true;
+        for (int i = 0; i < depth; i++) {
+            RingSlot slot = slots.get(i);
+            if (slot.isOf(ending) && line.remove(slot)) {
+                none = false;
+                slot.abandoned = true;
+                recycle(slot);
+            }
+        }
+        return none;
     }
 
     /** Ends everything; threads leave as soon as they have done the task in hand. */
@@ -192,7 +243,7 @@ public final class Ring implements Delivery.Lender {
 
     private void requireRunning(Plan wanted) {
         requireOpen();
-        if (plan != wanted) {
+        if (plans.running() != wanted) {
             throw new IllegalStateException("epoch has ended, since it was closed or another one began: dataset="
                     + source.dataset().name() + " epoch=" + wanted.epoch());
         }
@@ -226,6 +277,9 @@ public final class Ring implements Delivery.Lender {
     }
 
     private synchronized @Nullable Delivery enter(Plan wanted, @Nullable Delivery before) {
+        if (wanted == plans.following() && consumer == null) {
+            var unused = advance(wanted);
+        }
         requireRunning(wanted);
         Thread other = consumer;
         if (other != null) {
@@ -266,7 +320,7 @@ public final class Ring implements Delivery.Lender {
             }
             return deliver(head);
         }
-        if (consumerTask.slot == null && unplanned() > 0 && !free.isEmpty()) {
+        if (consumerTask.slot == null && plans.unbegun() > 0 && !free.isEmpty()) {
             wakeGatherers(1); // where batches are kept or come in any order, no slot that came back may have woken one
         }
         return null;
@@ -276,7 +330,10 @@ public final class Ring implements Delivery.Lender {
         RingSlot first = null;
         for (int i = 0; i < depth; i++) {
             RingSlot slot = slots.get(i);
-            if (slot.ready && (first == null || slot.number < first.number) && line.contains(slot)) {
+            if (slot.ready
+                    && slot.isOf(plans.running())
+                    && (first == null || slot.turn < first.turn)
+                    && line.contains(slot)) {
                 first = slot;
             }
         }
@@ -289,6 +346,9 @@ public final class Ring implements Delivery.Lender {
         deliveredSamples += slot.size;
         for (SlotArray array : slot.arrays) {
             deliveredBytes += array.filled.capacity();
+        }
+        if (!work.inOrder()) {
+            taken.note(slot, slots, line);
         }
         return deliveries.open(slot, work.keepsBatches());
     }
@@ -330,7 +390,7 @@ public final class Ring implements Delivery.Lender {
         return source.failure(code, what)
                 .with("stage", stage)
                 .with("epoch", wanted.epoch())
-                .with("batch", head == null ? nextBatch : head.number)
+                .with("batch", head == null ? plans.nextBatch() : head.number)
                 .with("waited", Duration.ofNanos(System.nanoTime() - start).toMillis() + "ms")
                 .with("slots", depth)
                 .with("openBatches", deliveries.openCount())
@@ -371,7 +431,7 @@ public final class Ring implements Delivery.Lender {
     private synchronized void release(Delivery delivery) {
         // Waking takes the consumer's time: it is done for several slots at once, and for one thread.
         // If one is too few, the next batch wakes another.
-        if (free(delivery) && unplanned() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
+        if (free(delivery) && plans.unbegun() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
             wakeGatherers(1);
             if (line.isEmpty()) { // the consumer waits for just this slot; there may be no thread that is idle, or none
                 LockSupport.unpark(consumer);
@@ -407,7 +467,7 @@ public final class Ring implements Delivery.Lender {
         RingSlot earliest = null;
         for (int i = 0; i < depth; i++) {
             RingSlot slot = slots.get(i);
-            if (slot.hasUnclaimedRows() && (earliest == null || slot.number < earliest.number)) {
+            if (slot.hasUnclaimedRows() && (earliest == null || slot.turn < earliest.turn)) {
                 earliest = slot;
             }
         }
@@ -419,12 +479,12 @@ public final class Ring implements Delivery.Lender {
 
     private boolean claimPlanning(GatherTask task) {
         RingSlot slot = nextFree();
-        if (plan == null || unplanned() == 0 || slot == null) {
+        if (plans.unbegun() == 0 || slot == null) {
             return false;
         }
         free.remove(slot);
         turn = (turn + 1) % depth;
-        slot.begin(plan, nextBatch++);
+        plans.begin(slot, begun++);
         line.addLast(slot);
         task.plan(slot);
         return true;
@@ -441,11 +501,7 @@ public final class Ring implements Delivery.Lender {
 
     /** Tells whether there are batches to plan, and no slot for them but those that the consumer has. */
     synchronized boolean isWaitingForConsumer() {
-        return plan != null && unplanned() > 0 && free.isEmpty();
-    }
-
-    private int unplanned() {
-        return (int) Math.min(Integer.MAX_VALUE, Math.max(0, endBatch - nextBatch));
+        return plans.unbegun() > 0 && free.isEmpty();
     }
 
     /** Takes note that a batch's rows are known: who planned it fills in the first, and leaves the others to others. */
@@ -504,7 +560,7 @@ public final class Ring implements Delivery.Lender {
         if (!slot.abandoned) {
             slot.failure = slot.failure == null ? cause : slot.failure;
             slot.unclaimed = slot.size;
-            endBatch = Math.min(endBatch, slot.number + 1);
+            plans.endAfter(slot);
         }
         settle(slot);
     }
@@ -524,7 +580,7 @@ public final class Ring implements Delivery.Lender {
         if (slot.busy == 0) {
             free.addFirst(slot);
             LockSupport.unpark(consumer);
-            wakeGatherers(Math.min(free.size(), unplanned()));
+            wakeGatherers(Math.min(free.size(), plans.unbegun()));
         }
     }
 

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class RingSlot extends HostSlot {
     private @Nullable Plan plan;
 
+    /** Counts the batches that were begun before it, in whatever epoch. */
+    long turn;
+
     /** Rows from here on are nobody's task yet. */
     int unclaimed;
 
@@ -52,14 +55,20 @@ final class RingSlot extends HostSlot {
     }
 
     /** Takes the slot for a batch that is to be planned. */
-    void begin(Plan newPlan, long newBatch) {
+    void begin(Plan newPlan, long newBatch, long newTurn) {
         this.plan = newPlan;
+        this.remainder = newPlan;
+        this.turn = newTurn;
         this.epoch = newPlan.epoch();
         this.epochLength = newPlan.length();
         this.number = newBatch;
         this.size = 0;
         this.valid = 0;
         this.consumed = 0;
+        this.counted = 0;
+        this.taken = 0;
+        this.takenSamples = 0;
+        this.missingCount = 0;
         this.unclaimed = 0;
         this.busy = 1;
         this.badCount = 0;
@@ -72,6 +81,11 @@ final class RingSlot extends HostSlot {
     /** Returns the plan of the batch that the slot was last taken for. */
     Plan plan() {
         return Objects.requireNonNull(plan);
+    }
+
+    /** Tells whether the slot was last taken for a batch of this plan. */
+    boolean isOf(@Nullable Plan some) {
+        return some != null && plan == some;
     }
 
     boolean hasUnclaimedRows() {

@@ -83,6 +83,22 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
     }
 
     @Override
+    public void follow(Plan running, Plan next) {
+        host.follow(running, next);
+        ring.follow(running, new DeviceRing.Run(host, next));
+    }
+
+    @Override
+    public boolean advance(Plan next) {
+        boolean follows = ring.advance(next);
+        if (follows) {
+            var unused = host.advance(next); // unless the thread that uploads is there already
+            closeBatches(false);
+        }
+        return follows;
+    }
+
+    @Override
     public void end(Plan plan) {
         if (ring.end(plan)) {
             closeBatches(false);

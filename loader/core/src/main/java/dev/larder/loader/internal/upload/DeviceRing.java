@@ -40,6 +40,10 @@ final class DeviceRing {
     private final ArrayDeque<UploadingBatch> computing = new ArrayDeque<>();
 
     private @Nullable Run run;
+
+    /** The epoch after it, whose first batches are uploaded behind its last ones. */
+    private @Nullable Run following;
+
     private @Nullable LarderException failure;
     private boolean failedForEver;
     private boolean closed;
@@ -93,11 +97,36 @@ final class DeviceRing {
         notifyAll();
     }
 
+    /** Takes note of what comes after the epoch that runs; does nothing where that has ended. */
+    synchronized void follow(Plan running, Run next) {
+        if (run != null && run.plan == running && following == null && !closed) {
+            following = next;
+            notifyAll();
+        }
+    }
+
+    /** Goes on with the epoch that follows, and ends the one that runs; false where none such does. */
+    synchronized boolean advance(Plan next) {
+        requireOpen();
+        Run wanted = following;
+        if (wanted == null || wanted.plan != next || failedForEver) {
+            return false;
+        }
+        endRun(run);
+        run = wanted;
+        following = null;
+        failure = null;
+        notifyAll();
+        return true;
+    }
+
     /** Ends an epoch, unless it has ended, and tells whether it had not; batches that nobody has seen go back. */
     synchronized boolean end(Plan ending) {
         boolean running = run != null && run.plan == ending;
         if (running) {
-            end();
+            endRun(run);
+            run = null;
+            notifyAll();
         }
         return running;
     }
@@ -109,15 +138,25 @@ final class DeviceRing {
     }
 
     private void end() {
-        if (run != null) {
-            run.end();
-        }
+        endRun(run);
         run = null;
-        for (DeviceSlot slot = line.pollFirst(); slot != null; slot = line.pollFirst()) {
-            slot.waitForItself();
-            free.addLast(slot);
-        }
+        endRun(following);
+        following = null;
         notifyAll();
+    }
+
+    private void endRun(@Nullable Run ending) {
+        if (ending == null) {
+            return;
+        }
+        ending.end();
+        for (DeviceSlot slot : List.copyOf(line)) {
+            if (slot.plan() == ending.plan) {
+                line.remove(slot);
+                slot.waitForItself();
+                free.addLast(slot);
+            }
+        }
     }
 
     private void requireOpen() {
@@ -212,9 +251,10 @@ final class DeviceRing {
     /** Waits for a free slot and a batch that is to be put there; nothing when the ring is closed. */
     synchronized @Nullable Job next() throws InterruptedException {
         while (!closed) {
-            if (run != null && run.untaken > 0 && !free.isEmpty() && failure == null) {
-                run.untaken--;
-                return new Job(run, free.removeFirst());
+            Run next = run != null && run.untaken > 0 ? run : following;
+            if (next != null && next.untaken > 0 && !free.isEmpty() && failure == null) {
+                next.untaken--;
+                return new Job(next, free.removeFirst());
             }
             wait();
         }
@@ -227,7 +267,7 @@ final class DeviceRing {
         uploading.addLast(batch);
         computing.addLast(batch);
         job.slot().take(batch);
-        if (run == job.run()) {
+        if (run == job.run() || following == job.run()) {
             line.addLast(job.slot());
         } else {
             job.slot().waitForItself();
@@ -239,7 +279,7 @@ final class DeviceRing {
     /** Takes note that the host has no batch: the epoch ends with it, after those before. */
     synchronized void notGathered(Job job, LarderException cause) {
         free.addFirst(job.slot());
-        if (run == job.run() && failure == null) {
+        if ((run == job.run() || following == job.run()) && failure == null) {
             failure = cause;
         }
         notifyAll();

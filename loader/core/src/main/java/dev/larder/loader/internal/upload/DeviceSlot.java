@@ -40,12 +40,7 @@ final class DeviceSlot extends BatchSlot implements AutoCloseable {
     /** Gives the devices a batch, which must be kept until its bytes are uploaded; returns how many bytes that are. */
     long submit(HostSlot filled, Plan newPlan) {
         plan = newPlan;
-        epoch = filled.epoch;
-        epochLength = filled.epochLength;
-        number = filled.number;
-        size = filled.size;
-        valid = filled.valid;
-        consumed = filled.consumed;
+        describe(filled);
         rows = rows.length >= size ? rows : new long[size];
         System.arraycopy(filled.rows, 0, rows, 0, size);
         int share = (int) Plan.ceilDiv(size, parts.size());

@@ -3,6 +3,7 @@ package dev.larder.loader.internal.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import java.time.Duration;
@@ -188,7 +189,7 @@ class NextPlanTest {
     }
 
     private static EpochPlanner ofSamples(Sampler sampler) {
-        return new EpochPlanner.OfSamples(sampler, new SamplePlan.Batching(10, false, Shard.whole()));
+        return new EpochPlanner.OfSamples(sampler, new SamplePlan.Batching(10, LastBatch.SHORT, true, Shard.whole()));
     }
 
     /** Plans epochs over a handful of rows, and takes note of the threads that ask. */
@@ -214,7 +215,7 @@ class NextPlanTest {
         }
 
         @Override
-        public Plan rest(long rows, long epoch, long consumed, long length) {
+        public Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length) {
             throw new UnsupportedOperationException();
         }
 

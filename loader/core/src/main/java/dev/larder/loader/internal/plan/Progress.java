@@ -1,0 +1,117 @@
+package dev.larder.loader.internal.plan;
+
+import dev.larder.loader.internal.sample.Runs;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * How far an epoch has come whose batches were delivered in any order: what was left when it began, and which of its batches one rank
+ * has taken since. As text a few words, such as {@code left= reached=40 before=40 rank=1 world=4 batch=8 taken=7
+ * missing=2,4}.
+ *
+ * @param base what was left for all ranks together
+ * @param before how many samples were consumed by then
+ * @param batch how many units a batch of a rank has
+ * @param taken a number above those of all batches that were taken
+ * @param missing batches before it that were not
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record Progress(Rest base, long before, int rank, int world, long batch, long taken, long[] missing) {
+    /** Checks that the numbers belong together. */
+    public Progress {
+        if (world < 1 || rank < 0 || rank >= world || batch < 1 || taken < 0) {
+            throw new IllegalArgumentException(
+                    "not a rank's progress: rank=" + rank + " world=" + world + " batch=" + batch + " taken=" + taken);
+        }
+        var unused = Rest.of(missing, Math.max(taken, 1));
+    }
+
+    /** Describes what is left where nothing more was taken. */
+    public static Progress of(Rest base) {
+        return new Progress(base, 0, 0, 1, 1, 0, new long[0]);
+    }
+
+    /** Reads what {@link #toString} wrote; fails with {@link IllegalArgumentException} on anything else. */
+    public static Progress parse(String text) {
+        Map<String, String> words = new HashMap<>();
+        for (String word : text.split(" ", -1)) {
+            int equals = word.indexOf('=');
+            if (equals < 1 || words.put(word.substring(0, equals), word.substring(equals + 1)) != null) {
+                throw new IllegalArgumentException("not a loader's progress: " + word);
+            }
+        }
+        Rest base = Rest.of(Runs.parse(word(words, "left")), Long.parseLong(word(words, "reached")));
+        if (words.size() == 2) {
+            return of(base);
+        }
+        return new Progress(
+                base,
+                Long.parseLong(word(words, "before")),
+                Integer.parseInt(word(words, "rank")),
+                Integer.parseInt(word(words, "world")),
+                Long.parseLong(word(words, "batch")),
+                Long.parseLong(word(words, "taken")),
+                Runs.parse(word(words, "missing")));
+    }
+
+    private static String word(Map<String, String> words, String name) {
+        String value = words.get(name);
+        if (value == null) {
+            throw new IllegalArgumentException("it has no " + name);
+        }
+        return value;
+    }
+
+    /**
+     * Returns what is left for all ranks together, from what each of them has taken since the same begin.
+     *
+     * @param units a number that is not below that of the epoch's units
+     */
+    public static Rest merged(List<Progress> ranks, long units) {
+        Progress first = ranks.get(0);
+        long count = first.base.count(units);
+        long turns = ranks.stream().mapToLong(Progress::taken).max().orElse(0);
+        List<LongStream> left = new ArrayList<>();
+        for (Progress rank : ranks) {
+            LongStream batches = LongStream.concat(LongStream.of(rank.missing), LongStream.range(rank.taken, turns));
+            left.add(batches.flatMap(number -> LongStream.range(number * rank.batch, (number + 1) * rank.batch))
+                    .map(n -> n * rank.world + rank.rank));
+        }
+        long end = Math.min(count, Math.multiplyExact(Math.multiplyExact(turns, first.batch), (long) first.world));
+        long[] passedOver = left.stream()
+                .flatMapToLong(each -> each)
+                .filter(n -> n < end)
+                .sorted()
+                .map(first.base::unit)
+                .toArray();
+        long[] rest = LongStream.concat(
+                        LongStream.of(passedOver),
+                        LongStream.range(end, Math.max(end, first.base.count(first.base.reached())))
+                                .map(first.base::unit))
+                .toArray();
+        long reached = Math.max(first.base.reached(), first.base.unit(end));
+        return rest.length == 0 ? Rest.from(reached) : Rest.of(rest, reached);
+    }
+
+    /** Returns what is left for the only rank. */
+    public Rest rest(long units) {
+        return merged(List.of(this), units);
+    }
+
+    /** Returns whether this and another are of two ranks of one run. */
+    public boolean goesWith(Progress other) {
+        return world == other.world
+                && batch == other.batch
+                && before == other.before
+                && base.toString().equals(other.base.toString());
+    }
+
+    @Override
+    public String toString() {
+        return base + " before=" + before + " rank=" + rank + " world=" + world + " batch=" + batch + " taken=" + taken
+                + " missing=" + Runs.toText(missing);
+    }
+}

@@ -1,0 +1,33 @@
+package dev.larder.loader.internal.ring;
+
+import java.util.Collection;
+import java.util.List;
+
+/** Which batches of an epoch the consumer has taken where they come in any order. Guarded by the ring. */
+final class Taken {
+    private long end;
+    private long samples;
+
+    /** Begins another epoch. */
+    void clear() {
+        end = 0;
+        samples = 0;
+    }
+
+    /** Writes down in a slot which batches were taken, that in the slot included; those in line were not. */
+    void note(RingSlot slot, List<RingSlot> slots, Collection<RingSlot> line) {
+        end = Math.max(end, slot.number + 1);
+        samples += slot.counted;
+        slot.taken = end;
+        slot.takenSamples = samples;
+        if (slot.missing.length < slots.size()) {
+            slot.missing = new long[slots.size()]; // once for each slot
+        }
+        for (int i = 0; i < slots.size(); i++) {
+            RingSlot other = slots.get(i);
+            if (other.isOf(slot.plan()) && other.number < end && line.contains(other)) {
+                slot.missing[slot.missingCount++] = other.number;
+            }
+        }
+    }
+}
