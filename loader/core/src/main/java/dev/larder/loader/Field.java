@@ -111,6 +111,11 @@ public final class Field {
         return new Field(spec.withPadded());
     }
 
+    /** Reads the field from one of several datasets side by side ({@link Sources#zip}), by its name; needed where several have it. */
+    public Field from(String dataset) {
+        return new Field(spec.withDataset(dataset));
+    }
+
     /** Pads at the start of the first dimension. */
     public Field padLeft() {
         Padding padding = requirePadded("padLeft");

@@ -8,6 +8,7 @@ import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.PipelineStage;
+import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.NextPlan;
 import dev.larder.loader.internal.plan.Plan;
@@ -87,7 +88,12 @@ public final class Loader implements AutoCloseable {
 
     /** Begins to describe a loader over a dataset, which must stay open for as long as the loader. */
     public static LoaderBuilder over(Dataset dataset) {
-        return new LoaderBuilder(dataset);
+        return new LoaderBuilder(SourceData.of(dataset), null);
+    }
+
+    /** Begins to describe a loader over several datasets, which must stay open for as long as the loader: see {@link Sources}. */
+    public static LoaderBuilder over(Source source) {
+        return new LoaderBuilder(source.data(), source.mixture());
     }
 
     /** Returns how many samples the dataset has: rows of its arrays. */
@@ -190,7 +196,7 @@ public final class Loader implements AutoCloseable {
 
     /** Goes on with an epoch whose first batches are being filled; nothing if they are not. */
     private @Nullable Epoch advance(long number, long end) {
-        source().dataset().stored().requireSourcesUnchanged();
+        source().data().requireSourcesUnchanged();
         Plan plan = nextPlan.take(number);
         if (plan == null) {
             return null;
@@ -212,7 +218,7 @@ public final class Loader implements AutoCloseable {
      * one ends the one before.
      */
     public Epoch beside(Sampler sampler) {
-        source().dataset().stored().requireSourcesUnchanged();
+        source().data().requireSourcesUnchanged();
         Pipeline opened = beside.open();
         opened.endRunning();
         Plan plan = planned(0, () -> beside.planner(sampler).whole(rows(), 0));
@@ -255,7 +261,7 @@ public final class Loader implements AutoCloseable {
     }
 
     private Epoch begin(long number, Supplier<Plan> planning, long end) {
-        source().dataset().stored().requireSourcesUnchanged();
+        source().data().requireSourcesUnchanged();
         pipeline.endRunning();
         Plan plan = planned(number, planning);
         pipeline.start(plan);
@@ -298,7 +304,7 @@ public final class Loader implements AutoCloseable {
                 counts.bytes(),
                 counts.skippedSamples(),
                 counts.elapsed(),
-                source().dataset().openingTime(),
+                source().data().openingTime(),
                 total(stopwatches, Stopwatch.Part.PLANNING),
                 total(stopwatches, Stopwatch.Part.GATHERING),
                 total(stopwatches, Stopwatch.Part.TRANSFORMING),
@@ -333,9 +339,9 @@ public final class Loader implements AutoCloseable {
 
     @Override
     public String toString() {
-        Dataset dataset = source().dataset();
+        SourceData data = source().data();
         String where = mode().map(mode -> " " + mode + " on " + devices()).orElse("");
-        return "Loader{" + dataset.name() + " version " + dataset.version() + " "
+        return "Loader{" + data.name() + " version " + data.version() + " "
                 + outputs.stream().map(OutputArray::name).toList() + where + "}";
     }
 }

@@ -9,24 +9,32 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.HostSlots;
+import dev.larder.loader.internal.field.Collation;
 import dev.larder.loader.internal.field.FieldSpec;
+import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.SamplePlan;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.PipelineSettings;
+import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.upload.DeviceSetup;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.LastBatch;
+import dev.larder.loader.sample.Mixture;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
+import dev.larder.loader.transform.BatchFunction;
 import dev.larder.loader.transform.Transform;
+import dev.larder.npy.Dtype;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +44,11 @@ public final class LoaderBuilder {
 
     private static final int DEVICE_SLOTS = 4;
 
-    private final Dataset dataset;
+    private final SourceData data;
+    private final @Nullable Mixture mixture;
     private final List<Field> fields = new ArrayList<>();
+    private final List<OutputArray> outputs = new ArrayList<>();
+    private @Nullable BatchFunction collate;
     private Sampler sampler = Sampler.sequential();
     private @Nullable BatchSampler batchSampler;
     private @Nullable Long seed;
@@ -60,8 +71,9 @@ public final class LoaderBuilder {
     private @Nullable Long deviceBudgetBytes;
     private @Nullable Integer deviceSlots;
 
-    LoaderBuilder(Dataset dataset) {
-        this.dataset = dataset;
+    LoaderBuilder(SourceData data, @Nullable Mixture mixture) {
+        this.data = data;
+        this.mixture = mixture;
     }
 
     // ---- what a sample is
@@ -88,6 +100,29 @@ public final class LoaderBuilder {
             throw new IllegalArgumentException("no array or field of this name: name=" + name + " names=" + names);
         }
         fields.set(place, fields.get(place).transform(transform));
+        return this;
+    }
+
+    /**
+     * Changes batches as a whole when all fields have filled them, in the loader's threads: mixes samples, masks tokens. The function changes
+     * arrays where they are, and fills those that {@link #output} declares. What it draws depends on the loader's seed, the epoch
+     * and the place of the batch's first sample in it. On a device, fields are gathered and transformed on the host then, and
+     * uploaded when the function is done. A function that fails, fails the batch; it is not called for one without samples.
+     */
+    public LoaderBuilder collate(BatchFunction function) {
+        collate = Objects.requireNonNull(function);
+        return this;
+    }
+
+    /** Declares one more array of each batch, {@code [batch, rowShape…]}, which the function given to {@link #collate} fills; zeros at first. */
+    public LoaderBuilder output(String name, Dtype dtype, long... rowShape) {
+        for (long size : rowShape) {
+            if (size < 0) {
+                throw new IllegalArgumentException(
+                        "a dimension is negative: name=" + name + " rowShape=" + Arrays.toString(rowShape));
+            }
+        }
+        outputs.add(new OutputArray(name, dtype, rowShape));
         return this;
     }
 
@@ -316,28 +351,53 @@ public final class LoaderBuilder {
             throw new IllegalStateException(
                     "batches on a device are not gathered into shared slots: leave device(…) or into(…) out");
         }
-        EpochPlanner planner = planner();
+        EpochPlanner planner = planner(sampler);
         PipelineSettings settings = settings(planner);
         Pipeline pipeline = open(settings, deviceMode == null ? DeviceMode.AUTO : deviceMode);
-        String order = (batchSampler == null ? sampler.description() : batchSampler.description())
+        long[] sizes = pipeline.host().source().samplesOfDatasets();
+        Sampler visited = visited(pipeline, settings.seed(), sizes);
+        EpochPlanner ordered = planner(visited);
+        String order = (batchSampler == null ? visited.description() : batchSampler.description())
                 + FieldSpec.windows(settings.fields());
         LoaderBuilder frozen = copyOfMeans();
         Beside beside =
                 new Beside(() -> frozen.open(settings.withOwnSlots(), DeviceMode.STREAM), batchSize, last(), shard);
         StateContext states = new StateContext(
-                dataset,
+                data,
+                places(sampler, settings.seed(), sizes),
                 order,
                 settings.seed(),
                 inOrder,
                 pipeline.host().source().decoder(),
                 anyDecoder,
                 true);
-        return new Loader(pipeline, planner, beside, states, progress);
+        return new Loader(pipeline, ordered, beside, states, progress);
+    }
+
+    /** Returns the sampler that lays down orders of all datasets together. */
+    private Sampler visited(Pipeline pipeline, long mixingSeed, long[] sizes) {
+        try {
+            return mixture == null ? sampler : mixture.sampler(sampler, mixingSeed, sizes);
+        } catch (RuntimeException e) {
+            pipeline.close();
+            throw e;
+        }
+    }
+
+    private StateContext.Places places(Sampler within, long mixingSeed, long[] sizes) {
+        String[] names = data.datasets().stream().map(Dataset::name).toArray(String[]::new);
+        Mixture mixed = mixture;
+        if (mixed != null) {
+            return (epoch, consumed) -> mixed.placesAfter(within, mixingSeed, sizes, names, epoch, consumed);
+        }
+        boolean sideBySide = !data.isOne() && data.joins() == SourceData.Joins.ZIP;
+        return (epoch, consumed) ->
+                sideBySide ? Stream.of(names).map(name -> name + "=" + consumed).collect(Collectors.joining(" ")) : "";
     }
 
     /** Copies what {@link #open} needs: the builder may be changed and used again. */
     private LoaderBuilder copyOfMeans() {
-        LoaderBuilder copy = new LoaderBuilder(dataset);
+        LoaderBuilder copy = new LoaderBuilder(data, mixture);
         copy.prefetch = prefetch;
         copy.devices = devices;
         copy.deviceBudgetBytes = deviceBudgetBytes;
@@ -363,8 +423,9 @@ public final class LoaderBuilder {
 
     private PipelineSettings settings(EpochPlanner planner) {
         return new PipelineSettings(
-                dataset,
+                data,
                 fields.stream().map(Field::spec).toList(),
+                collate == null ? null : new Collation(collate, outputs),
                 seed == null ? samplerSeed : seed,
                 batchSize,
                 threads,
@@ -378,10 +439,10 @@ public final class LoaderBuilder {
                 slots);
     }
 
-    private EpochPlanner planner() {
+    private EpochPlanner planner(Sampler visited) {
         return batchSampler == null
                 ? new EpochPlanner.OfSamples(
-                        sampler, new SamplePlan.Batching(batchSize, last(), lastBatch == null, shard))
+                        visited, new SamplePlan.Batching(batchSize, last(), lastBatch == null, shard))
                 : new EpochPlanner.OfBatches(batchSampler, shard, last() == LastBatch.PAD);
     }
 
@@ -394,8 +455,16 @@ public final class LoaderBuilder {
     }
 
     private void requireOneWayToMakeBatches() {
+        if (batchSampler != null && mixture != null) {
+            throw new IllegalStateException(
+                    "a mixture chooses which samples follow each other: use batch(…) instead of batches(…)");
+        }
         if (batchSampler == null && batchSize == 0) {
             throw new IllegalStateException("batch size is not set; call batch(…)");
+        }
+        if (collate == null && !outputs.isEmpty()) {
+            throw new IllegalStateException(
+                    "nothing fills what output(…) declares: call collate(…), too: outputs=" + outputs);
         }
         if (dropLast && lastBatch != null) {
             throw new IllegalStateException(

@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param decoder what decodes JPEG images, and a fingerprint of how; empty where no field has images
  * @param progress which samples are left, where {@code consumed} alone does not say it; else empty. Of one rank of several whose batches
  *     come in any order, what that rank has taken: see {@link #merged}
+ * @param places where each of several datasets is, for people, such as {@code web=1200 books=600}; empty where they are visited in one order
  */
 public record LoaderState(
         String dataset,
@@ -42,7 +43,8 @@ public record LoaderState(
         long consumed,
         long length,
         String decoder,
-        String progress) {
+        String progress,
+        String places) {
     private static final long FORMAT = 1;
     private static final long FORMAT_WITH_PROGRESS = 2; // whoever does not know it would visit other samples
     private static final int MAX_TEXT = 1 << 20;
@@ -60,7 +62,7 @@ public record LoaderState(
     /** Makes a state of an epoch whose first samples are consumed. */
     public LoaderState(
             String dataset, String digest, String sampler, long seed, long epoch, long consumed, long length) {
-        this(dataset, digest, sampler, seed, epoch, consumed, length, "", "");
+        this(dataset, digest, sampler, seed, epoch, consumed, length, "", "", "");
     }
 
     /**
@@ -108,7 +110,8 @@ public record LoaderState(
                 consumed,
                 first.length,
                 first.decoder,
-                rest.hasGaps() ? rest.toString() : "");
+                rest.hasGaps() ? rest.toString() : "",
+                "");
     }
 
     private boolean isOfSameEpoch(LoaderState other) {
@@ -142,7 +145,8 @@ public record LoaderState(
                 + ",\"sampler\":" + quoted(sampler) + ",\"seed\":" + seed + ",\"epoch\":" + epoch + ",\"consumed\":"
                 + consumed + ",\"length\":" + length
                 + (decoder.isEmpty() ? "" : ",\"decoder\":" + quoted(decoder))
-                + (progress.isEmpty() ? "" : ",\"progress\":" + quoted(progress)) + "}";
+                + (progress.isEmpty() ? "" : ",\"progress\":" + quoted(progress))
+                + (places.isEmpty() ? "" : ",\"places\":" + quoted(places)) + "}";
     }
 
     private static String quoted(String text) {
@@ -166,7 +170,8 @@ public record LoaderState(
                     number(values, "consumed", json),
                     number(values, "length", json),
                     values.getOrDefault("decoder", ""),
-                    format == FORMAT ? "" : text(values, "progress", json));
+                    format == FORMAT ? "" : text(values, "progress", json),
+                    values.getOrDefault("places", ""));
             var unused = state.parsedProgress();
             return state;
         } catch (IllegalArgumentException e) {

@@ -1,8 +1,8 @@
 package dev.larder.loader;
 
-import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.Progress;
 import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.slot.BatchSlot;
@@ -16,34 +16,45 @@ import org.jspecify.annotations.Nullable;
  * @param isResumable whether there are any: an epoch beside the one that runs has none
  */
 record StateContext(
-        Dataset dataset,
+        SourceData data,
+        Places places,
         String sampler,
         long seed,
         boolean inOrder,
         String decoder,
         boolean anyDecoder,
         boolean isResumable) {
+    /** Says where in each dataset an epoch is. */
+    @FunctionalInterface
+    interface Places {
+        /** Says it in a few words; nothing where they are visited in one order. */
+        String at(long epoch, long consumed);
+    }
+
     /** Makes the state after a batch. */
     LoaderState after(BatchSlot batch) {
         if (!isResumable) {
             throw new IllegalStateException("an epoch beside another one has no state: begin it again");
         }
         Remainder remainder = Objects.requireNonNull(batch.remainder);
+        long consumed = remainder.consumed(batch, inOrder);
+        String progress = remainder.progress(batch, inOrder);
         return new LoaderState(
-                dataset.name(),
-                dataset.digest(),
+                data.name(),
+                data.digest(),
                 sampler,
                 seed,
                 batch.epoch,
-                remainder.consumed(batch, inOrder),
+                consumed,
                 batch.epochLength,
                 decoder,
-                remainder.progress(batch, inOrder));
+                progress,
+                progress.isEmpty() ? places.at(batch.epoch, consumed) : "");
     }
 
     /** Returns that of epochs beside others. */
     StateContext beside() {
-        return new StateContext(dataset, sampler, seed, inOrder, decoder, anyDecoder, false);
+        return new StateContext(data, places, sampler, seed, inOrder, decoder, anyDecoder, false);
     }
 
     /** Reads what is left of the epoch of a state; nothing where its number of samples says it all. */
@@ -64,11 +75,11 @@ record StateContext(
 
     /** Fails unless a state was saved over the same data, with the same order. */
     void requireFits(LoaderState state) {
-        if (!state.digest().equals(dataset.digest())) {
+        if (!state.digest().equals(data.digest())) {
             throw mismatch("state was saved over other data")
                     .with("stateDataset", state.dataset())
                     .with("stateDigest", state.digest())
-                    .with("digest", dataset.digest())
+                    .with("digest", data.digest())
                     .remedy("open that version with larder.datasetWithDigest(name, digest), or start over");
         }
         if (!state.sampler().equals(sampler) || state.seed() != seed) {
@@ -89,8 +100,6 @@ record StateContext(
     }
 
     private Failure mismatch(String what) {
-        return Failure.of(ErrorCode.BAD_INPUT, what)
-                .with("dataset", dataset.name())
-                .with("version", dataset.version());
+        return data.failure(ErrorCode.BAD_INPUT, what);
     }
 }

@@ -170,6 +170,7 @@ class ImageLoaderTest {
                 state.consumed(),
                 state.length(),
                 "libjpeg 9 00000000",
+                "",
                 "");
         try (Loader loader = augmented().build()) {
             assertThatThrownBy(() -> loader.resume(others))

@@ -9,13 +9,16 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.sample.Buckets;
+import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Labels;
 import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Lengths;
+import dev.larder.loader.sample.Mixture;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.sample.Subset;
+import dev.larder.loader.transform.BatchFunction;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
@@ -466,6 +469,60 @@ class TutorialTest {
             }
         }
         assertThat(seen).hasSize(1000);
+    }
+
+    @Test
+    @Order(23)
+    void trainOnSeveralDatasets() {
+        store.publish("shoes", Map.of("images", pictures(300), "labels", Shelf.labels(300)));
+        store.publish("hints", Map.of("hints", Shelf.labels(1000), "labels", Shelf.labels(1000)));
+        try (Dataset shoes = larder.dataset("shoes");
+                Dataset hints = larder.dataset("hints");
+                Loader both =
+                        Loader.over(Sources.concat(shirts, shoes)).batch(100).build();
+                Loader paired = Loader.over(
+                                Sources.zip("labels", shirts, hints)) // the same labels in both, which is checked
+                        .arrays("images", "hints")
+                        .batch(100)
+                        .build();
+                Loader mixed = Loader.over(Sources.mix(
+                                Mixture.weights(3, 1).exhausted(Exhausted.REPEAT),
+                                shirts,
+                                shoes)) // three shirts a shoe
+                        .shuffle(42)
+                        .batch(100)
+                        .build()) {
+            assertThat(both.rows()).isEqualTo(1300);
+            assertThat(paired.rows()).isEqualTo(1000);
+            Batch first = mixed.epoch(0).iterator().next();
+            assertThat(Arrays.stream(first.rows()).filter(row -> row >= 1000).count())
+                    .isBetween(20L, 30L);
+            assertThat(first.stateAfter().places()).startsWith("shirts=7").contains("shoes=2"); // where each of them is
+        }
+    }
+
+    @Test
+    @Order(24)
+    void changeABatchAsAWhole() {
+        BatchFunction mixup = (batch, random) -> { // each image with its neighbour
+            float part = random.nextFloat(); // the same for this batch in every run
+            ByteBuffer images = batch.array("images");
+            for (int at = 0; at + 784 * 4 < images.limit(); at += 4) {
+                images.putFloat(at, part * images.getFloat(at) + (1 - part) * images.getFloat(at + 784 * 4));
+            }
+            batch.array("part").putFloat(0, part);
+        };
+        try (Loader loader = Loader.over(shirts)
+                .arrays("images", "labels")
+                .transform("images", Transforms.toFloat())
+                .collate(mixup) // in the loader's threads, when all samples are there
+                .output("part", Dtype.parse("<f4")) // one more array, which the function fills
+                .shuffle(42)
+                .batch(64)
+                .build()) {
+            Batch batch = loader.epoch(0).iterator().next();
+            assertThat(batch.array("part").byteBuffer().getFloat(0)).isBetween(0f, 1f);
+        }
     }
 
     @AfterEach

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
+import dev.larder.loader.Epoch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.Sources;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.sample.Mixture;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
@@ -82,6 +85,39 @@ class DeviceLoaderOnOpenClTest {
         try (Loader host = fields.build();
                 Loader loader = fields.device(device()).deviceMode(mode).build()) {
             assertThat(Pictures.sum(loader.epoch(0))).isEqualTo(Pictures.sum(host.epoch(0)));
+        }
+    }
+
+    @Test
+    void windowsMixturesAndCollatedBatchesAreThoseOfTheHostEpochAfterEpoch() {
+        LoaderBuilder windows = Loader.over(pictures.dataset)
+                .fields(
+                        Field.window("images", 3).stride(2).transform(Transforms.toFloat()),
+                        Field.window("labels", 3).stride(2).offset(1).as("next"))
+                .shuffle(2)
+                .batch(17);
+        LoaderBuilder mixed = Loader.over(
+                        Sources.mix(Mixture.weights(2, 1).samples(150), pictures.dataset, pictures.dataset))
+                .arrays("images", "labels")
+                .transform("images", Transforms.randomFlip(0.5f))
+                .shuffle(2)
+                .batch(17);
+        LoaderBuilder collated = Loader.over(pictures.dataset)
+                .arrays("images")
+                .collate((batch, random) -> {
+                    batch.array("images").putInt(0, random.nextInt(1000));
+                    batch.array("size").putInt(0, batch.size());
+                })
+                .output("size", Dtype.parse("<i4"))
+                .shuffle(2)
+                .batch(17);
+        for (LoaderBuilder builder : List.of(windows, mixed, collated)) {
+            try (Loader host = builder.build();
+                    Loader loader = builder.device(device()).build()) {
+                for (Epoch epoch : loader.epochs(0, 3)) {
+                    assertThat(Pictures.sum(epoch)).isEqualTo(Pictures.sum(host.epoch(epoch.number())));
+                }
+            }
         }
     }
 

@@ -4,24 +4,42 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.slot.OutputArray;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Opens what fields name, and sees that all have a row for each sample. */
 public final class FieldOpener {
-    private final Dataset dataset;
+    private final SourceData data;
     private final RowsForm rowsForm;
     private final long seed;
-    private final @Nullable WindowPlaces windows;
+    private final Map<Dataset, WindowPlaces> windows = new HashMap<>();
+
+    /** What the first field had for samples; each dataset whose rows follow those of others has a place in it. */
     private @Nullable String firstName;
-    private long rows;
+
+    private long[] samples = {};
     private int fields;
     private int arrays;
 
-    FieldOpener(Dataset dataset, RowsForm rowsForm, long seed, @Nullable WindowPlaces windows) {
-        this.dataset = dataset;
-        this.seed = seed;
+    FieldOpener(SourceData data, List<FieldSpec> all, long seed, RowsForm rowsForm) {
+        this.data = data;
         this.rowsForm = rowsForm;
-        this.windows = windows;
+        this.seed = seed;
+        for (Dataset dataset : data.datasets()) {
+            List<FieldSpec> own = all.stream()
+                    .filter(field -> data.of(field).contains(dataset))
+                    .toList();
+            WindowPlaces places = WindowPlaces.of(dataset, own, FieldSpec.span(all), seed);
+            if (places != null) {
+                windows.put(dataset, places);
+            }
+        }
     }
 
     /** How slots hold rows of an array. */
@@ -47,71 +65,175 @@ public final class FieldOpener {
         }
     }
 
-    /** Returns how many samples there are. */
-    long rows() {
-        return rows;
+    /** Returns the first sample of each dataset whose rows follow those of others, and after the last how many there are. */
+    long[] firstSamples() {
+        return firsts(samples);
+    }
+
+    private static long[] firsts(long[] counts) {
+        long[] firsts = new long[counts.length + 1];
+        for (int i = 0; i < counts.length; i++) {
+            firsts[i + 1] = Math.addExact(firsts[i], counts[i]);
+        }
+        return firsts;
     }
 
     FieldReader open(FieldSpec field) {
-        RowLookup lookup = lookup(field);
+        List<Dataset> datasets = data.of(field);
+        List<@Nullable RowLookup> lookups = new ArrayList<>();
+        for (Dataset dataset : datasets) {
+            lookups.add(lookup(dataset, field));
+        }
         FieldReader.Place place = new FieldReader.Place(fields++, arrays);
-        FieldReader reader = open(field, lookup, place);
+        FieldReader reader = open(field, datasets, lookups, place);
         arrays += reader.outputs().size();
         return reader;
     }
 
-    private FieldReader open(FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+    private FieldReader open(
+            FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, FieldReader.Place place) {
         RowSteps steps = RowSteps.of(field.transform());
         if (steps.maker() != null) {
-            return openMade(field, steps, lookup, place);
+            return openMade(field, steps, datasets, lookups, place);
         }
-        if (field.form() == FieldSpec.Form.ROWS || field.form() == FieldSpec.Form.WINDOWS) {
-            ArrayView array = rowsOf(field);
-            requireRows(lookup, array.name(), array.rows());
-            return rowsForm.open(array, field, lookup, place);
-        }
-        RaggedRows ragged = switch (field.form()) {
-            case TEXTS -> RaggedRows.of(dataset.strings(field.column()), field.truncateAt());
-            case FILES -> RaggedRows.of(dataset.bytes(field.column()), field.truncateAt());
-            default -> RaggedArrays.of(dataset.ragged(field.column()), field);
-        };
-        requireRows(lookup, ragged.column(), ragged.rows());
-        return field.padded()
-                ? new PaddedReader(ragged, field, lookup, place)
-                : new PackedReader(ragged, field.name(), lookup, place);
+        boolean isArray = field.form() == FieldSpec.Form.ROWS || field.form() == FieldSpec.Form.WINDOWS;
+        return isArray ? openArrays(field, datasets, lookups, place) : openRagged(field, datasets, lookups, place);
     }
 
-    private FieldReader openMade(FieldSpec field, RowSteps steps, @Nullable RowLookup lookup, FieldReader.Place place) {
-        RowBytes source = switch (field.form()) {
-            case ROWS, WINDOWS -> RowBytes.of(rowsOf(field), field.window() == null);
+    /** Opens what comes after all fields. */
+    Collator open(Collation collation, long seed) {
+        return new Collator(collation, seed, new FieldReader.Place(fields, arrays));
+    }
+
+    private FieldReader openArrays(
+            FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, FieldReader.Place place) {
+        List<ArrayView> views =
+                datasets.stream().map(dataset -> array(dataset, field)).toList();
+        requireSamples(
+                field,
+                datasets,
+                lookups,
+                views.stream().mapToLong(ArrayView::rows).toArray());
+        return open(field, datasets, lookups, place, (i, lookup) -> rowsForm.open(views.get(i), field, lookup, place));
+    }
+
+    private FieldReader openMade(
+            FieldSpec field,
+            RowSteps steps,
+            List<Dataset> datasets,
+            List<@Nullable RowLookup> lookups,
+            FieldReader.Place place) {
+        List<RowBytes> sources =
+                datasets.stream().map(dataset -> rowBytes(dataset, field)).toList();
+        requireSamples(
+                field,
+                datasets,
+                lookups,
+                sources.stream().mapToLong(RowBytes::rows).toArray());
+        List<MadeRows> made = sources.stream()
+                .map(source -> MadeRows.of(source, steps, field.name(), field.transformSeed(seed)))
+                .toList();
+        if (!made.get(0).isRagged()) {
+            return open(
+                    field, datasets, lookups, place, (i, lookup) -> rowsForm.open(made.get(i), field, lookup, place));
+        } else if (made.size() > 1) {
+            throw Failure.of(ErrorCode.USAGE, "rows of different lengths are not made from several datasets in a row")
+                    .with("field", field.name())
+                    .with("dataset", data.name())
+                    .remedy("let the function make rows of one shape: map(…) instead of mapRagged(…)");
+        }
+        return new MadeRaggedReader(
+                made.get(0), field.name(), field.padded() ? field.padding() : null, lookups.get(0), place);
+    }
+
+    private static RowBytes rowBytes(Dataset dataset, FieldSpec field) {
+        return switch (field.form()) {
+            case ROWS, WINDOWS -> RowBytes.of(array(dataset, field), field.window() == null);
             case TEXTS -> RowBytes.of(dataset.strings(field.column()), field.truncateAt());
             case FILES -> RowBytes.of(dataset.bytes(field.column()), field.truncateAt());
             default -> RowBytes.of(dataset.ragged(field.column()), field.truncateAt());
         };
-        requireRows(lookup, source.column(), source.rows());
-        MadeRows rows = MadeRows.of(source, steps, field.name(), field.transformSeed(seed));
-        return rows.isRagged()
-                ? new MadeRaggedReader(rows, field.name(), field.padded() ? field.padding() : null, lookup, place)
-                : rowsForm.open(rows, field, lookup, place);
     }
 
-    private ArrayView rowsOf(FieldSpec field) {
-        ArrayView array = withRows(dataset.array(field.column()));
-        return field.window() == null ? array : windowsOf(array, field.window());
+    /** Opens rows of equal length in one dataset. */
+    @FunctionalInterface
+    private interface Part {
+        FieldReader open(int dataset, @Nullable RowLookup lookup);
     }
 
-    private ArrayView windowsOf(ArrayView array, FieldSpec.Window window) {
+    private FieldReader open(
+            FieldSpec field,
+            List<Dataset> datasets,
+            List<@Nullable RowLookup> lookups,
+            FieldReader.Place place,
+            Part part) {
+        if (datasets.size() == 1) {
+            return part.open(0, lookups.get(0));
+        }
+        ConcatLookup places = concatenated(field, lookups, new long[datasets.size()]);
+        List<FieldReader> parts = IntStream.range(0, datasets.size())
+                .mapToObj(i -> part.open(i, places))
+                .toList();
+        for (int i = 1; i < parts.size(); i++) {
+            requireAlike(field, datasets, parts, i);
+        }
+        return new ConcatReader(parts, places, place);
+    }
+
+    private FieldReader openRagged(
+            FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, FieldReader.Place place) {
+        List<RaggedRows> columns =
+                datasets.stream().map(dataset -> ragged(dataset, field)).toList();
+        requireSamples(
+                field,
+                datasets,
+                lookups,
+                columns.stream().mapToLong(RaggedRows::rows).toArray());
+        RaggedRows rows = columns.get(0);
+        RowLookup lookup = lookups.get(0);
+        if (columns.size() > 1) {
+            ConcatRows all = ConcatRows.of(columns);
+            rows = all;
+            lookup = concatenated(field, lookups, all.firstRows());
+        }
+        return field.padded()
+                ? new PaddedReader(rows, field, lookup, place)
+                : new PackedReader(rows, field.name(), lookup, place);
+    }
+
+    private ConcatLookup concatenated(FieldSpec field, List<@Nullable RowLookup> lookups, long[] firstRows) {
+        return new ConcatLookup(field.column(), firstSamples(), firstRows, lookups.toArray(RowLookup[]::new));
+    }
+
+    private static RaggedRows ragged(Dataset dataset, FieldSpec field) {
+        return switch (field.form()) {
+            case TEXTS -> RaggedRows.of(dataset.strings(field.column()), field.truncateAt());
+            case FILES -> RaggedRows.of(dataset.bytes(field.column()), field.truncateAt());
+            default -> RaggedArrays.of(dataset.ragged(field.column()), field);
+        };
+    }
+
+    private static ArrayView array(Dataset dataset, FieldSpec field) {
+        ArrayView array = dataset.array(field.column());
+        if (array.dimensions() == 0) {
+            throw unfit(dataset, array, "a 0-d array has no rows; leave it out of arrays(…)");
+        }
+        FieldSpec.Window window = field.window();
+        if (window == null) {
+            return array;
+        }
         if (array.rows() < window.length()) {
-            throw unfit(array, "its " + array.rows() + " rows are fewer than a window's " + window.length());
+            throw unfit(dataset, array, "its " + array.rows() + " rows are fewer than a window's " + window.length());
         }
         return array.windows(window.length());
     }
 
-    private @Nullable RowLookup lookup(FieldSpec field) {
+    private @Nullable RowLookup lookup(Dataset dataset, FieldSpec field) {
         FieldSpec.Lookup lookup = field.lookup();
         FieldSpec.Window window = field.window();
         if (lookup == null) {
-            return window == null || windows == null ? null : windows.lookup(dataset, window.offset());
+            WindowPlaces places = windows.get(dataset);
+            return window == null || places == null ? null : places.lookup(window.offset());
         }
         RowLookup found = lookup.index() == null
                 ? RowLookup.of(dataset, lookup.keys())
@@ -119,14 +241,7 @@ public final class FieldOpener {
         return window == null || window.offset() == 0 ? found : found.after(window.offset());
     }
 
-    private ArrayView withRows(ArrayView array) {
-        if (array.dimensions() == 0) {
-            throw unfit(array, "a 0-d array has no rows; leave it out of arrays(…)");
-        }
-        return array;
-    }
-
-    private RuntimeException unfit(ArrayView array, String remedy) {
+    private static RuntimeException unfit(Dataset dataset, ArrayView array, String remedy) {
         return Failure.of(ErrorCode.BAD_INPUT, "cannot make batches of this array")
                 .with("dataset", dataset.name())
                 .with("version", dataset.version())
@@ -134,20 +249,51 @@ public final class FieldOpener {
                 .remedy(remedy);
     }
 
-    /** Takes note of how many rows a field has, or those that its rows are looked up by. */
-    private void requireRows(@Nullable RowLookup lookup, String column, long columnRows) {
-        String name = lookup == null ? column : lookup.keys();
-        long found = lookup == null ? columnRows : lookup.rows();
+    /** Takes note of how many rows a field has in each dataset, or those that its rows are looked up by. */
+    private void requireSamples(
+            FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, long[] columnRows) {
+        long[] found = columnRows.clone();
+        String name = field.column();
+        for (int i = 0; i < found.length; i++) {
+            RowLookup lookup = lookups.get(i);
+            if (lookup != null) {
+                name = lookup.keys();
+                found[i] = lookup.rows();
+            }
+        }
         if (firstName == null) {
             firstName = name;
-            rows = found;
-        } else if (found != rows) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "arrays of one loader differ in rows")
-                    .with("dataset", dataset.name())
-                    .with("version", dataset.version())
-                    .with(firstName, rows)
-                    .with(name, found)
-                    .remedy("name arrays with equal first dimensions, or look rows up with Field.rows(…).lookup(…)");
+            samples = found;
+            return;
         }
+        for (int i = 0; i < found.length; i++) {
+            if (found[i] != samples[i]) {
+                Dataset dataset = datasets.get(i);
+                throw Failure.of(ErrorCode.BAD_INPUT, "arrays of one loader differ in rows")
+                        .with("dataset", dataset.name())
+                        .with("version", dataset.version())
+                        .with(firstName, samples[i])
+                        .with(name, found[i])
+                        .remedy(
+                                "name arrays with equal first dimensions, or look rows up with Field.rows(…).lookup(…)");
+            }
+        }
+    }
+
+    private static void requireAlike(FieldSpec field, List<Dataset> datasets, List<FieldReader> parts, int part) {
+        String first = described(parts.get(0));
+        String found = described(parts.get(part));
+        if (!first.equals(found)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "rows of an array differ from dataset to dataset")
+                    .with("array", field.column())
+                    .with(datasets.get(0).name(), first)
+                    .with(datasets.get(part).name(), found)
+                    .remedy("concatenate datasets whose arrays have the same dtype and row shape");
+        }
+    }
+
+    private static String described(FieldReader reader) {
+        OutputArray made = reader.outputs().get(0);
+        return made.dtype() + " " + Arrays.toString(made.rowShape());
     }
 }

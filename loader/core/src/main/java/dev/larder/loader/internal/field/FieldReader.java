@@ -69,8 +69,9 @@ public abstract class FieldReader {
     }
 
     /** Returns the file that a sample's row was loaded from, where each has one of its own and its name is known. */
-    public final @Nullable String fileOf(long sample) {
-        return fileOfRow(lookup == null ? sample : lookup.find(sample));
+    public @Nullable String fileOf(HostSlot slot, int sample) {
+        long row = slot.rows[sample];
+        return fileOfRow(lookup == null ? row : lookup.find(row, slot.epoch, slot.positions[sample]));
     }
 
     @Nullable

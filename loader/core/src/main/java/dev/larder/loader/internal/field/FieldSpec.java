@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param group the name of the group that draws together; empty where the field draws for itself
  * @param padded whether rows of different lengths are padded; else they are packed
  * @param kept under which name the steps before the first random one are kept; null where they are not
+ * @param dataset which of several datasets side by side it is from; null where only one of them has it
  */
 public record FieldSpec(
         String column,
@@ -27,7 +28,8 @@ public record FieldSpec(
         String group,
         boolean padded,
         @Nullable Kept kept,
-        @Nullable Window window) {
+        @Nullable Window window,
+        @Nullable String dataset) {
     /** How batches hold a field. */
     public enum Form {
         ROWS,
@@ -77,44 +79,90 @@ public record FieldSpec(
 
     public static FieldSpec of(String column, Form form) {
         return new FieldSpec(
-                column, form, column, Padding.DEFAULT, Long.MAX_VALUE, null, null, "", form == Form.PADDED, null, null);
+                column,
+                form,
+                column,
+                Padding.DEFAULT,
+                Long.MAX_VALUE,
+                null,
+                null,
+                "",
+                form == Form.PADDED,
+                null,
+                null,
+                null);
     }
 
     public FieldSpec withName(String newName) {
-        return new FieldSpec(column, form, newName, padding, truncateAt, lookup, transform, group, padded, kept, window);
+        return new FieldSpec(
+                column, form, newName, padding, truncateAt, lookup, transform, group, padded, kept, window, dataset);
     }
 
     public FieldSpec withPadding(Padding newPadding) {
-        return new FieldSpec(column, form, name, newPadding, truncateAt, lookup, transform, group, padded, kept, window);
+        return new FieldSpec(
+                column, form, name, newPadding, truncateAt, lookup, transform, group, padded, kept, window, dataset);
     }
 
     public FieldSpec withTruncateAt(long items) {
-        return new FieldSpec(column, form, name, padding, items, lookup, transform, group, padded, kept, window);
+        return new FieldSpec(
+                column, form, name, padding, items, lookup, transform, group, padded, kept, window, dataset);
     }
 
     public FieldSpec withLookup(String keys, @Nullable String index) {
         return new FieldSpec(
-                column, form, name, padding, truncateAt, new Lookup(keys, index), transform, group, padded, kept, window);
+                column,
+                form,
+                name,
+                padding,
+                truncateAt,
+                new Lookup(keys, index),
+                transform,
+                group,
+                padded,
+                kept,
+                window,
+                dataset);
     }
 
     public FieldSpec withTransform(Transform newTransform) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, newTransform, group, padded, kept, window);
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, lookup, newTransform, group, padded, kept, window, dataset);
     }
 
     public FieldSpec withPadded() {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, true, kept, window);
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, lookup, transform, group, true, kept, window, dataset);
     }
 
     public FieldSpec withGroup(String newGroup) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, newGroup, padded, kept, window);
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, lookup, transform, newGroup, padded, kept, window, dataset);
     }
 
     public FieldSpec withKept(Kept newKept) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, padded, newKept, window);
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, lookup, transform, group, padded, newKept, window, dataset);
     }
 
     public FieldSpec withWindow(Window newWindow) {
-        return new FieldSpec(column, form, name, padding, truncateAt, lookup, transform, group, padded, kept, newWindow);
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, lookup, transform, group, padded, kept, newWindow, dataset);
+    }
+
+    public FieldSpec withDataset(String newDataset) {
+        return new FieldSpec(
+                column, form, name, padding, truncateAt, lookup, transform, group, padded, kept, window, newDataset);
+    }
+
+    /** Returns how many rows a window of these fields reaches over. */
+    static long span(List<FieldSpec> fields) {
+        return fields.stream()
+                .filter(FieldSpec::hasPlacedWindows)
+                .map(FieldSpec::window)
+                .filter(Objects::nonNull)
+                .mapToLong(Window::end)
+                .max()
+                .orElse(0);
     }
 
     /** Says which windows the samples of a loader are; nothing where they are rows. */
@@ -124,10 +172,9 @@ public record FieldSpec(
                 .map(FieldSpec::window)
                 .filter(Objects::nonNull)
                 .toList();
-        long span = windows.stream().mapToLong(Window::end).max().orElse(0);
         return windows.isEmpty()
                 ? ""
-                : " of windows(span=" + span + " " + windows.get(0).places() + ")";
+                : " of windows(span=" + span(fields) + " " + windows.get(0).places() + ")";
     }
 
     /** Returns whether its samples are windows that begin where the loader says, and not where an array of the dataset does. */

@@ -6,6 +6,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,36 +14,90 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Where batches come from: fields of one version of a dataset whose rows belong together. */
-public record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows) {
+/**
+ * Where batches come from: fields of one version of a dataset, or of several, whose rows belong together.
+ *
+ * @param firstSamples the first sample of each dataset whose rows follow those of others, and after the last how many there are
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record LoaderSource(SourceData data, List<FieldReader> fields, long[] firstSamples) {
     /** Takes some fields, or the rows of every array where none is named. */
-    public static LoaderSource of(Dataset dataset, List<FieldSpec> named, FieldOpener.RowsForm rowsForm, long seed) {
-        List<FieldSpec> wanted = wanted(dataset, named);
+    public static LoaderSource of(
+            SourceData data,
+            List<FieldSpec> named,
+            @Nullable Collation collation,
+            long seed,
+            FieldOpener.RowsForm rowsForm) {
+        List<FieldSpec> wanted = wanted(data, named);
         if (wanted.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset has no arrays")
-                    .with("dataset", dataset.name())
+                    .with("dataset", data.name())
                     .exception();
         }
         requireGroupsDrawAlike(wanted);
-        FieldOpener opener = new FieldOpener(dataset, rowsForm, seed, WindowPlaces.of(dataset, wanted, seed));
+        data.requireSameKeys();
+        FieldOpener opener = new FieldOpener(data, wanted, seed, rowsForm);
         List<FieldReader> readers = new ArrayList<>();
         for (FieldSpec field : wanted) {
             readers.add(opener.open(field));
         }
-        LoaderSource source = new LoaderSource(dataset, List.copyOf(readers), opener.rows());
+        if (collation != null) {
+            readers.add(opener.open(collation, seed));
+        }
+        LoaderSource source = new LoaderSource(data, List.copyOf(readers), opener.firstSamples());
         source.requireDifferentNames();
         return source;
     }
 
     /** Returns the fields that are named, else one for every array. */
-    public static List<FieldSpec> wanted(Dataset dataset, List<FieldSpec> named) {
-        return named.isEmpty()
-                ? dataset.arrayNames().stream()
-                        .map(name -> FieldSpec.of(name, FieldSpec.Form.ROWS))
-                        .toList()
-                : named;
+    public static List<FieldSpec> wanted(SourceData data, List<FieldSpec> named) {
+        if (!named.isEmpty()) {
+            return named;
+        }
+        if (data.joins() == SourceData.Joins.CONCAT) {
+            return arrays(data.datasets().get(0)).toList();
+        }
+        return data.datasets().stream()
+                .flatMap(dataset -> arrays(dataset).map(field -> field.withDataset(dataset.name())))
+                .toList();
+    }
+
+    private static Stream<FieldSpec> arrays(Dataset dataset) {
+        return dataset.arrayNames().stream().map(name -> FieldSpec.of(name, FieldSpec.Form.ROWS));
+    }
+
+    /** Returns what changes batches as a whole. */
+    public @Nullable Collator collator() {
+        return fields.get(fields.size() - 1) instanceof Collator collator ? collator : null;
+    }
+
+    /** Returns how many samples there are. */
+    public long rows() {
+        return firstSamples[firstSamples.length - 1];
+    }
+
+    /** Returns how many samples each dataset has whose rows follow those of others. */
+    public long[] samplesOfDatasets() {
+        long[] counts = new long[firstSamples.length - 1];
+        Arrays.setAll(counts, i -> firstSamples[i + 1] - firstSamples[i]);
+        return counts;
+    }
+
+    /** Names where a sample is from, in a failure: its file, and its dataset and row there, where there are several. */
+    public void describeSample(Failure failure, FieldReader field, long sample) {
+        boolean isConcatenated = data.isConcatenated();
+        int part = isConcatenated ? ConcatLookup.part(firstSamples, sample) : 0;
+        List<Dataset> datasets = data.datasets();
+        if (isConcatenated) {
+            failure.with("of", datasets.get(part).name()).with("row", sample - firstSamples[part]);
+        }
+        String file = SourceFileLookup.of(datasets.get(part), field.column());
+        if (file != null) {
+            failure.with("source", file);
+        }
     }
 
     private static void requireGroupsDrawAlike(List<FieldSpec> fields) {
@@ -98,7 +153,7 @@ public record LoaderSource(Dataset dataset, List<FieldReader> fields, long rows)
 
     /** Starts a failure that names the dataset. */
     public Failure failure(ErrorCode code, String what) {
-        return Failure.of(code, what).with("dataset", dataset.name()).with("version", dataset.version());
+        return data.failure(code, what);
     }
 
     /** Starts the failure of a stage; its code is that of the cause, or what kind of cause it is. */

@@ -10,6 +10,8 @@ public enum PipelineStage {
     GATHER,
     /** Rows are changed on their way into the slot. */
     TRANSFORM,
+    /** A batch is changed as a whole. */
+    COLLATE,
     /** No slot is free: open batches hold them all. */
     SLOT;
 

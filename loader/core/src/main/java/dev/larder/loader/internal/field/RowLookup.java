@@ -13,12 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds, for rows of the samples, the rows of an array with another first dimension. Threads may share it. */
 abstract class RowLookup {
-    private final Dataset dataset;
     private final String keys;
     private final long rows;
 
-    RowLookup(Dataset dataset, String keys, long rows) {
-        this.dataset = dataset;
+    RowLookup(String keys, long rows) {
         this.keys = keys;
         this.rows = rows;
     }
@@ -26,7 +24,7 @@ abstract class RowLookup {
     /** Takes the rows from an array of whole numbers. */
     static RowLookup of(Dataset dataset, String array) {
         ArrayView numbers = integers(dataset, array);
-        return new RowLookup(dataset, array, numbers.rows()) {
+        return new RowLookup(array, numbers.rows()) {
             @Override
             long find(long row, long epoch, long position) {
                 return numbers.getLong(row);
@@ -39,7 +37,7 @@ abstract class RowLookup {
         IndexColumn index = dataset.index(indexName);
         if (index.hasIntegerKeys()) {
             ArrayView numbers = integers(dataset, keys);
-            return new RowLookup(dataset, keys, numbers.rows()) {
+            return new RowLookup(keys, numbers.rows()) {
                 @Override
                 long find(long row, long epoch, long position) {
                     return index.row(numbers.getLong(row));
@@ -47,7 +45,7 @@ abstract class RowLookup {
             };
         }
         StringsColumn texts = dataset.strings(keys);
-        return new Remembered(dataset, keys, texts, index);
+        return new Remembered(keys, texts, index);
     }
 
     private static ArrayView integers(Dataset dataset, String array) {
@@ -78,7 +76,7 @@ abstract class RowLookup {
     /** Returns one that finds what lies so many rows further on. */
     final RowLookup after(long offset) {
         RowLookup nearer = this;
-        return new RowLookup(dataset, keys, rows) {
+        return new RowLookup(keys, rows) {
             @Override
             long find(long row, long epoch, long position) {
                 return nearer.find(row, epoch, position) + offset;
@@ -96,18 +94,14 @@ abstract class RowLookup {
     /** Finds the row of a sample, which may depend on where it is visited. */
     abstract long find(long row, long epoch, long position);
 
-    final Dataset dataset() {
-        return dataset;
-    }
-
     /** Finds texts once, as making a string for each would be garbage in every epoch. */
     private static final class Remembered extends RowLookup {
         private final StringsColumn texts;
         private final IndexColumn index;
         private final @Nullable AtomicLongArray found;
 
-        Remembered(Dataset dataset, String keys, StringsColumn texts, IndexColumn index) {
-            super(dataset, keys, texts.rows());
+        Remembered(String keys, StringsColumn texts, IndexColumn index) {
+            super(keys, texts.rows());
             this.texts = texts;
             this.index = index;
             this.found = texts.rows() <= 1 << 27 ? new AtomicLongArray((int) texts.rows()) : null;

@@ -36,8 +36,12 @@ final class WindowPlaces {
         this.seed = seed;
     }
 
-    /** Lays down the windows that fields ask for; null where none does. */
-    static @Nullable WindowPlaces of(Dataset dataset, List<FieldSpec> fields, long seed) {
+    /**
+     * Lays down the windows of a dataset that fields ask for; null where none does.
+     *
+     * @param span how many rows a window of all datasets' fields reaches over
+     */
+    static @Nullable WindowPlaces of(Dataset dataset, List<FieldSpec> fields, long span, long seed) {
         List<FieldSpec> windows =
                 fields.stream().filter(FieldSpec::hasPlacedWindows).toList();
         if (windows.isEmpty()) {
@@ -46,10 +50,8 @@ final class WindowPlaces {
         FieldSpec leader = windows.get(0);
         FieldSpec.Window first = window(leader);
         long rows = rows(dataset, leader);
-        long span = 0;
         for (FieldSpec field : windows) {
             requireTogether(dataset, leader, field, rows);
-            span = Math.max(span, window(field).end());
         }
         String borders = first.borders();
         long[] bounds = borders == null ? new long[] {0, rows} : bounds(dataset, dataset.array(borders), leader, rows);
@@ -129,8 +131,8 @@ final class WindowPlaces {
     }
 
     /** Returns what finds the windows of a field, which begins so many rows after their places. */
-    RowLookup lookup(Dataset dataset, long offset) {
-        return new RowLookup(dataset, "windows", count()) {
+    RowLookup lookup(long offset) {
+        return new RowLookup("windows", count()) {
             @Override
             long find(long row, long epoch, long position) {
                 return start(row, epoch, position) + offset;

@@ -5,10 +5,10 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
+import dev.larder.loader.internal.field.Collator;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.PipelineStage;
-import dev.larder.loader.internal.field.SourceFileLookup;
 import dev.larder.loader.internal.plan.Plan;
 import java.time.Duration;
 import java.util.Objects;
@@ -22,6 +22,7 @@ public final class Gather {
 
     private final LoaderSource source;
     private final FieldReader[] fields;
+    private final @Nullable Collator collator;
     private final int retries;
     private final long maxSkipped;
     private final LongAdder skipped = new LongAdder();
@@ -29,6 +30,7 @@ public final class Gather {
     Gather(LoaderSource source, int retries, long maxSkipped) {
         this.source = source;
         this.fields = source.fields().toArray(FieldReader[]::new); // a loop over it makes no iterator
+        this.collator = source.collator();
         this.retries = retries;
         this.maxSkipped = maxSkipped;
     }
@@ -45,8 +47,8 @@ public final class Gather {
             }
             int bad = fill(slot, task.first, task.count, task.workspace());
             if (ring.gathered(slot, bad)) {
-                fillWithoutBad(slot, task.workspace());
-                ring.refilled(slot);
+                finish(slot, task.workspace());
+                ring.finished(slot);
             }
         } catch (LarderException failure) {
             ring.failed(slot, failure);
@@ -174,14 +176,11 @@ public final class Gather {
                 .with("array", field.column())
                 .with("sample", slot.rows[sample])
                 .with("position", slot.positions[sample]);
-        String own = stage == PipelineStage.PLAN ? null : field.fileOf(slot.rows[sample]);
+        String own = stage == PipelineStage.PLAN ? null : field.fileOf(slot, sample);
         if (own != null) {
             failure.with("file", own);
         }
-        String file = SourceFileLookup.of(source.dataset(), field.column());
-        if (file != null) {
-            failure.with("source", file);
-        }
+        source.describeSample(failure, field, slot.rows[sample]);
         if (maxSkipped > 0) {
             failure.with("maxSkipped", maxSkipped);
         }
@@ -198,6 +197,29 @@ public final class Gather {
 
     private static PipelineStage stage(FieldReader field) {
         return field.isTransforming() ? PipelineStage.TRANSFORM : PipelineStage.GATHER;
+    }
+
+    /** Tells whether a batch is to be finished by one thread when all samples were filled in. */
+    boolean finishes(RingSlot slot) {
+        return slot.badCount > 0 || collator != null;
+    }
+
+    private void finish(RingSlot slot, Workspace workspace) {
+        if (slot.badCount > 0) {
+            fillWithoutBad(slot, workspace);
+        }
+        if (collator == null) {
+            return;
+        }
+        long start = System.nanoTime();
+        try {
+            collator.collate(slot, workspace.scratch(collator.field()));
+        } catch (Throwable e) {
+            throw failure(slot, PipelineStage.COLLATE, e, "cannot collate a batch")
+                    .with("samples", slot.size)
+                    .exception();
+        }
+        workspace.stopwatch().add(Stopwatch.Part.TRANSFORMING, System.nanoTime() - start);
     }
 
     /** Leaves samples out that could not be had, and fills the batch anew, as lengths may depend on them. */

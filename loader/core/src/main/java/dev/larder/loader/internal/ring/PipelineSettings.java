@@ -1,11 +1,12 @@
 package dev.larder.loader.internal.ring;
 
-import dev.larder.client.Dataset;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostSlots;
+import dev.larder.loader.internal.field.Collation;
 import dev.larder.loader.internal.field.FieldOpener;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
+import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a pipeline reads, and with which resources.
  *
+ * @param collation what is done with batches as a whole
  * @param seed what random transforms draw from
  * @param batchSize how many samples a batch has; 0 where batches are of any size
  * @param prefetch how many batches are filled ahead or open
@@ -25,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  * @param slots whose memory batches are gathered into, where that is not the loader's own
  */
 public record PipelineSettings(
-        Dataset dataset,
+        SourceData data,
         List<FieldSpec> fields,
+        @Nullable Collation collation,
         long seed,
         int batchSize,
         int threads,
@@ -45,14 +48,15 @@ public record PipelineSettings(
 
     /** Opens what the fields name. */
     public LoaderSource source(FieldOpener.RowsForm rowsForm) {
-        return LoaderSource.of(dataset, fields, rowsForm, seed);
+        return LoaderSource.of(data, fields, collation, seed, rowsForm);
     }
 
     /** Returns the same for a pipeline that shares no memory. */
     public PipelineSettings withOwnSlots() {
         return new PipelineSettings(
-                dataset,
+                data,
                 fields,
+                collation,
                 seed,
                 batchSize,
                 threads,

@@ -237,7 +237,7 @@ public final class Ring implements Delivery.Lender {
     private void requireOpen() {
         if (closed) {
             throw new IllegalStateException(
-                    "loader is closed: dataset=" + source.dataset().name());
+                    "loader is closed: dataset=" + source.data().name());
         }
     }
 
@@ -245,7 +245,7 @@ public final class Ring implements Delivery.Lender {
         requireOpen();
         if (plans.running() != wanted) {
             throw new IllegalStateException("epoch has ended, since it was closed or another one began: dataset="
-                    + source.dataset().name() + " epoch=" + wanted.epoch());
+                    + source.data().name() + " epoch=" + wanted.epoch());
         }
         if (failure != null) {
             throw failure;
@@ -286,9 +286,8 @@ public final class Ring implements Delivery.Lender {
             String what = consumerPlan == wanted
                     ? "two threads take batches from one epoch"
                     : "another thread is still in the previous epoch";
-            throw new IllegalStateException(
-                    what + ": dataset=" + source.dataset().name() + " threads=" + other.getName() + ","
-                            + Thread.currentThread().getName());
+            throw new IllegalStateException(what + ": dataset=" + source.data().name() + " threads=" + other.getName()
+                    + "," + Thread.currentThread().getName());
         }
         consumerPlan = wanted;
         if (before != null && !before.isKept()) {
@@ -514,16 +513,13 @@ public final class Ring implements Delivery.Lender {
     }
 
     /**
-     * Takes note that a task's rows lie in the slot, but for some that are to be left out. Tells whether the caller has to fill
-     * the batch anew without these, as it was the last.
+     * Takes note that a task's rows lie in the slot, but for some that are to be left out. Tells whether the caller has to finish the
+     * batch, as it was the last.
      */
     synchronized boolean gathered(RingSlot slot, int bad) {
         slot.badCount += bad;
-        if (slot.busy == 1
-                && slot.unclaimed == slot.size
-                && slot.badCount > 0
-                && !slot.abandoned
-                && slot.failure == null) {
+        boolean isLast = slot.busy == 1 && slot.unclaimed == slot.size;
+        if (isLast && gather.finishes(slot) && !slot.abandoned && slot.failure == null) {
             return true;
         }
         slot.busy--;
@@ -531,10 +527,11 @@ public final class Ring implements Delivery.Lender {
         return false;
     }
 
-    /** Takes note that a batch was filled anew by one thread. */
-    synchronized void refilled(RingSlot slot) {
-        slot.unclaimed = slot.size;
-        gathered(slot, 0);
+    /** Takes note that one thread has done what is done with a batch as a whole. */
+    synchronized void finished(RingSlot slot) {
+        slot.unclaimed = slot.size; // it may have fewer samples now
+        slot.busy--;
+        settle(slot);
     }
 
     /** What was delivered since the ring was made, and how long that took from the begin of the first epoch. */

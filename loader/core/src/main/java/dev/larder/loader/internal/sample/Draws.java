@@ -14,6 +14,7 @@ public final class Draws {
     public static final int WINDOWS = -20;
     public static final int USER = -22;
     public static final int WINDOW_STARTS = -24;
+    public static final int MIXED = -26;
 
     private Draws() {}
 }

@@ -23,6 +23,9 @@ public final class SlotArray extends ArrayMemory {
     private UnsafeBuffer memory;
     private TransformTarget output;
 
+    /** The memory for who fills in a batch as a whole; made when it is first asked for. */
+    private @Nullable ByteBuffer whole;
+
     SlotArray(OutputArray description, long byteSize, HostAllocator allocator) {
         super(description);
         this.allocator = allocator;
@@ -40,6 +43,16 @@ public final class SlotArray extends ArrayMemory {
     /** Returns all of the memory; its position and limit are never changed. */
     public ByteBuffer bytes() {
         return owned.bytes();
+    }
+
+    /** Returns the part of the memory that this batch fills, in the byte order of the elements: the same buffer until the memory grows. */
+    public ByteBuffer filledBytes() {
+        ByteBuffer view = whole;
+        if (view == null) {
+            view = bytes().duplicate().order(description().dtype().byteOrder());
+            whole = view;
+        }
+        return view.clear().limit(filled.capacity());
     }
 
     /** Returns what the memory is for a device; another one after it has grown. */
@@ -63,6 +76,7 @@ public final class SlotArray extends ArrayMemory {
             owned = longer;
             memory = new UnsafeBuffer(bytes());
             output = TransformTarget.of(bytes());
+            whole = null;
         }
         if (filled.capacity() != length || filled.addressOffset() != memory.addressOffset()) {
             filled.wrap(memory, 0, (int) length);

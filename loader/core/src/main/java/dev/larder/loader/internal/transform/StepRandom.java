@@ -5,7 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.SampleRandom;
 
-/** The random numbers of one step, begun anew for each sample. */
+/** The random numbers of one step, begun anew for each sample, or each batch. */
 public final class StepRandom implements SampleRandom {
     private final boolean refuses;
     private long key;

@@ -129,7 +129,7 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
         }
         ring.giveBack(slot);
         throw new IllegalStateException(
-                "loader is closed: dataset=" + source.dataset().name());
+                "loader is closed: dataset=" + source.data().name());
     }
 
     @Override
@@ -265,7 +265,7 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
         LEFT_ALONE.add(this);
         LOG.warn(
                 "memory is not freed, as it may still be in use: dataset={} devices={}",
-                source.dataset().name(),
+                source.data().name(),
                 devices());
         host.close(false);
     }

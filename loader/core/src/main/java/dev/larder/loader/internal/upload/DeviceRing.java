@@ -162,7 +162,7 @@ final class DeviceRing {
     private void requireOpen() {
         if (closed) {
             throw new IllegalStateException(
-                    "loader is closed: dataset=" + source.dataset().name());
+                    "loader is closed: dataset=" + source.data().name());
         }
     }
 
@@ -195,7 +195,7 @@ final class DeviceRing {
         }
         if (run == null || run.plan != wanted) {
             throw new IllegalStateException("epoch has ended, since it was closed or another one began: dataset="
-                    + source.dataset().name() + " epoch=" + wanted.epoch());
+                    + source.data().name() + " epoch=" + wanted.epoch());
         }
     }
 

@@ -13,6 +13,7 @@ import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.DeviceReader;
+import dev.larder.loader.internal.field.FieldOpener;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
@@ -125,9 +126,16 @@ public final class DeviceSetup {
                         .mapToLong(device -> device.info().memoryBytes() / 2)
                         .min()
                         .orElseThrow();
+        if (wishes.mode() == DeviceMode.RESIDENT && !mayComputeOnDevice()) {
+            throw settings.data()
+                    .failure(
+                            ErrorCode.BAD_INPUT,
+                            "rows of several datasets, and of batches that are collated, are not resident on a device")
+                    .remedy("stream them: leave deviceMode(DeviceMode.RESIDENT) out");
+        }
         DeviceMode chosen = wishes.mode() != DeviceMode.AUTO
                 ? wishes.mode()
-                : copiedBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
+                : mayComputeOnDevice() && copiedBytes <= budget ? DeviceMode.RESIDENT : DeviceMode.STREAM;
         LOG.info(
                 "device loader: mode={} bytesToBeResident={} budgetBytes={} devices={}",
                 chosen,
@@ -151,24 +159,35 @@ public final class DeviceSetup {
         }
     }
 
+    /** Tells whether kernels may gather and transform: several datasets are gathered, and batches collated, on the host. */
+    private boolean mayComputeOnDevice() {
+        return settings.data().isOne() && settings.collation() == null;
+    }
+
     /** Finds the arrays that would be resident. */
     private Stream<ArrayView> wholeArrays() {
-        return LoaderSource.wanted(settings.dataset(), settings.fields()).stream()
+        if (!mayComputeOnDevice()) {
+            return Stream.empty();
+        }
+        return LoaderSource.wanted(settings.data(), settings.fields()).stream()
                 .filter(FieldSpec::isStored)
                 .map(FieldSpec::column)
                 .distinct()
-                .map(settings.dataset()::array)
+                .map(settings.data().datasets().get(0)::array)
                 .filter(DeviceFields::mayBeResident);
     }
 
     private Pipeline onDevices(List<DeviceBackend> backends, DeviceMode chosen) {
         boolean doubles = backends.stream().allMatch(device -> device.info().doubles());
         boolean exactFloats = backends.stream().allMatch(device -> device.info().exactFloats());
-        DeviceFields form = new DeviceFields(
-                settings.seed(),
-                doubles,
-                exactFloats,
-                array -> chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty());
+        FieldOpener.RowsForm form = mayComputeOnDevice()
+                ? new DeviceFields(
+                        settings.seed(),
+                        doubles,
+                        exactFloats,
+                        array ->
+                                chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty())
+                : FieldOpener.RowsForm.finished(settings.seed());
         LoaderSource source = settings.source(form);
         requireDivisible(source, backends.size());
         DeviceResources resources = new DeviceResources(backends, new ArrayList<>(), new ArrayList<>());

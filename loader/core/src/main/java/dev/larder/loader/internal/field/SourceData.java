@@ -1,0 +1,186 @@
+package dev.larder.loader.internal.field;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.client.StringsColumn;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The datasets that a loader reads: one, or several whose rows follow each other, or lie side by side.
+ *
+ * @param joins how several belong together
+ * @param key an array or column of texts that datasets side by side must have alike; null where only numbers of rows are compared
+ */
+public record SourceData(
+        List<Dataset> datasets, Joins joins, @Nullable String key) {
+    private static final int CHUNK_BYTES = 64 << 20;
+
+    /** How datasets belong together. */
+    public enum Joins {
+        /** The rows of one come after those of the other. */
+        CONCAT,
+        /** A sample has a row of each. */
+        ZIP
+    }
+
+    /** Checks that there is a dataset, and that those side by side can be told apart. */
+    public SourceData {
+        datasets = List.copyOf(datasets);
+        if (datasets.isEmpty()) {
+            throw new IllegalArgumentException("there is no dataset");
+        }
+        if (joins == Joins.ZIP && names(datasets).distinct().count() < datasets.size()) {
+            throw new IllegalArgumentException("datasets side by side must differ in name: names="
+                    + names(datasets).toList());
+        }
+    }
+
+    /** Takes one dataset. */
+    public static SourceData of(Dataset dataset) {
+        return new SourceData(List.of(dataset), Joins.CONCAT, null);
+    }
+
+    private static Stream<String> names(List<Dataset> datasets) {
+        return datasets.stream().map(Dataset::name);
+    }
+
+    /** Returns whether there is only one. */
+    public boolean isOne() {
+        return datasets.size() == 1;
+    }
+
+    boolean isConcatenated() {
+        return joins == Joins.CONCAT && !isOne();
+    }
+
+    /** Returns their names, as messages and states have them. */
+    public String name() {
+        return names(datasets).collect(Collectors.joining("+"));
+    }
+
+    /** Returns their versions, as messages have them. */
+    public String version() {
+        return datasets.stream()
+                .map(dataset -> String.valueOf(dataset.version()))
+                .collect(Collectors.joining("+"));
+    }
+
+    /** Returns the identity of their contents: that of the one dataset, or of how they are joined and of each. */
+    public String digest() {
+        String digests = datasets.stream().map(Dataset::digest).collect(Collectors.joining(","));
+        return isOne() ? digests : joins.name().toLowerCase(java.util.Locale.ROOT) + "(" + digests + ")";
+    }
+
+    /** Fails where a file that was loaded in place has changed. */
+    public void requireSourcesUnchanged() {
+        for (int i = 0; i < datasets.size(); i++) {
+            datasets.get(i).stored().requireSourcesUnchanged();
+        }
+    }
+
+    /** Returns how long it took to open all of them. */
+    public Duration openingTime() {
+        return datasets.stream().map(Dataset::openingTime).reduce(Duration.ZERO, Duration::plus);
+    }
+
+    /** Starts a failure that names them. */
+    public Failure failure(ErrorCode code, String what) {
+        return Failure.of(code, what).with("dataset", name()).with("version", version());
+    }
+
+    /** Returns the datasets that a field is read from: all, or the one of those side by side that has it. */
+    List<Dataset> of(FieldSpec field) {
+        String named = field.dataset();
+        if (isConcatenated()) {
+            if (named != null) {
+                throw new IllegalArgumentException(
+                        "a field is read from all datasets whose rows follow each other: field=" + field.name()
+                                + " dataset=" + named + "; leave from(…) out");
+            }
+            return datasets;
+        }
+        List<Dataset> having = datasets.stream()
+                .filter(dataset -> named == null
+                        ? isOne() || has(dataset, field.column())
+                        : dataset.name().equals(named))
+                .toList();
+        if (having.size() == 1) {
+            return having;
+        }
+        throw failure(ErrorCode.BAD_INPUT, having.isEmpty() ? "no dataset has this" : "several datasets have this")
+                .with("array", field.column())
+                .with("named", named == null ? "" : named)
+                .remedy("name one of these datasets: Field.….from(dataset)");
+    }
+
+    private static boolean has(Dataset dataset, String column) {
+        return dataset.arrayNames().contains(column)
+                || dataset.columns().stream().anyMatch(each -> each.name().equals(column));
+    }
+
+    /** Checks that rows of datasets side by side belong together: that their keys are alike. */
+    void requireSameKeys() {
+        if (key == null) {
+            return;
+        }
+        Dataset first = datasets.get(0);
+        for (Dataset other : datasets.subList(1, datasets.size())) {
+            if (first.arrayNames().contains(key)) {
+                requireSameRows(first, first.array(key), other, other.array(key));
+            } else {
+                requireSameTexts(first, first.strings(key), other, other.strings(key));
+            }
+        }
+    }
+
+    private void requireSameRows(Dataset first, ArrayView expected, Dataset other, ArrayView found) {
+        if (!expected.dtype().equals(found.dtype()) || !java.util.Arrays.equals(expected.shape(), found.shape())) {
+            throw keysDiffer(first, other)
+                    .with(first.name(), expected)
+                    .with(other.name(), found)
+                    .exception();
+        }
+        for (long at = 0; at < expected.byteSize(); at += CHUNK_BYTES) {
+            int length = (int) Math.min(CHUNK_BYTES, expected.byteSize() - at);
+            ByteBuffer one = expected.dataBuffer(at, length);
+            int differs = one.mismatch(found.dataBuffer(at, length));
+            if (differs >= 0) {
+                throw keysDiffer(first, other)
+                        .with("row", (at + differs) / Math.max(1, expected.rowByteSize()))
+                        .remedy("zip datasets with the same rows in the same order");
+            }
+        }
+    }
+
+    private void requireSameTexts(Dataset first, StringsColumn expected, Dataset other, StringsColumn found) {
+        if (expected.rows() != found.rows()) {
+            throw keysDiffer(first, other)
+                    .with(first.name(), expected.rows())
+                    .with(other.name(), found.rows())
+                    .exception();
+        }
+        for (long row = 0; row < expected.rows(); row++) {
+            if (!expected.get(row).equals(found.get(row))) {
+                throw keysDiffer(first, other)
+                        .with("row", row)
+                        .with(first.name(), expected.get(row))
+                        .with(other.name(), found.get(row))
+                        .remedy("zip datasets with the same rows in the same order");
+            }
+        }
+    }
+
+    private Failure keysDiffer(Dataset first, Dataset other) {
+        return Failure.of(ErrorCode.BAD_INPUT, "rows of these datasets do not belong together")
+                .with("dataset", first.name())
+                .with("other", other.name())
+                .with("key", key == null ? "" : key);
+    }
+}

@@ -1,0 +1,118 @@
+package dev.larder.loader.internal.sample;
+
+/**
+ * Deals out the positions of an epoch to sources in proportion to weights, so evenly that each run of some hundred positions has its share:
+ * computed place by place, it takes no memory.
+ *
+ * <p>Positions come in blocks. How many of a block each source gets is what its share of all positions grows by, rounded down; the heaviest gets
+ * the rest. Within a block, steps of about the golden section spread each source's positions, from a start that is drawn for the block.
+ */
+public final class Interleaving {
+    private static final int SMALLEST_BLOCK = 64;
+    private static final double GOLDEN_SECTION = 0.618_033_988_749_894_8;
+
+    private final double[] shares;
+    private final int heaviest;
+    private final int block;
+    private final int step;
+    private final long seed;
+    private final long epoch;
+
+    /** Takes one weight above 0 for each source. */
+    public Interleaving(double[] weights, long seed, long epoch) {
+        double sum = 0;
+        int most = 0;
+        for (int i = 0; i < weights.length; i++) {
+            sum += weights[i];
+            most = weights[i] > weights[most] ? i : most;
+        }
+        this.shares = new double[weights.length];
+        for (int i = 0; i < weights.length; i++) {
+            shares[i] = weights[i] / sum;
+        }
+        this.heaviest = most;
+        this.seed = seed;
+        this.epoch = epoch;
+        int least = Math.max(SMALLEST_BLOCK, weights.length * weights.length); // so the rest is never less than nothing
+        this.block = Integer.highestOneBit(least) == least ? least : Integer.highestOneBit(least) << 1;
+        this.step = (int) (block * GOLDEN_SECTION) | 1;
+    }
+
+    /** Returns how many positions before a block a source has, but for the heaviest. */
+    private long before(long firstOfBlock, int source) {
+        return (long) Math.floor(firstOfBlock * shares[source]);
+    }
+
+    private long count(long firstOfBlock, int source) {
+        if (source != heaviest) {
+            return before(firstOfBlock, source);
+        }
+        long rest = firstOfBlock;
+        for (int i = 0; i < shares.length; i++) {
+            rest -= i == heaviest ? 0 : before(firstOfBlock, i);
+        }
+        return rest;
+    }
+
+    private int start(long firstOfBlock) {
+        return Philox.below(Philox.bits(seed, epoch, firstOfBlock, Draws.MIXED), block);
+    }
+
+    /** Returns the source that a position belongs to. */
+    public int source(long position) {
+        long first = position - position % block;
+        int slot = (start(first) + (int) (position - first) * step) & (block - 1);
+        int end = 0;
+        for (int source = 0; source < shares.length - 1; source++) {
+            end += inBlock(first, source);
+            if (slot < end) {
+                return source;
+            }
+        }
+        return shares.length - 1;
+    }
+
+    private int inBlock(long first, int source) {
+        return (int) (count(first + block, source) - count(first, source));
+    }
+
+    /** Returns how many positions before one belong to a source. */
+    public long countBefore(long position, int source) {
+        long first = position - position % block;
+        long count = count(first, source);
+        if (position == first) {
+            return count;
+        }
+        int from = 0;
+        for (int i = 0; i < source; i++) {
+            from += inBlock(first, i);
+        }
+        int to = from + inBlock(first, source);
+        int slot = start(first);
+        for (long i = first; i < position; i++) {
+            int place = slot & (block - 1);
+            count += place >= from && place < to ? 1 : 0;
+            slot += step;
+        }
+        return count;
+    }
+
+    /** Returns the first number of positions of which a source has so many. */
+    public long positionsFor(long wanted, int source) {
+        long low = 0;
+        long high = wanted;
+        while (countBefore(high, source) < wanted) {
+            low = high;
+            high = Math.multiplyExact(high + block, 2L);
+        }
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            if (countBefore(middle, source) < wanted) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}
