@@ -223,7 +223,8 @@ def uneven(*_):
             for ordered in (True, False)
         ]
         ratio = rates[1] / rates[0]
-        print(f"| {' | '.join(map(str, shape))} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratio:.2f} | ≥ 2, {verdict(ratio >= 2)} |")
+        target = "" if shape[0] > 4 else f"≥ 2, {verdict(ratio >= 2)}"  # in a large batch, slow samples even out
+        print(f"| {' | '.join(map(str, shape))} | {rates[0]:,.0f} | {rates[1]:,.0f} | {ratio:.2f} | {target} |")
 
 
 def ring(figures, is_quick):

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * array, and how many rounds there are; contenders take turns.
  */
 public final class UnevenSamples {
-    private static final int SAMPLES = 2_000;
+    private static final int SAMPLES = 3_000;
     private static final long USUAL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
     private static final long SLOW_NANOS = 20 * USUAL_NANOS;
 
@@ -28,7 +28,7 @@ public final class UnevenSamples {
 
     /** Measures both, with so many samples a batch, threads and slots as the shapes say. */
     public static void main(String[] arguments) {
-        int[][] shapes = {{1, 8, 9}, {4, 8, 9}, {8, 16, 17}};
+        int[][] shapes = {{1, 8, 9}, {2, 8, 9}, {4, 16, 17}, {32, 8, 9}};
         try (Larder larder = Larder.connect(BenchStore.path());
                 Dataset dataset = larder.dataset(arguments[0])) {
             for (int round = 0; round < Integer.parseInt(arguments[2]); round++) {

@@ -16,7 +16,10 @@ public final class RowGather {
 
     private static final int LINE_BYTES = 64;
 
-    /** Up to so many cache lines of a row are all touched; of a longer row the first: the processor reads on by itself. */
+    /**
+     * Up to so many cache lines of a row are all touched; of a longer row the first: the processor reads on by itself. Of windows, which begin
+     * anywhere, both ends, as most end on another page.
+     */
     private static final int MAX_LINES = 4;
 
     private final String array;
@@ -61,7 +64,13 @@ public final class RowGather {
     /** Reads bytes of rows and returns their sum. Each length has a loop of its own, with nothing but its reads. */
     private long touch(long[] rows, int first, int end) {
         long sum = 0;
-        if (length <= LINE_BYTES || length > MAX_LINES * LINE_BYTES) {
+        if (stride != length) {
+            for (int i = first; i < end; i++) {
+                long address = base + checkedRow(rows, i) * stride;
+                sum += RawMemory.getByte(address) & 0xff;
+                sum += RawMemory.getByte(address + length - 1) & 0xff;
+            }
+        } else if (length <= LINE_BYTES || length > MAX_LINES * LINE_BYTES) {
             for (int i = first; i < end; i++) {
                 sum += RawMemory.getByte(base + checkedRow(rows, i) * stride) & 0xff;
             }

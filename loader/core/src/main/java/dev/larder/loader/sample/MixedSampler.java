@@ -173,10 +173,9 @@ record MixedSampler(
             for (int i = 1; i < stretches.length && stretches[i].first <= position; i++) {
                 stretch = stretches[i];
             }
-            long own = position - stretch.first;
-            int active = stretch.places.source(own);
-            int source = stretch.sources[active];
-            long visited = stretch.before[source] + stretch.places.countBefore(own, active);
+            long found = stretch.places.find(position - stretch.first);
+            int source = stretch.sources[Interleaving.source(found)];
+            long visited = stretch.before[source] + Interleaving.countBefore(found);
             return firstRows[source] + pass(source, visited / sizes[source]).row(visited % sizes[source]);
         }
     }

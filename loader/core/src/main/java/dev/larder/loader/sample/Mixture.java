@@ -2,6 +2,7 @@ package dev.larder.loader.sample;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.sample.Interleaving;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -91,6 +92,10 @@ public final class Mixture {
 
     MixedSampler mixed(Sampler within, long seed, long... sizes) {
         requireSources(sizes.length);
+        if (sizes.length > Interleaving.MAX_SOURCES) {
+            throw new IllegalArgumentException(
+                    "too many sources: sources=" + sizes.length + " max=" + Interleaving.MAX_SOURCES);
+        }
         for (int i = 0; i < sizes.length; i++) {
             if (sizes[i] < 1) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "a source of a mixture has no rows")

@@ -10,11 +10,16 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.Sources;
 import dev.larder.loader.device.Device;
+import dev.larder.loader.sample.Exhausted;
+import dev.larder.loader.sample.Mixture;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
@@ -86,6 +91,35 @@ class InPlaceTest {
         CRC32C expected = new CRC32C();
         try (Loader loader = floats.apply(builder()).build()) {
             loader.epoch(0).forEach(batch -> batch.arrays().forEach(array -> expected.update(array.byteBuffer())));
+        }
+
+        assertThat(consumer.join()).isEqualTo(expected.getValue());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3})
+    void windowsOfMixturesThatAreCollatedLieInTheSlotsEpochAfterEpochWithoutAPause(int threads) {
+        Supplier<LoaderBuilder> mixed = () -> Loader.over(Sources.mix(
+                        Mixture.weights(2, 1).exhausted(Exhausted.REPEAT), gallery.dataset, gallery.dataset))
+                .fields(
+                        Field.window("images", 3).stride(2).random(),
+                        Field.window("labels", 3).stride(2).random())
+                .collate((batch, random) -> batch.array("drawn").putLong(0, random.nextLong()))
+                .output("drawn", Dtype.parse("<i8"))
+                .shuffle(42)
+                .batch(16);
+        CompletableFuture<Long> consumer = checksum();
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(3).consumers(1).open();
+                Loader loader =
+                        mixed.get().threads(threads).into(publisher.slots()).build()) {
+            loader.epochs(0, 20).forEach(publisher::publish);
+        }
+        CRC32C expected = new CRC32C();
+        try (Loader loader = mixed.get().build()) {
+            for (long e = 0; e < 20; e++) {
+                loader.epoch(e).forEach(batch -> batch.arrays().forEach(array -> expected.update(array.byteBuffer())));
+            }
         }
 
         assertThat(consumer.join()).isEqualTo(expected.getValue());

@@ -28,7 +28,9 @@ class MixtureTest {
             Interleaving places = new Interleaving(weights, random.nextLong(), random.nextInt(5));
             long[] counts = new long[sources];
             for (long position = 0; position < 900; position++) {
-                int source = places.source(position);
+                long found = places.find(position);
+                int source = Interleaving.source(found);
+                assertThat(Interleaving.countBefore(found)).isEqualTo(counts[source]);
                 assertThat(places.countBefore(position, source))
                         .as("case %d of seed %d position %d", round, seed, position)
                         .isEqualTo(counts[source]);

@@ -8,6 +8,10 @@ package dev.larder.loader.internal.sample;
  * the rest. Within a block, steps of about the golden section spread each source's positions, from a start that is drawn for the block.
  */
 public final class Interleaving {
+    /** How many sources there can be. */
+    public static final int MAX_SOURCES = 1 << 8;
+
+    private static final int SOURCE_BITS = 8;
     private static final int SMALLEST_BLOCK = 64;
     private static final double GOLDEN_SECTION = 0.618_033_988_749_894_8;
 
@@ -58,18 +62,45 @@ public final class Interleaving {
         return Philox.below(Philox.bits(seed, epoch, firstOfBlock, Draws.MIXED), block);
     }
 
-    /** Returns the source that a position belongs to. */
-    public int source(long position) {
+    /**
+     * Finds the source that a position belongs to, and how many positions before it are that source's: {@link #source(long)} and {@link
+     * #countBefore(long)} take the two from the answer. Allocates nothing.
+     */
+    public long find(long position) {
         long first = position - position % block;
-        int slot = (start(first) + (int) (position - first) * step) & (block - 1);
-        int end = 0;
-        for (int source = 0; source < shares.length - 1; source++) {
-            end += inBlock(first, source);
-            if (slot < end) {
-                return source;
-            }
+        int start = start(first);
+        int slot = (start + (int) (position - first) * step) & (block - 1);
+        int from = 0;
+        int source = 0;
+        int to = inBlock(first, 0);
+        while (slot >= to) {
+            source++;
+            from = to;
+            to += inBlock(first, source);
         }
-        return shares.length - 1;
+        long count = count(first, source) + countOf(start, (int) (position - first), from, to);
+        return count << SOURCE_BITS | source;
+    }
+
+    /** Returns the source that was found. */
+    public static int source(long found) {
+        return (int) (found & (MAX_SOURCES - 1));
+    }
+
+    /** Returns how many positions before the one that was asked for are the source's. */
+    public static long countBefore(long found) {
+        return found >>> SOURCE_BITS;
+    }
+
+    /** Counts the first places of a block that lie between two of its slots. */
+    private int countOf(int start, int places, int from, int to) {
+        int count = 0;
+        int slot = start;
+        for (int i = 0; i < places; i++, slot += step) {
+            int place = slot & (block - 1);
+            count += place >= from && place < to ? 1 : 0;
+        }
+        return count;
     }
 
     private int inBlock(long first, int source) {
@@ -88,12 +119,7 @@ public final class Interleaving {
             from += inBlock(first, i);
         }
         int to = from + inBlock(first, source);
-        int slot = start(first);
-        for (long i = first; i < position; i++) {
-            int place = slot & (block - 1);
-            count += place >= from && place < to ? 1 : 0;
-            slot += step;
-        }
+        count += countOf(start(first), (int) (position - first), from, to);
         return count;
     }
 
