@@ -77,6 +77,7 @@ public record FieldSpec(
     /** What computed rows are called, and the version of the user's code among their steps; empty where there is none. */
     public record Kept(String name, String version) {}
 
+    /** Describes a field of which nothing else is said. */
     public static FieldSpec of(String column, Form form) {
         return new FieldSpec(
                 column,
@@ -108,6 +109,7 @@ public record FieldSpec(
                 column, form, name, padding, items, lookup, transform, group, padded, kept, window, dataset);
     }
 
+    /** Returns the same, with rows that are found by keys. */
     public FieldSpec withLookup(String keys, @Nullable String index) {
         return new FieldSpec(
                 column,
