@@ -1,6 +1,7 @@
 package dev.larder.loader.internal.field;
 
 import dev.larder.loader.internal.sample.Philox;
+import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.SlotArray;
 import dev.larder.loader.internal.transform.StepRandom;

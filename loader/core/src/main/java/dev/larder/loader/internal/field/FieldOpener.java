@@ -4,6 +4,7 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.util.ArrayList;
 import java.util.Arrays;

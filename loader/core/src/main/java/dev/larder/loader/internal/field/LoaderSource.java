@@ -4,7 +4,13 @@ import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.OutputArray;
+import dev.larder.loader.internal.slot.PipelineStage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -13,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -172,5 +180,41 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
             return ErrorCode.REFUSED;
         }
         return cause == null || cause instanceof IndexOutOfBoundsException ? ErrorCode.BAD_INPUT : ErrorCode.UNEXPECTED;
+    }
+
+    /** Looks up in a version's manifest which file an array was loaded from, to name it in failures. */
+    private static final class SourceFileLookup {
+        private static final Pattern ARRAY = Pattern.compile("\"array\":\\s*\"([^\"]*)\"");
+        private static final Pattern PATH = Pattern.compile("\"path\":\\s*\"((?:[^\"\\\\]|\\\\.)*)\"");
+
+        private SourceFileLookup() {}
+
+        /** Returns the file of an array or column, the first where there are several; null where none is known. */
+        static @Nullable String of(Dataset dataset, String column) {
+            Path manifest = dataset.stored().folder().resolve(StoreLayout.MANIFEST);
+            List<String> found = new ArrayList<>();
+            try (Stream<String> lines = Files.lines(manifest)) { // one line for each source, see FORMAT.md
+                lines.filter(line -> isOf(line, column)).forEach(line -> addPath(line, found));
+            } catch (IOException | RuntimeException e) {
+                return null; // the version may be retired by now; the failure has all else
+            }
+            if (found.isEmpty()) {
+                return null;
+            }
+            return found.size() == 1 ? found.get(0) : found.get(0) + " (and " + (found.size() - 1) + " more)";
+        }
+
+        private static boolean isOf(String line, String column) {
+            Matcher array = ARRAY.matcher(line);
+            return array.find()
+                    && (array.group(1).equals(column) || array.group(1).startsWith(column + "/"));
+        }
+
+        private static void addPath(String line, List<String> found) {
+            Matcher path = PATH.matcher(line);
+            if (path.find()) {
+                found.add(path.group(1).replace("\\\\", "\\"));
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.larder.loader.internal.field;
 
+import dev.larder.loader.internal.slot.Filler;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;

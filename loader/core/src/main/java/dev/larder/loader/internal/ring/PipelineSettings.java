@@ -2,11 +2,11 @@ package dev.larder.loader.internal.ring;
 
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostSlots;
-import dev.larder.loader.internal.field.Collation;
 import dev.larder.loader.internal.field.FieldOpener;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.SourceData;
+import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.larder.loader.internal.field;
+package dev.larder.loader.internal.slot;
 
 /** Where a batch is on its way to the consumer, as failures name it. */
 public enum PipelineStage {

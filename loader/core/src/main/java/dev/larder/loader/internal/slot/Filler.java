@@ -1,4 +1,4 @@
-package dev.larder.loader.internal.field;
+package dev.larder.loader.internal.slot;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -8,11 +8,11 @@ import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Writes the element that padding consists of. */
-final class Filler {
+public final class Filler {
     private Filler() {}
 
     /** Returns the bytes of a number as an element of a type. */
-    static byte[] of(Dtype dtype, double value) {
+    public static byte[] of(Dtype dtype, double value) {
         byte[] bytes = new byte[dtype.itemSize()];
         if (value == 0) {
             return bytes;
@@ -46,7 +46,7 @@ final class Filler {
     }
 
     /** Repeats an element over some bytes. */
-    static void fill(byte[] element, UnsafeBuffer target, int offset, int length) {
+    public static void fill(byte[] element, UnsafeBuffer target, int offset, int length) {
         boolean even = true;
         for (byte part : element) {
             even &= part == element[0];

@@ -1,6 +1,5 @@
-package dev.larder.loader.internal.field;
+package dev.larder.loader.internal.slot;
 
-import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.transform.BatchFunction;
 import java.util.List;
 
