@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class DecodedPixels extends Pixels {
     private static final long INTS_OFFSET = RawMemory.arrayOffset(int[].class);
 
-    private final UnsafeBuffer memory = new UnsafeBuffer(new byte[0]);
+    private static final byte[] NOTHING = {};
+
+    private final UnsafeBuffer memory = new UnsafeBuffer(NOTHING);
 
     /** Kept reachable for as long as its address is used. */
     private @Nullable ByteBuffer bytes;
@@ -29,7 +31,8 @@ final class DecodedPixels extends Pixels {
         pixelSize = newChannels == 1 ? 1 : Integer.BYTES;
         int length = Math.multiplyExact(Math.multiplyExact(newWidth, newHeight), pixelSize);
         if (bytes == null || bytes.capacity() < length) {
-            bytes = null; // may be collected before more is taken
+            bytes = null;
+            memory.wrap(NOTHING); // so that what was there may be collected before more is taken
             ByteBuffer longer = HostMemory.allocate(length).bytes();
             memory.wrap(longer);
             bytes = longer;

@@ -41,22 +41,27 @@ final class EncodedImage {
         return memory.getByte(place) & 0xff;
     }
 
-    /** Returns the bytes as an array of their own. */
-    byte[] toArray() {
-        byte[] copy = new byte[length];
-        memory.getBytes(0, copy);
-        return copy;
+    void copy(int place, byte[] target, int offset, int count) {
+        memory.getBytes(place, target, offset, count);
     }
 
     boolean isJpeg() {
         return length > 2 && at(0) == 0xff && at(1) == 0xd8 && at(2) == 0xff;
     }
 
-    /** Tells whether the marker that ends a JPEG stands anywhere behind its begin. */
+    /** Tells whether a JPEG has its end: goes from marker to marker, as what is in segments may be an image, too. */
     boolean hasEndOfJpeg() {
-        for (int i = length - 2; i > 2; i--) {
-            if (at(i) == 0xff && at(i + 1) == 0xd9) {
+        int i = 2;
+        while (i < length - 1) {
+            int marker = at(i) == 0xff ? at(i + 1) : 0;
+            if (marker == 0xd9) {
                 return true;
+            }
+            boolean segment = marker > 0x01 && marker != 0xff && (marker < 0xd0 || marker > 0xd8);
+            if (segment && i < length - 3) {
+                i += 2 + Math.max(2, (at(i + 2) << 8) | at(i + 3));
+            } else {
+                i++; // pixels, a marker alone, or bytes that do not belong there
             }
         }
         return false;

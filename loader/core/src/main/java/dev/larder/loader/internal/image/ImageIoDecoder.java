@@ -7,13 +7,15 @@ import java.awt.image.BufferedImage;
 import java.awt.image.DataBuffer;
 import java.awt.image.IndexColorModel;
 import java.awt.image.Raster;
-import java.io.ByteArrayInputStream;
+import java.awt.image.SinglePixelPackedSampleModel;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Iterator;
+import java.util.Objects;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.stream.ImageInputStream;
-import javax.imageio.stream.MemoryCacheImageInputStream;
+import javax.imageio.stream.ImageInputStreamImpl;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,12 +39,50 @@ final class ImageIoDecoder implements ImageDecoder {
         private int width;
         private int height;
 
+        /** Of the image whose header was read last. */
+        private @Nullable ImageReader reader;
+
         @Override
         public void readHeader(EncodedImage image) {
-            withReader(image, reader -> {
-                width = reader.getWidth(0);
-                height = reader.getHeight(0);
-            });
+            close();
+            boolean read = false;
+            try {
+                ImageReader opened = open(image);
+                reader = opened;
+                width = opened.getWidth(0);
+                height = opened.getHeight(0);
+                read = true;
+            } catch (IOException | RuntimeException e) { // readers throw what they come across
+                throw failure(image, e);
+            } finally {
+                if (!read) {
+                    close();
+                }
+            }
+        }
+
+        private static ImageReader open(EncodedImage image) throws IOException {
+            ImageInputStream stream = new EncodedStream(image);
+            Iterator<ImageReader> readers = ImageIO.getImageReaders(stream);
+            if (!readers.hasNext()) {
+                throw new IOException("not an image of a kind that it reads");
+            }
+            ImageReader reader = readers.next();
+            reader.setInput(stream, true, true);
+            return reader;
+        }
+
+        private void close() {
+            if (reader != null) {
+                reader.dispose();
+                reader = null;
+            }
+        }
+
+        private static LarderException failure(EncodedImage image, Exception e) {
+            return image.failure(NAME, e.toString())
+                    .cause(e)
+                    .remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
         }
 
         @Override
@@ -62,16 +102,55 @@ final class ImageIoDecoder implements ImageDecoder {
 
         @Override
         public void decode(EncodedImage image, Colours colours, int shrink, DecodedPixels target) {
-            withReader(image, reader -> {
+            try {
                 Warnings warnings = new Warnings();
-                reader.addIIOReadWarningListener(warnings);
-                BufferedImage decoded = reader.read(0);
+                ImageReader opened = Objects.requireNonNull(reader, "no header was read");
+                opened.addIIOReadWarningListener(warnings);
+                BufferedImage decoded = opened.read(0);
                 if (warnings.truncated != null) {
                     throw new IOException(warnings.truncated);
                 }
                 requireLight(decoded);
+                requireSamples(decoded);
                 write(decoded, colours, target);
-            });
+            } catch (IOException | RuntimeException e) {
+                throw failure(image, e);
+            } finally {
+                close();
+            }
+        }
+
+        /** Reads the bytes where they lie. */
+        private static final class EncodedStream extends ImageInputStreamImpl {
+            private final EncodedImage image;
+
+            EncodedStream(EncodedImage image) {
+                this.image = image;
+            }
+
+            @Override
+            public int read() {
+                bitOffset = 0;
+                return streamPos < image.length() ? image.at((int) streamPos++) : -1;
+            }
+
+            @Override
+            public int read(byte[] target, int offset, int length) {
+                Objects.checkFromIndexSize(offset, length, target.length);
+                bitOffset = 0;
+                int count = (int) Math.min(length, image.length() - streamPos);
+                if (count <= 0) {
+                    return length == 0 ? 0 : -1;
+                }
+                image.copy((int) streamPos, target, offset, count);
+                streamPos += count;
+                return count;
+            }
+
+            @Override
+            public long length() {
+                return image.length();
+            }
         }
 
         /** Notes what the JDK's JPEG reader only warns of: a file that ends early. */
@@ -87,35 +166,6 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** What is done with a reader. */
-        @FunctionalInterface
-        private interface Use {
-            void with(ImageReader reader) throws IOException;
-        }
-
-        private static void withReader(EncodedImage image, Use use) {
-            try (ImageInputStream stream = new MemoryCacheImageInputStream(new ByteArrayInputStream(image.toArray()))) {
-                Iterator<ImageReader> readers = ImageIO.getImageReaders(stream);
-                if (!readers.hasNext()) {
-                    throw image.failure(NAME, "not an image of a kind that it reads")
-                            .remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
-                }
-                ImageReader reader = readers.next();
-                try {
-                    reader.setInput(stream, true, true);
-                    use.with(reader);
-                } finally {
-                    reader.dispose();
-                }
-            } catch (LarderException known) {
-                throw known;
-            } catch (IOException | RuntimeException e) { // readers throw what they come across
-                throw image.failure(NAME, String.valueOf(e.getMessage()))
-                        .cause(e)
-                        .remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
-            }
-        }
-
         /** Refuses colours that are printed: what their numbers mean differs from file to file. */
         private static void requireLight(BufferedImage image) throws IOException {
             int space = image.getColorModel().getColorSpace().getType();
@@ -124,12 +174,30 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Takes the samples as they are stored, with no look at profiles and gamma. */
+        /** Refuses samples whose numbers are not brightness from 0 to the most that their bits can say. */
+        private static void requireSamples(BufferedImage image) throws IOException {
+            int type = image.getRaster().getTransferType();
+            int[] bits = image.getSampleModel().getSampleSize();
+            boolean palette = image.getColorModel() instanceof IndexColorModel;
+            boolean packed = image.getSampleModel() instanceof SinglePixelPackedSampleModel;
+            boolean unsigned = type == DataBuffer.TYPE_BYTE
+                    || type == DataBuffer.TYPE_USHORT
+                    || (type == DataBuffer.TYPE_INT && packed);
+            if (!unsigned
+                    || (!palette && !Arrays.equals(bits, image.getColorModel().getComponentSize()))) {
+                throw new IOException("its samples are neither bytes nor unsigned numbers of at most 16 bits: bits="
+                        + Arrays.toString(bits) + " dataType=" + type);
+            }
+        }
+
+        /** Takes the samples as they are stored, with no look at profiles and gamma; of those of more bits the upper 8. */
         private static void write(BufferedImage image, Colours colours, DecodedPixels target) {
             Raster raster = image.getRaster();
             int width = raster.getWidth();
             int bands = raster.getNumBands();
-            int shift = raster.getDataBuffer().getDataType() == DataBuffer.TYPE_USHORT ? Byte.SIZE : 0;
+            int[] bits = raster.getSampleModel().getSampleSize();
+            int green = bands < 3 ? 0 : 1;
+            int blue = bands < 3 ? 0 : 2;
             IndexColorModel palette = image.getColorModel() instanceof IndexColorModel indexed ? indexed : null;
             target.begin(raster.getHeight(), width, colours.channels());
             int[] samples = new int[width * bands];
@@ -139,14 +207,17 @@ final class ImageIoDecoder implements ImageDecoder {
                     int at = x * bands;
                     int pixel = palette != null
                             ? swapped(palette.getRGB(samples[at]))
-                            : bands < 3
-                                    ? (samples[at] >> shift) * 0x1_0101
-                                    : (samples[at] >> shift)
-                                            | ((samples[at + 1] >> shift) << 8)
-                                            | ((samples[at + 2] >> shift) << 16);
+                            : scaled(samples[at], bits[0])
+                                    | (scaled(samples[at + green], bits[green]) << 8)
+                                    | (scaled(samples[at + blue], bits[blue]) << 16);
                     target.put(y * width + x, colours == Colours.GREY ? DecodedPixels.luma(pixel) : pixel);
                 }
             }
+        }
+
+        /** Returns a sample of so many bits as one of 8. */
+        private static int scaled(int sample, int bits) {
+            return bits == 8 ? sample : bits > 8 ? sample >> (bits - 8) : sample * 255 / ((1 << bits) - 1);
         }
 
         private static int swapped(int argb) {

@@ -1,6 +1,7 @@
 package dev.larder.loader.internal.image;
 
 import com.sun.jna.Pointer;
+import dev.larder.error.LarderException;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.transform.Colours;
 import java.io.IOException;
@@ -8,6 +9,7 @@ import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,14 @@ final class TurboJpeg implements ImageDecoder {
 
     private static final Cleaner CLEANER = Cleaner.create();
     private static final int MOST_SHRINK = 8;
+
+    /** How the warnings begin after which all pixels are there, as libjpeg words them. */
+    private static final List<String> TOLERATED = List.of(
+            "Corrupt JPEG data",
+            "Inconsistent progression sequence",
+            "Invalid SOS parameters for sequential JPEG",
+            "Unknown Adobe color transform",
+            "Warning: unknown JFIF revision");
 
     private final String name;
 
@@ -85,8 +95,8 @@ final class TurboJpeg implements ImageDecoder {
             long at = header.addressOffset();
             int result = TurboJpegLibrary.tjDecompressHeader3(
                     handle, image.address(), image.length(), at, at + 4, at + 8, at + 12);
-            if (result != 0 && TurboJpegLibrary.tjGetErrorCode(handle) != TurboJpegLibrary.WARNING) {
-                throw image.failure(decoder, error()).remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
+            if (result != 0) {
+                requireOnlyWarned(image, error());
             }
         }
 
@@ -142,14 +152,29 @@ final class TurboJpeg implements ImageDecoder {
 
         /**
          * Lets pass what others let pass, too: bytes too many, or a damaged stretch; but not a file that ends early.
+         * The first of several warnings is all that the library tells, so the end is looked for in the file.
          */
         private void requireWhole(EncodedImage image) {
             String error = error();
-            if (TurboJpegLibrary.tjGetErrorCode(handle) != TurboJpegLibrary.WARNING
-                    || error.contains("remature end of JPEG")
-                    || !image.hasEndOfJpeg()) {
-                throw image.failure(decoder, error).remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
+            requireOnlyWarned(image, error);
+            if (!image.hasEndOfJpeg()) {
+                throw failure(image, error + "; the file ends early");
             }
+        }
+
+        /**
+         * Fails where no pixels were decoded. The text says so: the code that the library tells is that of a warning
+         * even where an error came after it, but the text is that of the error then.
+         */
+        private void requireOnlyWarned(EncodedImage image, String error) {
+            if (TurboJpegLibrary.tjGetErrorCode(handle) != TurboJpegLibrary.WARNING
+                    || TOLERATED.stream().noneMatch(error::startsWith)) {
+                throw failure(image, error);
+            }
+        }
+
+        private LarderException failure(EncodedImage image, String reason) {
+            return image.failure(decoder, reason).remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
         }
 
         private String error() {

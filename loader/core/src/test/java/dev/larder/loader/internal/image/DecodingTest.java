@@ -9,7 +9,17 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.Images;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.JpegDecoder;
+import java.awt.Transparency;
+import java.awt.color.ColorSpace;
+import java.awt.image.BufferedImage;
+import java.awt.image.ComponentColorModel;
+import java.awt.image.DataBuffer;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -114,6 +124,137 @@ class DecodingTest {
 
         assertThat(pixels.height).isEqualTo(height);
         assertThat(pixels.width).isEqualTo(width);
+        byte[] whole = bytes(decode(decoders(JpegDecoder.LIBJPEG_TURBO), "large.jpg", Colours.RGB, 1));
+        byte[] shrunk = bytes(pixels);
+        double sum = 0;
+        for (int i = 0; i < shrunk.length; i++) {
+            sum += Math.abs(
+                    (shrunk[i] & 0xff) - mean(whole, i / 3 / width * shrink, i / 3 % width * shrink, i % 3, shrink));
+        }
+        assertThat(sum / shrunk.length).isLessThan(3); // of 255; where it is the mean of another place it is above 10
+    }
+
+    /** Returns the mean of a square of the image of 320 pixels a row. */
+    private static double mean(byte[] image, int y, int x, int channel, int side) {
+        int sum = 0;
+        for (int i = 0; i < side * side; i++) {
+            sum += image[((y + i / side) * 320 + x + i % side) * 3 + channel] & 0xff;
+        }
+        return (double) sum / (side * side);
+    }
+
+    /** Decodes two images one after the other into the same pixels, as a thread of a loader does. */
+    private static byte[] decodeAfterAnother(byte[] jpeg) {
+        ImageDecoder.Session session =
+                decoders(JpegDecoder.LIBJPEG_TURBO).jpeg().open();
+        DecodedPixels pixels = new DecodedPixels();
+        for (byte[] content : List.of(Images.resource("photo.jpg"), jpeg)) {
+            EncodedImage image = new EncodedImage();
+            image.set(new UnsafeBuffer(content));
+            session.readHeader(image);
+            session.decode(image, Colours.RGB, 1, pixels);
+        }
+        return bytes(pixels);
+    }
+
+    private static int indexOf(byte[] bytes, int marker, int from) {
+        for (int i = from; i < bytes.length - 1; i++) {
+            if ((bytes[i] & 0xff) == 0xff && (bytes[i + 1] & 0xff) == marker) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static byte[] inserted(byte[] bytes, int at, int... more) {
+        byte[] longer = new byte[bytes.length + more.length];
+        System.arraycopy(bytes, 0, longer, 0, at);
+        System.arraycopy(bytes, at, longer, at + more.length, bytes.length - at);
+        for (int i = 0; i < more.length; i++) {
+            longer[at + i] = (byte) more[i];
+        }
+        return longer;
+    }
+
+    @Test
+    void bytesTooManyAreSkippedAsOthersDo() {
+        byte[] jpeg = Images.resource("progressive.jpg");
+        int secondScan = indexOf(jpeg, 0xda, indexOf(jpeg, 0xda, 0) + 2);
+
+        assertThat(decodeAfterAnother(inserted(jpeg, secondScan, 1, 2, 3)))
+                .isEqualTo(Images.resource("progressive.jpg.rgb"));
+    }
+
+    @Test
+    void anErrorAfterAWarningIsAnErrorAndNeverAnotherImagesPixels() {
+        byte[] jpeg = Images.resource("progressive.jpg");
+        int secondScan = indexOf(jpeg, 0xda, indexOf(jpeg, 0xda, 0) + 2);
+        byte[] broken = inserted(jpeg, secondScan, 1, 2, 3);
+        int lastScan = secondScan;
+        for (int next = secondScan; next >= 0; next = indexOf(broken, 0xda, next + 2)) {
+            lastScan = next;
+        }
+        broken[lastScan + 5 + 2 * broken[lastScan + 4]] = 63; // begins behind its end
+        broken[lastScan + 6 + 2 * broken[lastScan + 4]] = 1;
+
+        assertThatThrownBy(() -> decodeAfterAnother(broken))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("cannot decode image");
+    }
+
+    @Test
+    void aWarningDoesNotHideThatAFileEndsEarly() {
+        byte[] jpeg = Images.resource("photo.jpg");
+        byte[] cut = Arrays.copyOf(jpeg, indexOf(jpeg, 0xda, 0) + (jpeg.length - indexOf(jpeg, 0xda, 0)) / 2);
+        byte[] thumbnail = inserted(cut, 2, 0xff, 0xe1, 0, 6, 0xff, 0xd8, 0xff, 0xd9); // a segment with an end in it
+
+        for (byte[] broken : List.of(thumbnail, inserted(thumbnail, indexOf(thumbnail, 0xdb, 0), 1, 2, 3))) {
+            assertThatThrownBy(() -> decodeAfterAnother(broken))
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining("cannot decode image");
+        }
+    }
+
+    private static byte[] encoded(BufferedImage image, String format) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        assertThat(ImageIO.write(image, format, bytes)).as(format).isTrue();
+        return bytes.toByteArray();
+    }
+
+    private static byte[] decodeOther(byte[] encoded) {
+        EncodedImage image = new EncodedImage();
+        image.set(new UnsafeBuffer(encoded));
+        ImageDecoder.Session session = new ImageIoDecoder().open();
+        session.readHeader(image);
+        DecodedPixels pixels = new DecodedPixels();
+        session.decode(image, Colours.RGB, 1, pixels);
+        return bytes(pixels);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {BufferedImage.TYPE_USHORT_555_RGB, BufferedImage.TYPE_USHORT_565_RGB})
+    void samplesOfFewBitsAreScaledToBytes(int type) throws IOException {
+        BufferedImage image = new BufferedImage(2, 1, type);
+        image.setRGB(0, 0, 0xff_ff_ff);
+        image.setRGB(1, 0, 0xff_80_00);
+
+        byte[] pixels = decodeOther(encoded(image, "bmp"));
+
+        assertThat(difference(pixels, new byte[] {-1, -1, -1, -1, (byte) 0x80, 0}))
+                .isLessThanOrEqualTo(4);
+        assertThat(pixels).startsWith(-1, -1, -1, -1).endsWith(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {DataBuffer.TYPE_FLOAT, DataBuffer.TYPE_INT})
+    void samplesThatAreNoBytesAndNoneOf16BitsAreRefused(int type) throws IOException {
+        ComponentColorModel grey = new ComponentColorModel(
+                ColorSpace.getInstance(ColorSpace.CS_GRAY), false, false, Transparency.OPAQUE, type);
+        byte[] tiff = encoded(new BufferedImage(grey, grey.createCompatibleWritableRaster(2, 2), false, null), "tiff");
+
+        assertThatThrownBy(() -> decodeOther(tiff))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("its samples are neither bytes nor");
     }
 
     @ParameterizedTest
