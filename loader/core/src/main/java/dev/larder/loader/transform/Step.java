@@ -11,7 +11,10 @@ import java.util.List;
  * that they fit is checked when a loader is built with it.
  */
 public sealed interface Step {
-    /** Returns whether it draws random numbers by itself; the user's functions may, and say so by drawing. */
+    /**
+     * Returns whether it draws random numbers: by itself, or as {@link MapRow} was told. Functions of {@link MapFloats}
+     * and {@link MapBytes} may draw where this is false.
+     */
     default boolean isRandom() {
         return false;
     }
@@ -211,6 +214,11 @@ public sealed interface Step {
         }
 
         @Override
+        public boolean isRandom() {
+            return random;
+        }
+
+        @Override
         public String toString() {
             return (ragged ? "mapRagged(" : "mapRow(") + dtype + ", " + shape + ", …)";
         }
@@ -286,6 +294,11 @@ public sealed interface Step {
         }
 
         @Override
+        public boolean isRandom() {
+            return true;
+        }
+
+        @Override
         public String toString() {
             return "randomResizedCrop(" + height + ", " + width + ", " + minArea + ", " + maxArea + ", " + minRatio
                     + ", " + maxRatio + ", " + filter + ")";
@@ -306,6 +319,11 @@ public sealed interface Step {
             if (!(hue >= 0 && hue <= 0.5f)) {
                 throw new IllegalArgumentException("the change of hue is 0 to 0.5: hue=" + hue);
             }
+        }
+
+        @Override
+        public boolean isRandom() {
+            return true;
         }
 
         @Override
