@@ -2,6 +2,8 @@ package dev.larder.loader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -9,6 +11,7 @@ import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
+import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import java.nio.ByteBuffer;
@@ -241,25 +244,53 @@ class ImageLoaderTest {
         }
     }
 
+    private Batch whole(Loader loader) {
+        return loader.epoch(0).iterator().next();
+    }
+
+    private Loader decodingBy(JpegDecoder decoder) {
+        return Loader.over(images.dataset)
+                .fields(Field.images("image")
+                        .transform(
+                                Transforms.decode(Colours.RGB, 1 << 20, decoder).centerCrop(48, 64)))
+                .batch(1)
+                .build();
+    }
+
     @Test
-    void everyDecoderServes() {
-        for (JpegDecoder decoder : new JpegDecoder[] {JpegDecoder.AUTO, JpegDecoder.IMAGEIO}) {
-            try (Loader loader = Loader.over(images.dataset)
-                    .fields(Field.images("image")
-                            .transform(Transforms.decode(Colours.RGB)
-                                    .then(Transforms.none())
-                                    .resize(8, 8))
-                            .transform(Transforms.none()))
-                    .fields(Field.files("image")
-                            .transform(Transforms.none()
-                                    .decode(Colours.RGB, 1 << 20, decoder)
-                                    .resize(8, 8))
-                            .as("chosen"))
-                    .batch(11)
-                    .build()) {
-                assertThat(loader.epoch(0).iterator().next().array("chosen").shape())
-                        .containsExactly(11, 8, 8, 3);
+    void aChosenDecoderMakesThePixels() {
+        reopen(List.of("photo.jpg"));
+        byte[] pillow = Images.resource("photo.jpg.rgb");
+        boolean hasTurbo;
+        try (Loader loader = decodingBy(JpegDecoder.AUTO)) {
+            hasTurbo = String.valueOf(whole(loader).stateAfter().decoder()).startsWith("libturbojpeg");
+        }
+        try (Loader loader = decodingBy(JpegDecoder.IMAGEIO)) {
+            byte[] pixels = bytes(whole(loader), "image");
+
+            assertThat(pixels).hasSameSizeAs(pillow).isNotEqualTo(pillow);
+            for (int i = 0; i < pixels.length; i++) {
+                assertThat(pixels[i] & 0xff).isCloseTo(pillow[i] & 0xff, within(3));
             }
+        }
+        assumeThat(hasTurbo).isTrue();
+        for (JpegDecoder decoder : new JpegDecoder[] {JpegDecoder.AUTO, JpegDecoder.LIBJPEG_TURBO}) {
+            try (Loader loader = decodingBy(decoder)) {
+                assertThat(bytes(whole(loader), "image")).isEqualTo(pillow);
+            }
+        }
+    }
+
+    @Test
+    void proportionsAndFilterOfARandomCropCanBeChosen() {
+        reopen(List.of("photo.png"));
+        Step.RandomResizedCrop whole = new Step.RandomResizedCrop(13, 17, 1, 1, 4 / 3f, 4 / 3f, Resampling.LANCZOS);
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(Field.images("image").transform(Transforms.randomResizedCrop(whole)))
+                .batch(1)
+                .build()) {
+            assertThat(bytes(loader.epoch(0).iterator().next(), "image"))
+                    .isEqualTo(Images.resource("photo.png.13x17.lanczos"));
         }
     }
 

@@ -207,7 +207,13 @@ public record Transform(List<Step> steps) {
      * Resampling#BILINEAR}.
      */
     public Transform randomResizedCrop(int height, int width, float minArea, float maxArea) {
-        return with(new Step.RandomResizedCrop(height, width, minArea, maxArea, 3 / 4f, 4 / 3f, Resampling.BILINEAR));
+        return randomResizedCrop(
+                new Step.RandomResizedCrop(height, width, minArea, maxArea, 3 / 4f, 4 / 3f, Resampling.BILINEAR));
+    }
+
+    /** Adds a {@link Step.RandomResizedCrop} with proportions and a filter of choice. */
+    public Transform randomResizedCrop(Step.RandomResizedCrop crop) {
+        return with(crop);
     }
 
     /**

@@ -129,9 +129,19 @@ public final class Transforms {
         return none().decode(colours, maxPixels);
     }
 
+    /** Begins with {@link Transform#decode(Colours, long, JpegDecoder)}. */
+    public static Transform decode(Colours colours, long maxPixels, JpegDecoder jpegDecoder) {
+        return none().decode(colours, maxPixels, jpegDecoder);
+    }
+
     /** Begins with {@link Transform#resize(int, int)}. */
     public static Transform resize(int height, int width) {
         return none().resize(height, width);
+    }
+
+    /** Begins with {@link Transform#resize(int, int, Resampling)}. */
+    public static Transform resize(int height, int width, Resampling filter) {
+        return none().resize(height, width, filter);
     }
 
     /** Begins with {@link Transform#resizeShorter(int)}. */
@@ -139,9 +149,24 @@ public final class Transforms {
         return none().resizeShorter(side);
     }
 
+    /** Begins with {@link Transform#resizeShorter(int, Resampling)}. */
+    public static Transform resizeShorter(int side, Resampling filter) {
+        return none().resizeShorter(side, filter);
+    }
+
     /** Begins with {@link Transform#randomResizedCrop(int, int)}. */
     public static Transform randomResizedCrop(int height, int width) {
         return none().randomResizedCrop(height, width);
+    }
+
+    /** Begins with {@link Transform#randomResizedCrop(int, int, float, float)}. */
+    public static Transform randomResizedCrop(int height, int width, float minArea, float maxArea) {
+        return none().randomResizedCrop(height, width, minArea, maxArea);
+    }
+
+    /** Begins with {@link Transform#randomResizedCrop(Step.RandomResizedCrop)}. */
+    public static Transform randomResizedCrop(Step.RandomResizedCrop crop) {
+        return none().randomResizedCrop(crop);
     }
 
     /** Begins with {@link Transform#colourJitter}. */
