@@ -300,11 +300,18 @@ public sealed class ArrayView permits OwnedArrayView {
      * and are refused, as are rows above 1 GiB.
      */
     public DirectBuffer row(long row) {
+        ViewBuffer window = new ViewBuffer();
+        row(row, window);
+        return window;
+    }
+
+    /** Points a window of the caller's at one row, as {@link #row(long)} does: for many rows, as it allocates nothing. */
+    public void row(long row, ViewBuffer window) {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
         requireRowsThatFitBuffers();
         requireOpen();
-        return new ViewBuffer(this, base + row * stride0, (int) rowByteSize);
+        window.point(this, base + row * stride0, (int) rowByteSize);
     }
 
     /**

@@ -63,12 +63,14 @@ public final class BytesColumn {
         return extents.window(row);
     }
 
-    /**
-     * Points a buffer of the caller's at a row's bytes, without copying: for many rows, as it allocates nothing. Unlike
-     * a {@linkplain #row window} the buffer does not know when the dataset is closed: zeros are read from it then.
-     */
-    public void wrap(long row, DirectBuffer window) {
-        extents.wrap(row, window);
+    /** Points a window of the caller's at a row's bytes, without copying: for many rows, as it allocates nothing. */
+    public void row(long row, ViewBuffer window) {
+        row(row, Integer.MAX_VALUE, window);
+    }
+
+    /** Points a window at the start of a row's bytes, at most so many bytes, without copying. Allocates nothing. */
+    public void row(long row, long atMostBytes, ViewBuffer window) {
+        extents.window(row, atMostBytes, window);
     }
 
     /** Copies a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */

@@ -68,12 +68,12 @@ final class RowExtents {
         return new ViewBuffer(values, values.base() + begin * itemSize, length);
     }
 
-    /** Points a buffer at a row's bytes, without copying. Allocates nothing. */
-    void wrap(long row, DirectBuffer window) {
+    /** Points a window at a row's first bytes, at most so many. Allocates nothing. */
+    void window(long row, long atMostBytes, ViewBuffer window) {
         long begin = begin(row);
-        int length = intLength(row, begin);
+        int length = atMostBytes < byteSize(row) ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
         values.requireOpen();
-        window.wrap(values.base() + begin * itemSize, length);
+        window.point(values, values.base() + begin * itemSize, length);
     }
 
     /** Copies a row's bytes and returns how many they are. Allocates nothing. */

@@ -49,12 +49,14 @@ public final class StringsColumn {
         return extents.window(row);
     }
 
-    /**
-     * Points a buffer of the caller's at a row's UTF-8, without copying: for many rows, as it allocates nothing. Unlike
-     * a {@linkplain #utf8 window} the buffer does not know when the dataset is closed: zeros are read from it then.
-     */
-    public void wrap(long row, DirectBuffer window) {
-        extents.wrap(row, window);
+    /** Points a window of the caller's at a row's UTF-8, without copying: for many rows, as it allocates nothing. */
+    public void utf8(long row, ViewBuffer window) {
+        utf8(row, Integer.MAX_VALUE, window);
+    }
+
+    /** Points a window at the start of a row's UTF-8, at most so many bytes, without copying. Allocates nothing. */
+    public void utf8(long row, long atMostBytes, ViewBuffer window) {
+        extents.window(row, atMostBytes, window);
     }
 
     /** Copies the UTF-8 of a row to {@code targetOffset} and returns its length in bytes. Allocates nothing. */

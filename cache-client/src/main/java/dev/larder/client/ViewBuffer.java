@@ -12,29 +12,56 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read-only window on a part of an array.
+ * A read-only window on a part of an array. Where many rows are read, one window is pointed at one after the other: see {@link
+ * BytesColumn#row(long, ViewBuffer)}. A new one is empty. One thread's.
  *
  * <p>Every access is checked against the window's bounds and, after reading, against the view being open, so that no mistake
  * reaches memory that is not the array's. For the same reason it tells nobody its address: {@link #addressOffset} refuses, so
  * {@code new UnsafeBuffer(window)} and {@code target.putBytes(i, window, …)} do too; use {@link #getBytes} instead.
  */
-final class ViewBuffer implements DirectBuffer {
+public final class ViewBuffer implements DirectBuffer {
     private static final String READ_ONLY = "a window on a view is read-only and bound to it";
 
-    private final ArrayView view;
-    private final long address;
-    private final int capacity;
+    private @Nullable ArrayView view;
+    private long address;
+    private int capacity;
+
+    /** Makes a window on nothing. */
+    public ViewBuffer() {}
 
     ViewBuffer(ArrayView view, long address, int capacity) {
-        this.view = view;
-        this.address = address;
-        this.capacity = capacity;
+        point(view, address, capacity);
     }
 
-    /** Returns the address of a checked access. */
-    private long at(int index, int length) {
+    /** Points it at a part of an array, which the caller has checked. Allocates nothing. */
+    void point(ArrayView newView, long newAddress, int newCapacity) {
+        view = newView;
+        address = newAddress;
+        capacity = newCapacity;
+    }
+
+    /** Returns the view that is to be read, whose memory stays mapped for as long as the caller has it. */
+    private ArrayView pointed(int index, int length) {
         boundsCheck(index, length);
-        return address + index;
+        ArrayView pointed = view;
+        if (pointed == null) {
+            throw new IndexOutOfBoundsException("the window was not pointed at a row: index=" + index);
+        }
+        return pointed;
+    }
+
+    /**
+     * Returns the address of a checked access. It is compared with the view as well, as the window may have been pointed at another
+     * row by another thread since its bounds were checked.
+     */
+    private long at(ArrayView pointed, int index, int length) {
+        long at = address + index;
+        long begin = at - pointed.base();
+        if (begin < 0 || begin > pointed.byteSize() - length) {
+            throw new IndexOutOfBoundsException(
+                    "the window was pointed at another row while it was read: index=" + index);
+        }
+        return at;
     }
 
     @Override
@@ -57,8 +84,9 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public long getLong(int index) {
-        long value = RawMemory.getLong(at(index, Long.BYTES));
-        view.requireOpen();
+        ArrayView pointed = pointed(index, Long.BYTES);
+        long value = RawMemory.getLong(at(pointed, index, Long.BYTES));
+        pointed.requireOpen();
         return value;
     }
 
@@ -70,8 +98,9 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public int getInt(int index) {
-        int value = RawMemory.getInt(at(index, Integer.BYTES));
-        view.requireOpen();
+        ArrayView pointed = pointed(index, Integer.BYTES);
+        int value = RawMemory.getInt(at(pointed, index, Integer.BYTES));
+        pointed.requireOpen();
         return value;
     }
 
@@ -103,8 +132,9 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public short getShort(int index) {
-        short value = RawMemory.getShort(at(index, Short.BYTES));
-        view.requireOpen();
+        ArrayView pointed = pointed(index, Short.BYTES);
+        short value = RawMemory.getShort(at(pointed, index, Short.BYTES));
+        pointed.requireOpen();
         return value;
     }
 
@@ -116,8 +146,9 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public char getChar(int index) {
-        char value = (char) RawMemory.getShort(at(index, Character.BYTES));
-        view.requireOpen();
+        ArrayView pointed = pointed(index, Character.BYTES);
+        char value = (char) RawMemory.getShort(at(pointed, index, Character.BYTES));
+        pointed.requireOpen();
         return value;
     }
 
@@ -129,8 +160,9 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public byte getByte(int index) {
-        byte value = RawMemory.getByte(at(index, Byte.BYTES));
-        view.requireOpen();
+        ArrayView pointed = pointed(index, Byte.BYTES);
+        byte value = RawMemory.getByte(at(pointed, index, Byte.BYTES));
+        pointed.requireOpen();
         return value;
     }
 
@@ -142,15 +174,13 @@ final class ViewBuffer implements DirectBuffer {
     @Override
     public void getBytes(int index, byte[] target, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, target.length);
-        Targets.copy(at(index, length), new UnsafeBuffer(target), offset, length);
-        view.requireOpen();
+        copy(index, new UnsafeBuffer(target), offset, length);
     }
 
     @Override
     public void getBytes(int index, MutableDirectBuffer target, int targetIndex, int length) {
         Targets.requireWritable(target, targetIndex, length);
-        Targets.copy(at(index, length), target, targetIndex, length);
-        view.requireOpen();
+        copy(index, target, targetIndex, length);
     }
 
     @Override
@@ -162,8 +192,17 @@ final class ViewBuffer implements DirectBuffer {
     @Override
     public void getBytes(int index, ByteBuffer target, int targetOffset, int length) {
         Targets.requireWritable(target, targetOffset, length);
-        Targets.copy(at(index, length), new UnsafeBuffer(target), targetOffset, length);
-        view.requireOpen();
+        copy(index, new UnsafeBuffer(target), targetOffset, length);
+    }
+
+    private void copy(int index, MutableDirectBuffer target, int offset, int length) {
+        if (length == 0) {
+            boundsCheck(index, length);
+            return;
+        }
+        ArrayView pointed = pointed(index, length);
+        Targets.copy(at(pointed, index, length), target, offset, length);
+        pointed.requireOpen();
     }
 
     private byte[] copy(int index, int length) {
@@ -347,6 +386,6 @@ final class ViewBuffer implements DirectBuffer {
 
     @Override
     public String toString() {
-        return "ViewBuffer{view=" + view.name() + ", capacity=" + capacity + "}";
+        return "ViewBuffer{view=" + (view == null ? "none" : view.name()) + ", capacity=" + capacity + "}";
     }
 }

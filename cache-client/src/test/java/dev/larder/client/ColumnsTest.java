@@ -118,6 +118,30 @@ class ColumnsTest {
     }
 
     @Test
+    void oneWindowIsPointedAtRowAfterRowAndKnowsWhenItsDatasetIsClosed() {
+        StringsColumn path = dataset.strings("path");
+        ViewBuffer window = new ViewBuffer();
+
+        assertThat(window.capacity()).isZero();
+        assertThatThrownBy(() -> window.getByte(0)).isInstanceOf(IndexOutOfBoundsException.class);
+        for (int row = 0; row < path.rows(); row++) {
+            path.utf8(row, window);
+            assertThat(window).isEqualTo(path.utf8(row));
+            path.utf8(row, 2, window);
+            assertThat(window.capacity()).isEqualTo((int) Math.min(2, path.byteSize(row)));
+        }
+        dataset.ragged("feat").row(3, window);
+        assertThat(window.getFloat(7 * Float.BYTES, ByteOrder.LITTLE_ENDIAN)).isEqualTo(11f);
+        assertThatThrownBy(() -> window.getByte(32)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> dataset.bytes("files").row(1L << 40, window))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+
+        dataset.close();
+
+        assertThatThrownBy(() -> window.getByte(0)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
     void raggedRowsKeepTheirShapes() {
         RaggedColumn feat = dataset.ragged("feat");
 

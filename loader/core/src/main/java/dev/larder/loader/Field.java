@@ -26,8 +26,9 @@ import dev.larder.npy.Dtype;
  * Field.rows("images").transform(decode).computed("decoded", "1")    // computed once, for all processes and later runs
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
  * Field.texts("caption").padded()                            // … or padded to the longest, with caption.mask
- * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code from the bytes of a row to a row of the
- * batch Field.images("image").transform(Transforms.randomResizedCrop(224, 224).randomFlip(0.5f).toFloat()) }</pre>
+ * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code from the bytes of a row to a row
+ * Field.images("image").transform(Transforms.randomResizedCrop(224, 224).randomFlip(0.5f).toFloat())
+ * }</pre>
  */
 public final class Field {
     private final FieldSpec spec;
@@ -102,7 +103,8 @@ public final class Field {
 
     /**
      * Pads rows of different lengths to the longest of the batch, as {@link #padded(String)} does: texts and files byte
-     * by byte, or what {@link #mapRagged} makes.
+     * by byte, or what {@link #mapRagged} makes. Of a field whose rows are of one length it is refused when the loader is
+     * built.
      */
     public Field padded() {
         if (spec.form() == Form.PACKED) {
@@ -206,7 +208,7 @@ public final class Field {
     }
 
     /**
-     * Transforms rows on their way into the batch, after what was declared before. For ragged rows, steps must change
+     * Transforms rows on their way into the batch: adds these steps to those that were declared before. For ragged rows, steps must change
      * elements one by one, all in the same way, until one makes rows of one shape of them: {@link #map}. Texts and
      * files need such a step first.
      */

@@ -89,7 +89,10 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Transforms one of the arrays and fields that were named, by its name in batches, on the way into the batch. */
+    /**
+     * Transforms one of the arrays and fields that were named, by its name in batches, on the way into the batch: adds
+     * these steps to those that were declared for it before.
+     */
     public LoaderBuilder transform(String name, Transform transform) {
         if (fields.isEmpty()) {
             throw new IllegalStateException("no array is named yet: call arrays(…) or fields(…) before transform(…)");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.larder.error.LarderException;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.transform.RaggedFunction;
@@ -17,6 +18,8 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +70,38 @@ class RowFunctionTest {
     private static List<Integer> bytes(Batch batch, String name) {
         ByteBuffer values = batch.array(name).byteBuffer();
         return IntStream.range(0, values.capacity()).map(values::get).boxed().toList();
+    }
+
+    @Test
+    void aFunctionSeesARowThatItCanNeitherWriteNorFollowToAnotherPlace() {
+        List<DirectBuffer> seen = new ArrayList<>();
+        Field[] fields = {
+            Field.texts("question").map(INT32, new long[] {}, (row, result) -> seen.add(row)),
+            Field.padded("words").map(INT32, new long[] {}, (row, result) -> seen.add(row)),
+            Field.rows("feat").at("feat_row").map(INT32, new long[] {}, (row, result) -> seen.add(row))
+        };
+        try (Loader loader = loader(1, fields).threads(0).build()) {
+            first(loader);
+
+            assertThat(seen).hasSize(3).allSatisfy(row -> {
+                assertThat(row).isNotInstanceOf(MutableDirectBuffer.class);
+                assertThat(row.byteBuffer()).isNull();
+                assertThatThrownBy(row::addressOffset).isInstanceOf(UnsupportedOperationException.class);
+                assertThatThrownBy(() -> row.wrap(0L, 8)).isInstanceOf(UnsupportedOperationException.class);
+            });
+        }
+    }
+
+    @Test
+    void paddingRowsOfOneLengthIsRefused() {
+        for (Field unfit : List.of(
+                Field.rows("labels").padded(),
+                Field.texts("question").padded().map(INT32, new long[] {2}, SUM_AND_COUNT))) {
+            assertThatThrownBy(loader(4, unfit)::build)
+                    .isInstanceOf(LarderException.class)
+                    .hasMessageContaining("nothing to pad")
+                    .hasMessageContaining("field=" + unfit.name());
+        }
     }
 
     @Test
@@ -195,7 +230,7 @@ class RowFunctionTest {
                 return length;
             }),
             Field.padded("words").padded().mapRagged(INT32, new long[] {5}, (row, result) -> {
-                result.putBytes(0, row, 0, row.capacity());
+                row.getBytes(0, result, 0, row.capacity());
                 return row.capacity() / Integer.BYTES;
             }),
             Field.rows("labels")

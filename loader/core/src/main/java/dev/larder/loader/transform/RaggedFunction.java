@@ -14,7 +14,8 @@ public interface RaggedFunction {
      * Fills the first items of the result and returns how many they are. What it throws is the failure of this sample:
      * see {@code FailurePolicy}.
      *
-     * @param row a window on the row's bytes where they lie, in the byte order of their type; not to be written
+     * @param row a read-only window on the row's bytes where they lie, in the byte order of their type; copy with {@code
+     *     row.getBytes(0, result, 0, length)}, as it does not give its address away
      * @param result a window on what the row becomes, as long as the declared type and shape ask for; zeros at first
      */
     int apply(DirectBuffer row, MutableDirectBuffer result);

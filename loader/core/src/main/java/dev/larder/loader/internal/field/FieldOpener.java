@@ -6,12 +6,14 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.OutputArray;
+import dev.larder.loader.transform.Step;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import dev.larder.loader.transform.Step;
 import org.jspecify.annotations.Nullable;
 
 /** Opens what fields name, and sees that all have a row for each sample. */
@@ -80,6 +82,7 @@ public final class FieldOpener {
     }
 
     FieldReader open(FieldSpec field) {
+        requireSomethingToPad(field);
         List<Dataset> datasets = data.of(field);
         List<@Nullable RowLookup> lookups = new ArrayList<>();
         for (Dataset dataset : datasets) {
@@ -147,9 +150,25 @@ public final class FieldOpener {
                 made.get(0), field.name(), field.padded() ? field.padding() : null, lookups.get(0), place);
     }
 
+    /** Refuses {@code padded()} where rows are of one length; who takes a column as padded may make such rows of it. */
+    private static void requireSomethingToPad(FieldSpec field) {
+        Step maker = RowSteps.of(field.transform()).maker();
+        boolean differ = maker == null
+                ? field.form() != FieldSpec.Form.ROWS && field.form() != FieldSpec.Form.WINDOWS
+                : field.form() == FieldSpec.Form.PADDED || (maker instanceof Step.MapRow map && map.ragged());
+        if (field.padded() && !differ) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "there is nothing to pad, rows of this field are of one length")
+                    .with("field", field.name())
+                    .with(
+                            "steps",
+                            field.transform() == null ? "[]" : field.transform().steps())
+                    .remedy("leave padded() out, or make rows of different lengths: mapRagged(…)");
+        }
+    }
+
     private static RowBytes rowBytes(Dataset dataset, FieldSpec field) {
         return switch (field.form()) {
-            case ROWS, WINDOWS -> RowBytes.of(array(dataset, field), field.window() == null);
+            case ROWS, WINDOWS -> RowBytes.of(array(dataset, field));
             case TEXTS -> RowBytes.of(dataset.strings(field.column()), field.truncateAt());
             case FILES -> RowBytes.of(dataset.bytes(field.column()), field.truncateAt());
             default -> RowBytes.of(dataset.ragged(field.column()), field.truncateAt());

@@ -17,6 +17,7 @@ import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -154,7 +155,7 @@ final class MadeRows {
      *     dimension
      */
     int make(HostSlot slot, int sample, long row, SlotArray target, int firstItem, Room room) {
-        UnsafeBuffer bytes = prepared(slot, sample, row, room);
+        DirectBuffer bytes = prepared(slot, sample, row, room);
         room.random.begin(seed, slot.epoch, slot.positions[sample], draw);
         UnsafeBuffer result = room.result;
         if (after == null) {
@@ -192,16 +193,16 @@ final class MadeRows {
     }
 
     /** Returns a row's bytes after the steps before. */
-    private UnsafeBuffer prepared(HostSlot slot, int sample, long row, Room room) {
-        source.wrap(row, room.window, room.one);
+    private DirectBuffer prepared(HostSlot slot, int sample, long row, Room room) {
+        DirectBuffer stored = source.read(row, room.window);
         SampleTransform steps = before;
         if (steps == null || room.beforeScratch == null) {
-            return room.window;
+            return stored;
         }
-        int length = room.window.capacity();
+        int length = stored.capacity();
         int elements = whole ? 1 : length / steps.storedByteSize();
         room.reserve(length, elements * steps.rowByteSize());
-        room.window.getBytes(0, room.stored, 0, length);
+        stored.getBytes(0, room.stored, 0, length);
         if (whole) {
             steps.apply(
                     room.stored,
@@ -225,11 +226,10 @@ final class MadeRows {
 
     /** One thread's memory; for rows of any length, as long as the longest that it met. */
     static final class Room {
-        private final UnsafeBuffer window = new UnsafeBuffer(new byte[0]);
+        private final RowBytes.Window window = new RowBytes.Window();
         private final UnsafeBuffer preparedWindow = new UnsafeBuffer(new byte[0]);
         private final UnsafeBuffer result = new UnsafeBuffer(new byte[0]);
         private final StepRandom random = new StepRandom();
-        private final long[] one = new long[1];
         private final @Nullable Object makerRoom;
         private final @Nullable TransformScratch beforeScratch;
         private final @Nullable TransformScratch afterScratch;

@@ -4,10 +4,11 @@ import dev.larder.client.ArrayView;
 import dev.larder.client.BytesColumn;
 import dev.larder.client.RaggedColumn;
 import dev.larder.client.StringsColumn;
+import dev.larder.client.ViewBuffer;
 import dev.larder.npy.Dtype;
 import java.util.Arrays;
-import java.util.Objects;
 import java.util.stream.LongStream;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,13 @@ import org.jspecify.annotations.Nullable;
 abstract class RowBytes {
     private static final Dtype BYTE = Dtype.parse("|u1");
     private static final byte[] NOTHING = {};
+
+    /** What one thread reads rows through. What user code is given of it can neither write nor outlive the mapping. */
+    static final class Window {
+        private final ViewBuffer view = new ViewBuffer();
+        private final UnsafeBuffer copy = new UnsafeBuffer(NOTHING);
+        private final long[] one = new long[1];
+    }
 
     private final String column;
     private final Dtype dtype;
@@ -29,9 +37,9 @@ abstract class RowBytes {
     static RowBytes of(StringsColumn texts, long atMost) {
         return new RowBytes(texts.name(), BYTE, texts.rows()) {
             @Override
-            void wrap(long row, UnsafeBuffer window, long[] one) {
-                texts.wrap(row, window);
-                cut(window, atMost);
+            DirectBuffer read(long row, Window window) {
+                texts.utf8(row, atMost, window.view);
+                return window.view;
             }
 
             @Override
@@ -44,9 +52,9 @@ abstract class RowBytes {
     static RowBytes of(BytesColumn files, long atMost) {
         return new RowBytes(files.name(), BYTE, files.rows()) {
             @Override
-            void wrap(long row, UnsafeBuffer window, long[] one) {
-                files.wrap(row, window);
-                cut(window, atMost);
+            DirectBuffer read(long row, Window window) {
+                files.row(row, atMost, window.view);
+                return window.view;
             }
 
             @Override
@@ -70,12 +78,11 @@ abstract class RowBytes {
     static RowBytes of(RaggedColumn ragged, long atMost) {
         return new RowBytes(ragged.name(), ragged.dtype(), ragged.rows()) {
             @Override
-            void wrap(long row, UnsafeBuffer window, long[] one) {
-                ragged.wrap(row, window);
+            DirectBuffer read(long row, Window window) {
                 long items = ragged.dimensions() == 0 ? 1 : ragged.dimension(row, 0);
-                if (items > atMost) {
-                    window.wrap(window, 0, (int) (window.capacity() / items * atMost));
-                }
+                long bytes = ragged.byteSize(row);
+                ragged.row(row, items > atMost ? bytes / items * atMost : bytes, window.view);
+                return window.view;
             }
 
             @Override
@@ -85,24 +92,22 @@ abstract class RowBytes {
         };
     }
 
-    /** Takes rows of an array; {@code apart} where each begins where the one before ends. */
-    static RowBytes of(ArrayView array, boolean apart) {
-        boolean whole = apart && DeviceFields.mayBeResident(array);
+    static RowBytes of(ArrayView array) {
+        boolean whole = DeviceFields.mayBeResident(array);
         return new RowBytes(array.name(), array.dtype(), array.rows()) {
             @Override
-            void wrap(long row, UnsafeBuffer window, long[] one) {
-                int length = Math.toIntExact(array.rowByteSize());
-                if (length == 0) {
-                    window.wrap(NOTHING);
-                } else if (whole) {
-                    window.wrap(array.address() + Objects.checkIndex(row, array.rows()) * length, length);
-                } else { // in Fortran order a row lies in pieces, and windows overlap
-                    if (window.byteArray() == null || window.capacity() != length) {
-                        window.wrap(new byte[length]);
-                    }
-                    one[0] = row;
-                    array.copyRows(one, 0, 1, window, 0);
+            DirectBuffer read(long row, Window window) {
+                if (whole) {
+                    array.row(row, window.view);
+                    return window.view;
                 }
+                int length = Math.toIntExact(array.rowByteSize()); // in Fortran order a row lies in pieces
+                if (window.copy.capacity() != length) {
+                    window.copy.wrap(new byte[length]);
+                }
+                window.one[0] = row;
+                array.copyRows(window.one, 0, 1, window.copy, 0);
+                return window.copy;
             }
 
             @Override
@@ -115,12 +120,6 @@ abstract class RowBytes {
                 return array.isOpen();
             }
         };
-    }
-
-    private static void cut(UnsafeBuffer window, long atMost) {
-        if (window.capacity() > atMost) {
-            window.wrap(window, 0, (int) atMost);
-        }
     }
 
     final String column() {
@@ -137,30 +136,24 @@ abstract class RowBytes {
 
     /** Returns the mean length of the first rows in bytes. */
     final long meanByteSize() {
-        UnsafeBuffer window = new UnsafeBuffer(NOTHING);
-        long[] one = new long[1];
+        Window window = new Window();
         long some = Math.min(64, rows);
         return (long) LongStream.range(0, some)
-                .map(row -> byteSize(row, window, one))
+                .map(row -> byteSize(row, window))
                 .average()
                 .orElse(0);
     }
 
-    private long byteSize(long row, UnsafeBuffer window, long[] one) {
+    private long byteSize(long row, Window window) {
         try {
-            wrap(row, window, one);
-            return window.capacity();
+            return read(row, window).capacity();
         } catch (RuntimeException unfit) { // who reads that row is told; here it is only about how long rows are
             return 0;
         }
     }
 
-    /**
-     * Points a window at a row's bytes.
-     *
-     * @param one room for the number of one row
-     */
-    abstract void wrap(long row, UnsafeBuffer window, long[] one);
+    /** Returns a row's bytes where they lie, or a copy of them in the window; until the next call with this window. */
+    abstract DirectBuffer read(long row, Window window);
 
     abstract boolean isOpen();
 

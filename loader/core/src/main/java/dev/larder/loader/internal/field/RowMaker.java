@@ -5,6 +5,7 @@ import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
 import dev.larder.npy.Dtype;
 import java.util.Objects;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,7 @@ interface RowMaker {
     }
 
     /** Makes a row and returns how many items it has, where rows are ragged. */
-    int make(UnsafeBuffer row, UnsafeBuffer result, SampleRandom random, @Nullable Object room);
+    int make(DirectBuffer row, UnsafeBuffer result, SampleRandom random, @Nullable Object room);
 
     /** The user's function. */
     record Mapped(Step.MapRow step) implements RowMaker {
@@ -44,7 +45,7 @@ interface RowMaker {
         }
 
         @Override
-        public int make(UnsafeBuffer row, UnsafeBuffer result, SampleRandom random, @Nullable Object room) {
+        public int make(DirectBuffer row, UnsafeBuffer result, SampleRandom random, @Nullable Object room) {
             result.setMemory(0, result.capacity(), (byte) 0);
             return step.function().apply(row, result, random);
         }
@@ -75,7 +76,7 @@ interface RowMaker {
         }
 
         @Override
-        public int make(UnsafeBuffer row, UnsafeBuffer result, SampleRandom random, @Nullable Object room) {
+        public int make(DirectBuffer row, UnsafeBuffer result, SampleRandom random, @Nullable Object room) {
             images.make(row, random, result.byteArray(), 0, (ImageMaker.Room) Objects.requireNonNull(room));
             return 0;
         }
