@@ -63,9 +63,9 @@ public final class BytesColumn {
         return extents.window(row);
     }
 
-    /** Points a window of the caller's at a row's bytes, without copying: for many rows, as it allocates nothing. */
+    /** Points a window of the caller's at a row's bytes, without copying; one above 2 GiB is refused. Allocates nothing. */
     public void row(long row, ViewBuffer window) {
-        row(row, Integer.MAX_VALUE, window);
+        row(row, Long.MAX_VALUE, window);
     }
 
     /** Points a window at the start of a row's bytes, at most so many bytes, without copying. Allocates nothing. */

@@ -86,9 +86,9 @@ public final class RaggedColumn {
         return extents.window(row);
     }
 
-    /** Points a window of the caller's at a row's elements, without copying: for many rows, as it allocates nothing. */
+    /** Points a window of the caller's at a row's elements, without copying; one above 2 GiB is refused. Allocates nothing. */
     public void row(long row, ViewBuffer window) {
-        row(row, Integer.MAX_VALUE, window);
+        row(row, Long.MAX_VALUE, window);
     }
 
     /** Points a window at the start of a row's elements, at most so many bytes, without copying. Allocates nothing. */

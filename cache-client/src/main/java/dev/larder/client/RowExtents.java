@@ -71,7 +71,8 @@ final class RowExtents {
     /** Points a window at a row's first bytes, at most so many. Allocates nothing. */
     void window(long row, long atMostBytes, ViewBuffer window) {
         long begin = begin(row);
-        int length = atMostBytes < byteSize(row) ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
+        boolean cut = atMostBytes <= Integer.MAX_VALUE && atMostBytes < byteSize(row);
+        int length = cut ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
         values.requireOpen();
         window.point(values, values.base() + begin * itemSize, length);
     }

@@ -49,9 +49,9 @@ public final class StringsColumn {
         return extents.window(row);
     }
 
-    /** Points a window of the caller's at a row's UTF-8, without copying: for many rows, as it allocates nothing. */
+    /** Points a window of the caller's at a row's UTF-8, without copying; one above 2 GiB is refused. Allocates nothing. */
     public void utf8(long row, ViewBuffer window) {
-        utf8(row, Integer.MAX_VALUE, window);
+        utf8(row, Long.MAX_VALUE, window);
     }
 
     /** Points a window at the start of a row's UTF-8, at most so many bytes, without copying. Allocates nothing. */
