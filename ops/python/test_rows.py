@@ -101,6 +101,9 @@ class RowsTest(RowsCase):
         self.assertEqual(len(keys), 4)
         self.assertEqual(of(lambda x: x * 7, version=1), of(lambda x: x * 8, version=1))
         self.assertEqual(len(self.made), 4)
+        defaults = {of(function) for k in (1, 2) for function in (lambda x, k=k: x + k, lambda x, *, k=k: x + k)}
+        self.assertEqual(len(defaults | keys), 8)
+        del self.made[4:]
         make_store.write_version(self.store, "copy", {"x": self.x, "y": np.arange(COUNT)})
         again = larder.rows("keyed", larder.dataset("copy", self.store), lambda x: x, "x", dtype="<i4", shape=3, version=1)
         self.assertIn(again.key, keys)  # the same data by another name
@@ -144,6 +147,22 @@ class RowsTest(RowsCase):
 
         self.assertEqual((rows.damaged, rows.computed_alone, rows.computed), (2, 2, 0))
         self.assertEqual(int(made._states[4]), 1 << 32 | zlib.crc32(2 * self.x[4]))
+
+    def test_rows_with_padding_are_read_as_they_were_published(self):
+        padded = np.dtype([("a", "u1"), ("b", "<i8")], align=True)
+
+        def pair(y):
+            row = np.frombuffer(b"\xaa" * padded.itemsize, padded).copy()[0]  # bytes of no field, other than those of a new file
+            row["a"], row["b"] = y % 7, y
+            return row
+        for _ in range(2):  # computed, then read
+            rows = larder.rows("padded", larder.dataset("numbers", self.store), pair, "y", dtype=padded, version=1)
+            self.assertEqual([tuple(row) for row in rows[:].tolist()], [(y % 7, y) for y in range(COUNT)])
+            self.assertEqual((rows.damaged, rows.computed_alone, rows.published), (0, 0, COUNT))
+
+    def test_a_row_that_java_could_not_hold_is_refused(self):
+        with self.assertRaisesRegex(larder.LarderError, "row is too long: .*limit=1073741824"):
+            larder.rows("long", larder.dataset("numbers", self.store), double, "x", dtype="u1", shape=(1 << 30) + 1, version=1)
 
     def test_a_region_of_another_layout_is_refused(self):
         region = self.rows()._region

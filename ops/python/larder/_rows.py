@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import _code_key
+from ._calls import _code_key, _key
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
@@ -35,7 +35,7 @@ _ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, row
 _REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
 _REGION_READY, _ROWS_LAYOUT = 2, 1
 _ROW_PUBLISHED = 1 << 32
-_KEY_DIGITS, _LONGEST_ROWS_TEXT = 16, 1 << 16
+_KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
 _FLOCK = struct.Struct("hhqqi4x")
 _open_regions: weakref.WeakSet[_Region] = weakref.WeakSet()
@@ -94,7 +94,7 @@ class ComputedRows:
             raise LarderError(_message("rows of Python objects cannot be shared", "use numbers or fixed-size strings", rows=name))
         self._sources, self._row_shape = sources, tuple(map(int, shape))
         self.shape = (len(sources[0]), *self._row_shape)
-        steps = "python " + _hex_digest(json.dumps(_code_key(function))) if version is None else f"version {version}"
+        steps = "python " + _hex_digest(json.dumps(_function_key(function))) if version is None else f"version {version}"
         text = {"name": name, "key": "", "digest": dataset.digest, "arrays": ",".join(arrays),
                 "dtype": str(np.lib.format.dtype_to_descr(dtype)), "shape": ",".join(map(str, self._row_shape)), "steps": steps}
         if any(ord(c) < 32 for value in text.values() for c in value):
@@ -185,7 +185,7 @@ class ComputedRows:
             if self._states[row]:  # published just before we had the claim
                 return False
             value = self._compute(row)
-            self._data[row] = value
+            self._bytes[row * self._region.row_bytes:(row + 1) * self._region.row_bytes] = value.tobytes()  # with the padding of structures
             self._states[row] = _ROW_PUBLISHED | zlib.crc32(value.tobytes())  # last: who sees it sees the row
             self._ready[row] = True
             self.computed += 1
@@ -260,6 +260,10 @@ def _row_source(dataset, name):
     return dataset[name] if kind is None else getattr(dataset, kind)(name)
 
 
+def _function_key(function):
+    return [_code_key(function), _key(function.__defaults__), _key(function.__kwdefaults__)]
+
+
 def _hex_digest(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -327,6 +331,9 @@ def _open_rows(store, text, count, row_bytes):
     if len(lines) > _LONGEST_ROWS_TEXT:
         raise LarderError(_message("the description of computed rows is too long", "use a shorter version", rows=text["name"],
                                    bytes=len(lines), limit=_LONGEST_ROWS_TEXT))
+    if row_bytes > _MOST_ROW_BYTES:
+        raise LarderError(_message("a computed row is too long", "keep smaller rows", rows=text["name"], bytes=row_bytes,
+                                   limit=_MOST_ROW_BYTES))
     states = -(-(_ROWS_TEXT + len(lines)) // 64) * 64
     data = -(-(states + 8 * count) // 4096) * 4096
     header = _ROWS_HEADER.pack(b"LARDERCR", _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))

@@ -39,7 +39,6 @@ import org.agrona.MutableDirectBuffer;
  * <p>Thread-safe; each thread has a {@link Reader} of its own.
  */
 public final class ComputedRows {
-    private static final long MOST_ROW_BYTES = 1 << 30;
     private static final VarHandle BITS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final Duration FIRST_PAUSE = Duration.ofNanos(50_000);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(5);
@@ -101,11 +100,11 @@ public final class ComputedRows {
         for (long size : spec.shape()) {
             bytes = ByteSums.multiply(bytes, size);
         }
-        if (bytes > MOST_ROW_BYTES) {
+        if (bytes > RowsDescriptor.MOST_ROW_BYTES) {
             throw Failure.of(ErrorCode.BAD_INPUT, "a computed row is too long")
                     .with("rows", spec.name())
                     .with("bytes", bytes)
-                    .with("limit", MOST_ROW_BYTES)
+                    .with("limit", RowsDescriptor.MOST_ROW_BYTES)
                     .remedy("keep smaller rows");
         }
         RowsDescriptor.Key key = new RowsDescriptor.Key(

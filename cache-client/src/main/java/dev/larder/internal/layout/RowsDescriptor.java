@@ -66,6 +66,9 @@ public final class RowsDescriptor {
     /** How long the text may be, in bytes. */
     public static final int TEXT_LIMIT = 1 << 16;
 
+    /** How long a row may be, in bytes: processes hold one in an array. */
+    public static final long MOST_ROW_BYTES = 1 << 30;
+
     /** How many hex digits of the key are in a region's name. */
     private static final int KEY_DIGITS = 16;
 

@@ -16,6 +16,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
+import dev.larder.npy.Dtype;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -196,7 +197,7 @@ public final class RowsRegion implements AutoCloseable {
                 return null;
             }
             Header found = read(file, memory);
-            if (wanted != null && !found.text().equals(wanted.text())) {
+            if (wanted != null && !found.equals(wanted)) {
                 throw damaged(file, "its rows are of another key");
             }
             isKept = true;
@@ -266,16 +267,37 @@ public final class RowsRegion implements AutoCloseable {
         boolean fits = RawMemory.getInt(at + RowsDescriptor.TEXT_CRC_OFFSET) == RowsDescriptor.crc(text)
                 && rows >= 0
                 && header.rowByteSize() >= 0
+                && header.rowByteSize() <= RowsDescriptor.MOST_ROW_BYTES
                 && header.statesStart() >= RowsDescriptor.TEXT_OFFSET + length
                 && header.statesStart() % Long.BYTES == 0
                 && rows <= limit / Long.BYTES
-                && header.dataStart() >= header.statesStart() + rows * Long.BYTES
                 && header.dataStart() <= limit
-                && (rows == 0 || header.rowByteSize() <= (limit - header.dataStart()) / rows);
+                && header.statesStart() <= header.dataStart() - rows * Long.BYTES // a sum could wrap around
+                && (rows == 0 || header.rowByteSize() <= (limit - header.dataStart()) / rows)
+                && isOfItsShape(header);
         if (!fits) {
             throw damaged(file, "its header is damaged");
         }
         return header;
+    }
+
+    /** Tells whether a row is as long as its type and shape say; of types that only Python has, nothing is known. */
+    private static boolean isOfItsShape(Header header) {
+        try {
+            long[] shape = header.shape();
+            long bytes = Dtype.parse(header.get("dtype")).itemSize();
+            for (int i = 1; i < shape.length; i++) {
+                bytes = Math.multiplyExact(bytes, Math.max(-1, shape[i]));
+                if (bytes < 0) {
+                    return false;
+                }
+            }
+            return bytes == header.rowByteSize();
+        } catch (NumberFormatException | ArithmeticException e) {
+            return false;
+        } catch (LarderException e) {
+            return true;
+        }
     }
 
     private static LarderException damaged(Path file, String reason) {

@@ -20,6 +20,7 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -247,6 +248,45 @@ class ComputedRowsTest {
         one.put(0, (byte) ~one.get(0));
         BulkIo.system().write(descriptor, offset, one, 0, 1);
         Posix.system().close(descriptor);
+    }
+
+    /** Writes a number of the header, and returns what was there. */
+    private static long exchange(Path file, int place, long value) {
+        int descriptor = Posix.system().openForWriting(file);
+        ByteBuffer number = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        BulkIo.system().read(descriptor, RegionDescriptor.DATA_OFFSET + place, number, 0, Long.BYTES);
+        long old = number.getLong(0);
+        number.putLong(0, value);
+        BulkIo.system().write(descriptor, RegionDescriptor.DATA_OFFSET + place, number, 0, Long.BYTES);
+        Posix.system().close(descriptor);
+        return old;
+    }
+
+    @Test
+    void aHeaderWithNumbersThatDoNotFitIsRefused() {
+        served.start();
+        load(0);
+        open().rows(RowsProgram.spec());
+        Path file = region().path().orElseThrow();
+
+        assertRefused(file, RowsDescriptor.STATES_START_OFFSET, Long.MAX_VALUE - 7); // a sum would wrap around
+        assertRefused(file, RowsDescriptor.STATES_START_OFFSET, 1L << 40);
+        assertRefused(file, RowsDescriptor.DATA_START_OFFSET, 64);
+        assertRefused(file, RowsDescriptor.ROW_BYTES_OFFSET, ROW_BYTES - 1);
+        assertRefused(file, RowsDescriptor.ROW_BYTES_OFFSET, 1L << 32);
+        assertRefused(file, RowsDescriptor.ROWS_OFFSET, 1L << 60);
+        exchange(file, RowsDescriptor.ROWS_OFFSET, 0); // then rows of any length fit
+        assertRefused(file, RowsDescriptor.ROW_BYTES_OFFSET, (1L << 32) + ROW_BYTES);
+        assertRefused(() -> open().rows(RowsProgram.spec()), ErrorCode.BAD_INPUT, "its rows are of another key");
+    }
+
+    private void assertRefused(Path file, int place, long value) {
+        long old = exchange(file, place, value);
+        assertRefused(
+                () -> Objects.requireNonNull(RowsRegion.tryOpen(served.root(), file)),
+                ErrorCode.BAD_INPUT,
+                "its header is damaged");
+        exchange(file, place, old);
     }
 
     @Test
