@@ -52,7 +52,7 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     seconds, as for a process that was stopped, computes the row for itself.
 
     The key is the dataset's digest, the arrays, `dtype`, `shape` and `version`; without a version it is the function's own
-    code, as for `larder.cached`. Rows of another key are others, kept beside these. Java's ``Dataset.rows`` with the same
+    code, as for `larder.cached`, and its defaults. Rows of another key are others, kept beside these. Java's ``Dataset.rows`` with the same
     version has the same rows. The function must return the same for the same row.
 
     All rows are reserved when they are new, which needs the daemon, and are evicted when nobody has them open and their

@@ -11,7 +11,7 @@ import dev.larder.internal.rows.RowsRegion;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.npy.Dtype;
-import dev.larder.rows.RowFunction;
+import dev.larder.rows.RowComputation;
 import dev.larder.rows.RowsSpec;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -32,7 +32,8 @@ import org.agrona.MutableDirectBuffer;
  * never change after that. Belongs to its {@link Dataset}, which closes it.
  *
  * <p>Of all that ask for a row at once, one computes it; where that one dies, the next does. Who has waited for another process for
- * as long as {@link RowsSpec#patience} says computes the row for itself, and publishes nothing. The checksum of a row that another
+ * as long as {@link RowsSpec#patience} says computes the row for itself, and publishes nothing; for as long again it waits for no
+ * row, so that waits for the rows of one stopped process do not add up. The checksum of a row that another
  * process has published is compared when this process reads it for the first time; one that differs is logged, and computed for this
  * process alone each time it is asked for ({@code larder verify} names all of them).
  *
@@ -53,6 +54,11 @@ public final class ComputedRows {
 
     /** Rows that were waited for in vain: nobody waits for them twice. */
     private final Set<Long> givenUp = ConcurrentHashMap.newKeySet();
+
+    /** When somebody last waited in vain, and whether anybody has. */
+    private volatile long inVainNs;
+
+    private volatile boolean isInVain;
 
     private final LongAdder computed = new LongAdder();
     private final LongAdder computedAlone = new LongAdder();
@@ -168,8 +174,13 @@ public final class ComputedRows {
     }
 
     /** Makes what one thread reads rows with; those that are missing are computed by {@code function}. */
-    public Reader reader(RowFunction function) {
-        return new Reader(function);
+    public Reader reader(RowComputation function) {
+        return reader(function, spec.patience());
+    }
+
+    /** Does the same with a patience of its own instead of the one that these rows were opened with. */
+    public Reader reader(RowComputation function, Duration patience) {
+        return new Reader(function, patience);
     }
 
     void invalidate() {
@@ -201,13 +212,15 @@ public final class ComputedRows {
 
     /** Reads rows, and computes those that are missing. For one thread. */
     public final class Reader {
-        private final RowFunction function;
+        private final RowComputation function;
+        private final Duration patience;
         private final byte[] bytes = new byte[(int) rowByteSize()];
         private final ByteBuffer buffer = ByteBuffer.wrap(bytes).order(dtype().byteOrder());
         private final CRC32 crc = new CRC32();
 
-        private Reader(RowFunction function) {
+        private Reader(RowComputation function, Duration patience) {
             this.function = Objects.requireNonNull(function, "the function is null");
+            this.patience = patience;
         }
 
         /** Gathers rows: row {@code wanted[i]} comes to {@code targetOffset + i * rowByteSize()}. */
@@ -231,14 +244,7 @@ public final class ComputedRows {
                 return;
             }
             Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize()));
-            for (int i = first;
-                    i < first + count;
-                    i++) { // first what nobody else is at: processes that begin together share the work
-                view.requireOpen();
-                if (!isReady(wanted[i]) && region.stateAcquire(wanted[i]) == RowsDescriptor.EMPTY) {
-                    var unused = tryCompute(wanted[i]);
-                }
-            }
+            var unused = computeFree(wanted, first, count);
             long beganNs = System.nanoTime();
             for (int i = first; i < first + count; i++) {
                 int offset = targetOffset + (i - first) * (int) rowByteSize();
@@ -250,6 +256,25 @@ public final class ComputedRows {
                 }
             }
             view.requireOpen(); // else what was compared were zeros
+        }
+
+        /**
+         * Computes and publishes those of these rows that are missing and that nobody else is at, and returns whether all of them are
+         * published. Processes that read the same rows in the same order share the work where each does this for many rows before it
+         * waits for one. What the function throws comes through.
+         */
+        public boolean computeFree(long[] wanted, int first, int count) {
+            boolean areAll = true;
+            for (int i = first; i < first + count; i++) {
+                long row = Objects.checkIndex(wanted[i], rows);
+                if (!isReady(row)) {
+                    view.requireOpen();
+                    areAll &= region.stateAcquire(row) != RowsDescriptor.EMPTY
+                            || tryCompute(row)
+                            || region.stateAcquire(row) != RowsDescriptor.EMPTY;
+                }
+            }
+            return areAll;
         }
 
         /** Computes and publishes a row that nobody else computes; false where somebody does. Leaves its bytes where it did. */
@@ -279,7 +304,8 @@ public final class ComputedRows {
 
         /** Leaves the bytes of a row: published by others, or computed. */
         private void obtain(long row, long beganNs) {
-            Deadline deadline = Deadline.after(givenUp.contains(row) ? Duration.ZERO : spec.patience(), beganNs);
+            boolean isPatient = !givenUp.contains(row) && !wasInVain();
+            Deadline deadline = Deadline.after(isPatient ? patience : Duration.ZERO, beganNs);
             Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
             while (true) {
                 view.requireOpen();
@@ -297,6 +323,10 @@ public final class ComputedRows {
                 }
                 if (deadline.isOver()) {
                     givenUp.add(row);
+                    if (isPatient) {
+                        inVainNs = System.nanoTime();
+                        isInVain = true;
+                    }
                     computeAlone(row);
                     return;
                 }
@@ -307,6 +337,11 @@ public final class ComputedRows {
                             .exception();
                 }
             }
+        }
+
+        /** Tells whether a whole patience was lost just now: who has stopped with one row may have others, too. */
+        private boolean wasInVain() {
+            return isInVain && System.nanoTime() - inVainNs < patience.toNanos();
         }
 
         private void readPublished(long row, long state) {

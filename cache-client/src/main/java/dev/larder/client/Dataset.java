@@ -43,7 +43,10 @@ public final class Dataset implements AutoCloseable {
     private final Resources resources;
     private final LeakGuard leakGuard;
     private final Map<String, ArrayView> views = new HashMap<>();
+
+    /** By what they are, without the patience of who asks. */
     private final Map<RowsSpec, ComputedRows> computedRows = new HashMap<>();
+
     private final Columns columns;
     private final Consumer<Dataset> onClose;
     private boolean open = true;
@@ -193,16 +196,17 @@ public final class Dataset implements AutoCloseable {
      *     NO_DAEMON, where they are new; REFUSED where the store is another user's
      */
     public ComputedRows rows(RowsSpec spec) {
+        RowsSpec key = spec.patience(Duration.ZERO);
         synchronized (views) {
             requireOpen();
-            ComputedRows known = computedRows.get(spec);
+            ComputedRows known = computedRows.get(key);
             if (known != null) {
                 return known;
             }
         }
         RowsRegion region = RowsRegion.openOrCreate(store(), ComputedRows.header(this, spec), OPEN_ROWS_TIMEOUT);
         synchronized (views) {
-            ComputedRows known = computedRows.get(spec);
+            ComputedRows known = computedRows.get(key);
             if (!open || known != null) { // closed, or opened by another thread, meanwhile
                 region.close();
                 requireOpen();
@@ -210,7 +214,7 @@ public final class Dataset implements AutoCloseable {
             }
             resources.regions.add(region);
             ComputedRows rows = new ComputedRows(spec, region, this);
-            computedRows.put(spec, rows);
+            computedRows.put(key, rows);
             return rows;
         }
     }

@@ -71,7 +71,9 @@ public record RowsSpec(
 
     /**
      * Sets how long to wait for a row that another process has claimed, before computing it for oneself; 10 s by default. Only a
-     * process that was stopped, or whose row takes longer, is waited for in vain: where it dies its claim is free at once.
+     * process that was stopped, or whose row takes longer, is waited for in vain: where it dies its claim is free at once. It is no
+     * part of what rows are: those that a dataset has open already keep theirs; see {@link dev.larder.client.ComputedRows#reader(
+     * RowComputation, Duration)}.
      */
     public RowsSpec patience(Duration newPatience) {
         return new RowsSpec(name, arrays, dtype, shape, steps, newPatience);

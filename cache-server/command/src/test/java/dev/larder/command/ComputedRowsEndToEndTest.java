@@ -7,33 +7,47 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import dev.larder.client.ComputedRows;
 import dev.larder.client.Dataset;
+import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.column.BytesBuilder;
+import dev.larder.column.StringsBuilder;
+import dev.larder.command.rows.StoredRows;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.rows.RowsRegion;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchChecksum;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.rows.RowFunction;
+import dev.larder.rows.RowComputation;
 import dev.larder.rows.RowsSpec;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import javax.imageio.ImageIO;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -148,6 +162,147 @@ class ComputedRowsEndToEndTest {
                 .hasMessageContaining("sample=");
     }
 
+    /** Publishes texts, and images of different sizes. */
+    private void publishColumns() throws IOException {
+        try (DatasetBuilder builder = larder.build("columns");
+                StringsBuilder texts = new StringsBuilder();
+                BytesBuilder files = new BytesBuilder()) {
+            Random random = new Random(3);
+            for (int row = 0; row < ROWS; row++) {
+                texts.add("text " + "x".repeat(random.nextInt(9)) + row);
+                BufferedImage image = new BufferedImage(9 + row % 5, 8 + row % 3, BufferedImage.TYPE_INT_RGB);
+                for (int i = 0; i < image.getWidth() * image.getHeight(); i++) {
+                    image.setRGB(i % image.getWidth(), i / image.getWidth(), random.nextInt(1 << 24));
+                }
+                ByteArrayOutputStream encoded = new ByteArrayOutputStream();
+                ImageIO.write(image, "png", encoded);
+                files.add(ByteBuffer.wrap(encoded.toByteArray()));
+            }
+            builder.add("text", texts);
+            builder.add("image", files);
+            builder.publish();
+        }
+        photos.close();
+        photos = larder.dataset("columns");
+    }
+
+    @Test
+    void imagesAndWhatCodeMakesOfBytesAreKept() throws IOException {
+        publishColumns();
+        Dtype ints = Dtype.parse("<i4");
+        AtomicInteger calls = new AtomicInteger();
+        Field lengths = Field.texts("text")
+                .truncate(9)
+                .map(ints, new long[] {2, 2, 1}, (row, result) -> {
+                    calls.incrementAndGet();
+                    result.putInt(4, row.capacity());
+                    result.putInt(8, row.getByte(row.capacity() - 1));
+                })
+                .transform(Transforms.map(ints, new long[] {2, 2, 1}, (sample, result, random) -> result.put(sample))
+                        .randomFlip(0.5f)
+                        .cast(Dtype.parse("<f4"))
+                        .map((values, shape, random) -> values[0] += random.nextFloat()));
+        Field images = Field.images("image")
+                .transform(Transforms.decode(Colours.RGB)
+                        .resizeShorter(9)
+                        .centerCrop(8, 8)
+                        .randomFlip(0.5f)
+                        .randomCrop(6, 6, 1)
+                        .toFloat());
+
+        for (Field field : List.of(lengths, images)) {
+            long expected = checksum(field, builder -> builder);
+            calls.set(0);
+            Field kept = field.computed("kept", "1", Duration.ofSeconds(20));
+
+            assertThat(checksum(kept, builder -> builder)).isEqualTo(expected);
+            assertThat(checksum(kept, builder -> builder.threads(0))).isEqualTo(expected);
+            assertThat(checksum(kept, builder -> builder.device(new FakeDevice())))
+                    .isEqualTo(expected);
+            assertThat(calls.get()).isEqualTo(field == lengths ? ROWS : 0);
+        }
+        assertThat(daemon.ask("info", "kept").out())
+                .contains("steps    truncate(9); mapRow(", "; version 1", "resizeShorter(9", "; decoder ");
+    }
+
+    @Test
+    void bytesThatDoNotBecomeRowsOfOneLengthAreRefused() throws IOException {
+        publishColumns();
+        Dtype bytes = Dtype.parse("|u1");
+        Field text = Field.texts("text");
+
+        assertThatThrownBy(() -> text.computed("kept"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("before computed");
+        assertRefused(text.mapRagged(bytes, new long[] {9}, (row, result) -> 1).computed("kept", "1"), "map(dtype");
+        assertRefused(
+                text.map(bytes, new long[] {9}, (row, result) -> {}).computed("kept"), "computed(\"kept\", \"1\")");
+        assertThatThrownBy(() -> checksum(Field.images("image").computed("kept"), builder -> builder))
+                .hasMessageContaining("decoded images have no common size");
+        Field draws =
+                text.map(bytes, new long[] {9}, (row, result, random) -> result.putByte(0, (byte) random.nextInt(9)));
+        assertThatThrownBy(() -> checksum(draws.computed("kept", "1"), builder -> builder))
+                .isInstanceOf(LarderException.class)
+                .hasMessageFindingMatch("no step before the first random one|draws random numbers");
+    }
+
+    @Test
+    void loadersThatReadTheSameLongRowsInTheSameOrderShareTheWork() {
+        int rowBytes = 150_000;
+        AtomicInteger calls = new AtomicInteger();
+        Transform slow = Transforms.map(Dtype.parse("|u1"), new long[] {rowBytes}, (sample, result, random) -> {
+            calls.incrementAndGet();
+            LockSupport.parkNanos(20_000_000);
+            result.put(sample.get(0));
+        });
+        Field field = Field.rows("image").transform(slow).computed("slow", "1");
+        long startNs = System.nanoTime();
+
+        List<CompletableFuture<Long>> sums = IntStream.range(0, 4)
+                .mapToObj(i -> CompletableFuture.supplyAsync(() -> {
+                    try (Larder own = Larder.connect(daemon.store());
+                            Dataset dataset = own.dataset("photos");
+                            Loader loader = Loader.over(dataset)
+                                    .fields(field)
+                                    .shuffle(3)
+                                    .batch(ROWS / 2)
+                                    .threads(1)
+                                    .build()) {
+                        BatchChecksum sum = new BatchChecksum();
+                        loader.epoch(0).forEach(sum::update);
+                        return sum.value();
+                    }
+                }))
+                .toList();
+
+        assertThat(sums.stream().map(CompletableFuture::join).distinct()).hasSize(1);
+        assertThat(calls).hasValue(ROWS);
+        assertThat(System.nanoTime() - startNs).isLessThan(ROWS * 20_000_000L); // what one alone takes
+    }
+
+    @Test
+    void rowsOfAStoppedProcessHoldABatchUpOnce() throws Exception {
+        Field field =
+                Field.rows("image").transform(Transforms.centerCrop(8, 8)).computed("held", "", Duration.ofMillis(500));
+        long expected = checksum(Field.rows("image").transform(Transforms.centerCrop(8, 8)), builder -> builder);
+        checksum(field, builder -> builder.shard(0, ROWS)); // has the region made
+        Path file;
+        try (RowsRegion region = StoredRows.require(daemon.store(), "held")) {
+            file = region.file();
+        }
+        try (RowsRegion holder = Objects.requireNonNull(RowsRegion.tryOpen(daemon.store(), file))) {
+            for (long row = 0; row < ROWS; row++) {
+                assertThat(holder.tryClaim(row)).isTrue(); // and is stopped
+            }
+            long startNs = System.nanoTime();
+
+            assertThat(checksum(field, builder -> builder.threads(1))).isEqualTo(expected);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - startNs))
+                    .isBetween(Duration.ofMillis(400), Duration.ofSeconds(5));
+        }
+    }
+
     private void assertRefused(Field field, String remedy) {
         assertThatThrownBy(() -> checksum(field, builder -> builder))
                 .isInstanceOfSatisfying(LarderException.class, e -> {
@@ -169,7 +324,7 @@ class ComputedRowsEndToEndTest {
     }
 
     /** Makes of each image its row and the sum of its bytes. */
-    private static RowFunction sums(Dataset photos, long micros) {
+    private static RowComputation sums(Dataset photos, long micros) {
         return (row, result) -> {
             ByteBuffer image = photos.array("image").byteBuffer(row, 1);
             long sum = 0;
@@ -181,7 +336,7 @@ class ComputedRowsEndToEndTest {
         };
     }
 
-    private static long read(ComputedRows rows, long count, RowFunction function) {
+    private static long read(ComputedRows rows, long count, RowComputation function) {
         ComputedRows.Reader reader = rows.reader(function);
         UnsafeBuffer target = new UnsafeBuffer(new byte[16]);
         long sums = 0;

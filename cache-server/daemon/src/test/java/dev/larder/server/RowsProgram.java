@@ -3,7 +3,7 @@ package dev.larder.server;
 import dev.larder.client.ComputedRows;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.rows.RowFunction;
+import dev.larder.rows.RowComputation;
 import dev.larder.rows.RowsSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -63,7 +63,7 @@ final class RowsProgram {
         }
     }
 
-    static RowFunction function(Dataset dataset) {
+    static RowComputation function(Dataset dataset) {
         return (row, result) -> fill(dataset, row, result, 0);
     }
 

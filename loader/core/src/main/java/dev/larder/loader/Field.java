@@ -11,6 +11,7 @@ import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
+import java.time.Duration;
 
 /**
  * Describes one part of every sample, and how batches hold it. Immutable: every method returns another field.
@@ -269,8 +270,9 @@ public final class Field {
      * Keeps the rows as they are before the first random step in the store, under this name: whoever comes first computes a row, and
      * all others read it, in whatever process, now and in later runs; see {@link dev.larder.client.ComputedRows}. Batches are the same
      * bytes with it and without. It needs room for all rows, on which the daemon decides when the loader is built, and a daemon only
-     * then. Rows of another version of the dataset, or of other steps, are others, kept beside these. Not with {@code map} before the
-     * first random step: see {@link #computed(String, String)}.
+     * then. Rows of another version of the dataset, of other steps, or of another image decoder, are others, kept beside these. Texts,
+     * files, images and ragged rows need a step first that makes rows of one shape of them, such as {@code decode} with {@code resize},
+     * and it may not be random. Not with {@code map} before the first random step: see {@link #computed(String, String)}.
      */
     public Field computed(String newName) {
         return computed(newName, "");
@@ -282,10 +284,27 @@ public final class Field {
      * functions may not draw random numbers.
      */
     public Field computed(String newName, String version) {
-        if (spec.form() != Form.ROWS) {
-            throw new IllegalStateException("only rows of one length can be kept: field=" + name());
+        return computed(new FieldSpec.Kept(newName, version, null));
+    }
+
+    /**
+     * Keeps rows as {@link #computed(String, String)} does, and says how long to wait for a row that another process computes, before it
+     * is computed for this one alone; without it 10 s, or a third of the loader's timeout where that is shorter. Give more where a row
+     * takes longer, and the loader a longer timeout then. {@code version} may be empty where no user code is among the steps.
+     */
+    public Field computed(String newName, String version, Duration patience) {
+        if (patience.isNegative()) {
+            throw new IllegalArgumentException("patience is negative: patience=" + patience);
         }
-        return new Field(spec.withKept(new FieldSpec.Kept(newName, version)));
+        return computed(new FieldSpec.Kept(newName, version, patience));
+    }
+
+    private Field computed(FieldSpec.Kept kept) {
+        if (spec.window() != null || (spec.form() != Form.ROWS && !spec.makesRows())) {
+            throw new IllegalStateException("only rows of one length can be kept: field=" + name()
+                    + "; declare map(dtype, shape, function) or decode(…) before computed(…)");
+        }
+        return new Field(spec.withKept(kept));
     }
 
     /**

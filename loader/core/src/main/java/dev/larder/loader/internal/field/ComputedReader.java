@@ -22,16 +22,20 @@ final class ComputedReader extends FieldReader {
     private final int blockRows;
 
     ComputedReader(KeptSteps steps, long seed, @Nullable RowLookup lookup, Place place) {
-        super(steps.array().name(), List.of(output(steps)), lookup, place);
+        super(steps.making().column(), List.of(output(steps)), lookup, place);
         this.steps = steps;
         this.rest = steps.rest();
         this.seed = seed;
-        this.blockRows = Math.max(1, BLOCK_BYTES / Math.max(1, steps.first().rowByteSize()));
+        this.blockRows =
+                Math.max(1, BLOCK_BYTES / Math.max(1, (int) steps.rows().rowByteSize()));
     }
 
     private static OutputArray output(KeptSteps steps) {
-        SampleTransform last = steps.rest() == null ? steps.first() : steps.rest();
-        return new OutputArray(steps.name(), last.dtype(), last.rowShape());
+        SampleTransform rest = steps.rest();
+        return rest == null
+                ? new OutputArray(
+                        steps.name(), steps.making().dtype(), steps.making().rowShape())
+                : new OutputArray(steps.name(), rest.dtype(), rest.rowShape());
     }
 
     @Override
@@ -45,8 +49,19 @@ final class ComputedReader extends FieldReader {
     }
 
     @Override
+    public @Nullable String decoder() {
+        return steps.making().decoder();
+    }
+
+    @Override
+    @Nullable
+    String fileOfRow(long row) {
+        return steps.making().fileOf(row);
+    }
+
+    @Override
     long sampleByteSize() {
-        return Math.max(steps.array().rowByteSize(), steps.rows().rowByteSize());
+        return Math.max(steps.making().storedByteSize(), steps.rows().rowByteSize());
     }
 
     @Override
@@ -64,6 +79,7 @@ final class ComputedReader extends FieldReader {
         Room room = Objects.requireNonNull((Room) scratch);
         SlotArray target = array(slot, 0);
         long[] rows = rows(slot);
+        computeFree(room.reader, rows, first, count, slot.size);
         if (rest == null) {
             int offset = (int) (first * steps.rows().rowByteSize());
             room.reader.copyRows(rows, first, count, target.memory(), offset);
@@ -88,9 +104,30 @@ final class ComputedReader extends FieldReader {
         }
     }
 
+    /**
+     * Computes the rows of some samples, and, where other processes are at some of those, what is missing of the whole batch: tasks of
+     * long rows have only few, and all would wait for the same one.
+     */
+    private static void computeFree(ComputedRows.Reader reader, long[] rows, int first, int count, int size) {
+        if (reader.computeFree(rows, first, count)) {
+            return;
+        }
+        for (int i = 0; i < size - count; i++) {
+            var unused = computeFree(reader, rows, (first + count + i) % size);
+        }
+    }
+
+    private static boolean computeFree(ComputedRows.Reader reader, long[] rows, int sample) {
+        try {
+            return reader.computeFree(rows, sample, 1);
+        } catch (Throwable e) { // who fills that sample in meets it, too, and can say which it was
+            return false;
+        }
+    }
+
     @Override
     public Object newScratch() {
-        ComputedRows.Reader reader = steps.rows().reader(steps.newFunction());
+        ComputedRows.Reader reader = steps.rows().reader(steps.making().newComputation(), steps.patience());
         byte[] bytes = new byte[rest == null ? 0 : Math.multiplyExact(blockRows, rest.storedByteSize())];
         return new Room(reader, bytes, new UnsafeBuffer(bytes), rest == null ? null : rest.newScratch());
     }

@@ -42,8 +42,7 @@ public final class DeviceFields implements FieldOpener.RowsForm {
 
     @Override
     public FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
-        SampleKernel kernel =
-                field.kept() == null ? kernel(array, field) : null; // rows that are kept are the host's work
+        SampleKernel kernel = kernel(array, field);
         return kernel == null
                 ? onHost.open(array, field, lookup, place)
                 : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);

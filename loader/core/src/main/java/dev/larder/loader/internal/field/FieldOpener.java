@@ -7,13 +7,13 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.transform.Step;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import dev.larder.loader.transform.Step;
 import org.jspecify.annotations.Nullable;
 
 /** Opens what fields name, and sees that all have a row for each sample. */
@@ -21,6 +21,7 @@ public final class FieldOpener {
     private final SourceData data;
     private final RowsForm rowsForm;
     private final long seed;
+    private final Duration timeout;
     private final Map<Dataset, WindowPlaces> windows = new HashMap<>();
 
     /** What the first field had for samples; each dataset whose rows follow those of others has a place in it. */
@@ -30,10 +31,11 @@ public final class FieldOpener {
     private int fields;
     private int arrays;
 
-    FieldOpener(SourceData data, List<FieldSpec> all, long seed, RowsForm rowsForm) {
+    FieldOpener(SourceData data, List<FieldSpec> all, long seed, Duration timeout, RowsForm rowsForm) {
         this.data = data;
         this.rowsForm = rowsForm;
         this.seed = seed;
+        this.timeout = timeout;
         for (Dataset dataset : data.datasets()) {
             List<FieldSpec> own = all.stream()
                     .filter(field -> data.of(field).contains(dataset))
@@ -58,9 +60,6 @@ public final class FieldOpener {
         /** Holds rows as batches have them; random transforms draw from a seed. */
         static RowsForm finished(long seed) {
             return (array, field, lookup, place) -> {
-                if (field.kept() != null) {
-                    return new ComputedReader(KeptSteps.of(array, field), field.transformSeed(seed), lookup, place);
-                }
                 return field.transform() == null
                         ? new RowsReader(array, field.name(), lookup, place)
                         : new TransformedReader(array, field, field.transformSeed(seed), lookup, place);
@@ -118,7 +117,10 @@ public final class FieldOpener {
                 datasets,
                 lookups,
                 views.stream().mapToLong(ArrayView::rows).toArray());
-        return open(field, datasets, lookups, place, (i, lookup) -> rowsForm.open(views.get(i), field, lookup, place));
+        Part part = field.kept() == null
+                ? (i, lookup) -> rowsForm.open(views.get(i), field, lookup, place)
+                : (i, lookup) -> openKept(KeptSteps.of(views.get(i), field, timeout), field, lookup, place);
+        return open(field, datasets, lookups, place, part);
     }
 
     private FieldReader openMade(
@@ -134,6 +136,15 @@ public final class FieldOpener {
                 datasets,
                 lookups,
                 sources.stream().mapToLong(RowBytes::rows).toArray());
+        if (field.kept() != null) {
+            return open(
+                    field,
+                    datasets,
+                    lookups,
+                    place,
+                    (i, lookup) -> openKept(
+                            KeptSteps.of(sources.get(i), datasets.get(i), field, timeout), field, lookup, place));
+        }
         List<MadeRows> made = sources.stream()
                 .map(source -> MadeRows.of(source, steps, field.name(), field.transformSeed(seed)))
                 .toList();
@@ -200,8 +211,17 @@ public final class FieldOpener {
         return new ConcatReader(parts, places, place);
     }
 
+    /** Reads rows that are kept, which is the host's work whatever form batches have. */
+    private FieldReader openKept(
+            KeptSteps steps, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
+        return new ComputedReader(steps, field.transformSeed(seed), lookup, place);
+    }
+
     private FieldReader openRagged(
             FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, FieldReader.Place place) {
+        if (field.kept() != null) {
+            throw KeptSteps.notOfOneLength(field);
+        }
         List<RaggedRows> columns =
                 datasets.stream().map(dataset -> ragged(dataset, field)).toList();
         requireSamples(

@@ -3,6 +3,7 @@ package dev.larder.loader.internal.field;
 import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -74,8 +75,14 @@ public record FieldSpec(
     /** Where the row of a field is found: in an array of rows, or by keys in an index. */
     record Lookup(String keys, @Nullable String index) {}
 
-    /** What computed rows are called, and the version of the user's code among their steps; empty where there is none. */
-    public record Kept(String name, String version) {}
+    /**
+     * What computed rows are called, and how they are waited for.
+     *
+     * @param version that of the user's code among their steps; empty where there is none
+     * @param patience how long to wait for a row that another process computes; null for what fits the loader's timeout
+     */
+    public record Kept(
+            String name, String version, @Nullable Duration patience) {}
 
     /** Describes a field of which nothing else is said. */
     public static FieldSpec of(String column, Form form) {
@@ -186,7 +193,12 @@ public record FieldSpec(
 
     /** Returns whether batches are made of rows of an array as they are stored, by steps that a device may do. */
     public boolean isStored() {
-        return form == Form.ROWS && kept == null && RowSteps.of(transform).maker() == null;
+        return form == Form.ROWS && kept == null && !makesRows();
+    }
+
+    /** Returns whether a step makes rows of bytes, whatever their length. */
+    public boolean makesRows() {
+        return RowSteps.of(transform).maker() != null;
     }
 
     /** Returns how many steps come before the first random one. */

@@ -11,6 +11,7 @@ import dev.larder.loader.internal.slot.PipelineStage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -38,6 +39,7 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
             List<FieldSpec> named,
             @Nullable Collation collation,
             long seed,
+            Duration timeout,
             FieldOpener.RowsForm rowsForm) {
         List<FieldSpec> wanted = wanted(data, named);
         if (wanted.isEmpty()) {
@@ -47,7 +49,7 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
         }
         requireGroupsDrawAlike(wanted);
         data.requireSameKeys();
-        FieldOpener opener = new FieldOpener(data, wanted, seed, rowsForm);
+        FieldOpener opener = new FieldOpener(data, wanted, seed, timeout, rowsForm);
         List<FieldReader> readers = new ArrayList<>();
         for (FieldSpec field : wanted) {
             readers.add(opener.open(field));

@@ -155,11 +155,23 @@ final class MadeRows {
      *     dimension
      */
     int make(HostSlot slot, int sample, long row, SlotArray target, int firstItem, Room room) {
-        DirectBuffer bytes = prepared(slot, sample, row, room);
-        room.random.begin(seed, slot.epoch, slot.positions[sample], draw);
+        room.epoch = slot.epoch;
+        room.position = slot.positions[sample];
+        return make(row, target.memory(), target.output(), firstItem, room);
+    }
+
+    /** Makes a row that comes out the same each time; fails whoever draws. */
+    void makeKept(long row, UnsafeBuffer memory, TransformTarget output, Room roomWithoutRandom) {
+        roomWithoutRandom.position = row; // which sample a failing function had
+        var unused = make(row, memory, output, 0, roomWithoutRandom);
+    }
+
+    private int make(long row, UnsafeBuffer memory, TransformTarget output, int firstItem, Room room) {
+        DirectBuffer bytes = prepared(row, room);
+        room.random.begin(seed, room.epoch, room.position, draw);
         UnsafeBuffer result = room.result;
         if (after == null) {
-            result.wrap(target.memory(), firstItem * (madeBytes / most), madeBytes);
+            result.wrap(memory, firstItem * (madeBytes / most), madeBytes);
         } else {
             result.wrap(room.made, 0, madeBytes);
         }
@@ -179,10 +191,9 @@ final class MadeRows {
         }
         if (ragged) {
             int perItem = madeBytes / most / maker.dtype().itemSize();
-            after.applyElements(room.made, 0, items * perItem, target.output(), firstItem * perItem, room.afterScratch);
+            after.applyElements(room.made, 0, items * perItem, output, firstItem * perItem, room.afterScratch);
         } else {
-            long position = slot.positions[sample];
-            after.apply(room.made, 0, target.output(), firstItem, seed, slot.epoch, position, room.afterScratch);
+            after.apply(room.made, 0, output, firstItem, seed, room.epoch, room.position, room.afterScratch);
         }
         return items;
     }
@@ -193,7 +204,7 @@ final class MadeRows {
     }
 
     /** Returns a row's bytes after the steps before. */
-    private DirectBuffer prepared(HostSlot slot, int sample, long row, Room room) {
+    private DirectBuffer prepared(long row, Room room) {
         DirectBuffer stored = source.read(row, room.window);
         SampleTransform steps = before;
         if (steps == null || room.beforeScratch == null) {
@@ -204,15 +215,7 @@ final class MadeRows {
         room.reserve(length, elements * steps.rowByteSize());
         stored.getBytes(0, room.stored, 0, length);
         if (whole) {
-            steps.apply(
-                    room.stored,
-                    0,
-                    room.preparedTarget,
-                    0,
-                    seed,
-                    slot.epoch,
-                    slot.positions[sample],
-                    room.beforeScratch);
+            steps.apply(room.stored, 0, room.preparedTarget, 0, seed, room.epoch, room.position, room.beforeScratch);
         } else {
             steps.applyElements(room.stored, 0, elements, room.preparedTarget, 0, room.beforeScratch);
         }
@@ -221,7 +224,12 @@ final class MadeRows {
     }
 
     Room newRoom() {
-        return new Room(this);
+        return new Room(this, false);
+    }
+
+    /** Returns one whose functions may not draw. */
+    Room newRoomWithoutRandom() {
+        return new Room(this, true);
     }
 
     /** One thread's memory; for rows of any length, as long as the longest that it met. */
@@ -229,7 +237,7 @@ final class MadeRows {
         private final RowBytes.Window window = new RowBytes.Window();
         private final UnsafeBuffer preparedWindow = new UnsafeBuffer(new byte[0]);
         private final UnsafeBuffer result = new UnsafeBuffer(new byte[0]);
-        private final StepRandom random = new StepRandom();
+        private final StepRandom random;
         private final @Nullable Object makerRoom;
         private final @Nullable TransformScratch beforeScratch;
         private final @Nullable TransformScratch afterScratch;
@@ -238,11 +246,22 @@ final class MadeRows {
         private byte[] prepared = {};
         private TransformTarget preparedTarget = TransformTarget.of(ByteBuffer.wrap(prepared));
 
-        private Room(MadeRows rows) {
+        private long epoch;
+        private long position;
+
+        private Room(MadeRows rows, boolean refusesRandom) {
+            this.random = refusesRandom ? StepRandom.refusing() : new StepRandom();
             this.makerRoom = rows.maker.newRoom();
-            this.beforeScratch = rows.before == null ? null : rows.before.newScratch();
-            this.afterScratch = rows.after == null ? null : rows.after.newScratch();
+            this.beforeScratch = newScratch(rows.before, refusesRandom);
+            this.afterScratch = newScratch(rows.after, refusesRandom);
             this.made = new byte[rows.after == null ? 0 : rows.madeBytes];
+        }
+
+        private static @Nullable TransformScratch newScratch(@Nullable SampleTransform steps, boolean refusesRandom) {
+            if (steps == null) {
+                return null;
+            }
+            return refusesRandom ? steps.newScratchWithoutRandom() : steps.newScratch();
         }
 
         private void reserve(int storedLength, int preparedLength) {

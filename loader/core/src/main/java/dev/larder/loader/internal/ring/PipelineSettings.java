@@ -48,7 +48,7 @@ public record PipelineSettings(
 
     /** Opens what the fields name. */
     public LoaderSource source(FieldOpener.RowsForm rowsForm) {
-        return LoaderSource.of(data, fields, collation, seed, rowsForm);
+        return LoaderSource.of(data, fields, collation, seed, timeout, rowsForm);
     }
 
     /** Returns the same for a pipeline that shares no memory. */

@@ -20,7 +20,7 @@ public final class StepRandom implements SampleRandom {
     }
 
     /** Makes one that fails whoever draws: for samples that have to come out the same each time. */
-    static StepRandom refusing() {
+    public static StepRandom refusing() {
         return new StepRandom(true);
     }
 

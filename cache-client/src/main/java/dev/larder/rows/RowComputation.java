@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /** Computes one row of {@link dev.larder.client.ComputedRows}: the same bytes for the same row, whoever calls it and however often. */
 @FunctionalInterface
-public interface RowFunction {
+public interface RowComputation {
     /**
      * Fills in a row. The buffer may not be kept: it is used again for other rows.
      *
