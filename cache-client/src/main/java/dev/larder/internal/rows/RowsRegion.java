@@ -405,8 +405,8 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Tells whether any process has a region open, this one included where it has. */
-    public static boolean isUsed(Path store, Path file) {
+    /** Has a region removed while nobody can open it; false where a process has it open, this one included. */
+    public static boolean removeUnused(Path store, Path file, Runnable removal) {
         int locks = openFile(new StoreLayout(store).regions().resolve(RegionDescriptor.LOCKS_FILE));
         if (locks == NONE) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the store has no regions")
@@ -415,9 +415,13 @@ public final class RowsRegion implements AutoCloseable {
         }
         try {
             long id = RegionDescriptor.idOf(String.valueOf(file.getFileName()));
-            return InterProcess.system().isRangeLocked(locks, id + RegionDescriptor.ATTACHED_LOCK, 1);
+            boolean isFree = InterProcess.system().tryLockRange(locks, id + RegionDescriptor.ATTACHED_LOCK, 1, true);
+            if (isFree) {
+                removal.run();
+            }
+            return isFree;
         } finally {
-            Posix.system().close(locks);
+            Posix.system().close(locks); // and its lock with it
         }
     }
 

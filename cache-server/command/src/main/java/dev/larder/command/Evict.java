@@ -10,6 +10,7 @@ import dev.larder.internal.layout.RegionDescriptor;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.rows.RowsRegion;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -32,9 +33,15 @@ final class Evict implements Callable<Integer> {
     @Option(names = "--forget", description = "Also forget its source, so that it does not come back.")
     boolean forget;
 
+    @Option(names = "--dataset", description = "Remove the dataset where computed rows have the same name.")
+    boolean isDataset;
+
     @Override
     public Integer call() {
         Done done;
+        if (!forget && !isDataset) {
+            requireOneMeaning();
+        }
         try {
             done = forget ? larder.client().forget(name) : larder.client().evict(name);
         } catch (LarderException e) {
@@ -48,6 +55,32 @@ final class Evict implements Callable<Integer> {
         return 0;
     }
 
+    /** Fails where a dataset has the name, too: one that was frozen of the rows would not come back. */
+    private void requireOneMeaning() {
+        if (!StoredRows.has(larder.store(), name) || !isDataset()) {
+            return;
+        }
+        List<String> rows = StoredRows.matching(larder.store(), name::equals).stream()
+                .map(found -> found.array().name())
+                .toList();
+        throw Failure.of(ErrorCode.USAGE, "a dataset and computed rows have this name")
+                .with("name", name)
+                .with("rows", String.join(",", rows))
+                .remedy("larder evict " + rows.get(0) + " removes the rows, larder evict --dataset " + name
+                        + " the dataset");
+    }
+
+    private boolean isDataset() {
+        try {
+            return !larder.client().info(name).isEmpty();
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
     private int evictRows() {
         String region;
         Path file;
@@ -57,12 +90,12 @@ final class Evict implements Callable<Integer> {
             file = rows.file();
             bytes = rows.header().byteSize();
         }
-        if (RowsRegion.isUsed(larder.store(), file)) {
+        long id = RegionDescriptor.idOf(String.valueOf(file.getFileName()));
+        if (!RowsRegion.removeUnused(larder.store(), file, () -> larder.client().removeRegion(region, id))) {
             throw Failure.of(ErrorCode.REFUSED, "computed rows are in use")
                     .with("name", region)
                     .remedy("evict them when the processes that have them open have ended");
         }
-        larder.client().removeRegion(region, RegionDescriptor.idOf(String.valueOf(file.getFileName())));
         larder.out().println("Evicted " + region + ": " + Outcome.counted(1, bytes));
         return 0;
     }

@@ -406,10 +406,16 @@ class ComputedRowsEndToEndTest {
             assertThat(found).isEqualTo(sum);
         }
         assertThat(daemon.ask("verify", "sums").out()).startsWith("Verified: files=");
+        Answer ambiguous = daemon.ask("evict", "sums");
+        assertThat(ambiguous.code()).isEqualTo(ErrorCode.USAGE.number());
+        assertThat(ambiguous.err())
+                .contains("a dataset and computed rows have this name", "rows=sums." + key(), "evict --dataset sums");
         spoil(json("info", "sums." + key(), "--json"), 3);
         Answer damaged = daemon.ask("freeze", "sums", "--as", "other");
         assertThat(damaged.code()).isEqualTo(ErrorCode.CHECKSUM.number());
         assertThat(daemon.ask("info", "other").code()).isEqualTo(ErrorCode.NOT_FOUND.number());
+        assertThat(daemon.ask("evict", "--dataset", "sums").out()).startsWith("Evicted sums:");
+        assertThat(json("info", "sums", "--json").get("published").getAsLong()).isEqualTo(ROWS);
     }
 
     private String key() {
