@@ -10,6 +10,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 
 /**
  * The reader's own files and programs, as the documents name them.
@@ -47,6 +49,20 @@ record DocumentFixtures(Path work, Path home) {
         Path folder = Files.createDirectories(home.resolve("folder"));
         Files.writeString(folder.resolve("1.jpg"), "no picture");
         Files.writeString(folder.resolve("2.jpg"), "no picture either");
+        writeImages();
+    }
+
+    /** Writes what begins as images do, in a folder of a class and in an archive. */
+    private void writeImages() throws IOException {
+        Path photos = Files.createDirectories(home.resolve("photos/cat"));
+        Files.write(photos.resolve("1.jpg"), new byte[] {(byte) 0xff, (byte) 0xd8, (byte) 0xff, 0});
+        Path shards = Files.createDirectories(home.resolve("shards"));
+        try (OutputStream out = Files.newOutputStream(shards.resolve("shard-0000.tar"));
+                TarArchiveOutputStream tar = new TarArchiveOutputStream(out)) {
+            tar.putArchiveEntry(new TarArchiveEntry(photos.resolve("1.jpg"), "0001.jpg"));
+            Files.copy(photos.resolve("1.jpg"), tar);
+            tar.closeArchiveEntry();
+        }
     }
 
     private static void copyPackage(Path target) throws IOException {
