@@ -92,7 +92,7 @@ class StoppedWaitersTest {
                         stopped.add(child.pid());
                     }
                 }
-                if (!isTakenSoon(random.nextBoolean())) {
+                if (!isTakenInTwoAttempts(random.nextBoolean())) {
                     requireHeldByOneOf(stopped, children);
                 }
                 for (long pid : stopped) {
@@ -102,6 +102,15 @@ class StoppedWaitersTest {
         } finally {
             children.stream().filter(child -> child != null).forEach(ChildJvm::close);
         }
+    }
+
+    /** A busy machine may stall the process that holds the lock for a moment, but not for two. */
+    private boolean isTakenInTwoAttempts(boolean writes) {
+        boolean isTaken = false;
+        for (int attempt = 0; attempt < 2 && !isTaken; attempt++) {
+            isTaken = isTakenSoon(writes);
+        }
+        return isTaken;
     }
 
     private boolean isTakenSoon(boolean writes) {
