@@ -187,7 +187,7 @@ final class ImagesScan {
         ColumnMemory memory = settings.memory();
         arrays.add(BytesScan.values(dataset, split + IMAGE, files));
         arrays.addAll(BytesScan.offsets(dataset, split + IMAGE, files, memory));
-        addTexts(split + PATH, new AllNames(files), arrays);
+        addTexts(split + PATH, () -> names(files), arrays);
         if (!classes.isEmpty()) {
             NpyHeader header = NpyHeader.of(Dtype.parse("<i8"), Order.C, files.size());
             LabelData labels =
@@ -208,11 +208,8 @@ final class ImagesScan {
         }
     }
 
-    /** The names of files, made one by one. */
-    private record AllNames(FileTable files) implements Iterable<String> {
-        @Override
-        public Iterator<String> iterator() {
-            return IntStream.range(0, files.size()).mapToObj(files::name).iterator();
-        }
+    /** Returns the names of files, made one by one. */
+    private static Iterator<String> names(FileTable files) {
+        return IntStream.range(0, files.size()).mapToObj(files::name).iterator();
     }
 }

@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.column.BytesBuilder;
+import dev.larder.column.ColumnBuilder;
 import dev.larder.column.ColumnMemory;
 import dev.larder.column.RowOffsets;
 import dev.larder.column.StringsBuilder;
@@ -95,17 +96,12 @@ abstract class TarColumn implements AutoCloseable {
         }
     }
 
-    /** Data of gzipped archives, which is kept until it is stored. */
-    private static final class Unpacked extends TarColumn {
-        private final BytesBuilder rows;
+    /** Rows that are kept until they are stored. */
+    private abstract static class Kept<B extends ColumnBuilder> extends TarColumn {
+        final B rows;
 
-        Unpacked(ColumnMemory memory) {
-            this.rows = new BytesBuilder(memory);
-        }
-
-        @Override
-        void take(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
-            rows.add(ByteBuffer.wrap(members.content(member)));
+        Kept(B rows) {
+            this.rows = rows;
         }
 
         @Override
@@ -119,11 +115,21 @@ abstract class TarColumn implements AutoCloseable {
         }
     }
 
-    private static final class Texts extends TarColumn {
-        private final StringsBuilder rows;
+    /** Data of gzipped archives. */
+    private static final class Unpacked extends Kept<BytesBuilder> {
+        Unpacked(ColumnMemory memory) {
+            super(new BytesBuilder(memory));
+        }
 
+        @Override
+        void take(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
+            rows.add(ByteBuffer.wrap(members.content(member)));
+        }
+    }
+
+    private static final class Texts extends Kept<StringsBuilder> {
         Texts(ColumnMemory memory) {
-            this.rows = new StringsBuilder(memory);
+            super(new StringsBuilder(memory));
         }
 
         @Override
@@ -133,16 +139,6 @@ abstract class TarColumn implements AutoCloseable {
             } catch (CharacterCodingException e) {
                 throw refusal(archive, member, "it is not UTF-8");
             }
-        }
-
-        @Override
-        List<SourceArray> arrays(String dataset, String name, List<SourceIdentity> archives) {
-            return ColumnArrays.of(dataset, name, rows, archives);
-        }
-
-        @Override
-        public void close() {
-            rows.close();
         }
     }
 

@@ -10,7 +10,6 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.ScanSettings;
-import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -41,29 +40,6 @@ class ImagesScanTest {
         return ScannedSource.scan("d", path, options, new ScanSettings(2, false, () -> false, checked -> {}));
     }
 
-    private static SourceArray array(ScannedSource source, String name) {
-        return source.arrays().stream()
-                .filter(array -> array.name().array().equals(name))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static List<Long> longs(ScannedSource source, String name) throws IOException {
-        ByteBuffer bytes =
-                ByteBuffer.wrap(SourceFiles.data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
-        long[] numbers = new long[bytes.remaining() / Long.BYTES];
-        bytes.asLongBuffer().get(numbers);
-        return Arrays.stream(numbers).boxed().toList();
-    }
-
-    private static String text(ScannedSource source, String name) throws IOException {
-        return new String(SourceFiles.data(array(source, name)), UTF_8);
-    }
-
-    private static void release(ScannedSource source) {
-        source.arrays().forEach(SourceArray::release);
-    }
-
     @Test
     void theFolderOfAnImageIsItsClass() throws IOException {
         image("dog/2.jpg", JPEG + "02");
@@ -83,15 +59,16 @@ class ImagesScanTest {
                         "label",
                         "path/bytes",
                         "path/offsets");
-        assertThat(text(source, "path/bytes")).isEqualTo("cat/wrongly named.pngcat/x.pngdog/10.JPEGdog/2.jpg");
-        assertThat(text(source, "classes/bytes")).isEqualTo("catdog");
-        assertThat(longs(source, "label")).containsExactly(0L, 0L, 1L, 1L);
-        assertThat(array(source, "label").part()).isEqualTo(ColumnPart.NONE);
-        assertThat(longs(source, "image/offsets")).containsExactly(0L, 4L, 12L, 17L, 22L);
-        assertThat(SourceFiles.data(array(source, "image/values")))
+        assertThat(SourceFiles.text(source, "path/bytes"))
+                .isEqualTo("cat/wrongly named.pngcat/x.pngdog/10.JPEGdog/2.jpg");
+        assertThat(SourceFiles.text(source, "classes/bytes")).isEqualTo("catdog");
+        assertThat(SourceFiles.longs(source, "label")).containsExactly(0L, 0L, 1L, 1L);
+        assertThat(SourceFiles.array(source, "label").part()).isEqualTo(ColumnPart.NONE);
+        assertThat(SourceFiles.longs(source, "image/offsets")).containsExactly(0L, 4L, 12L, 17L, 22L);
+        assertThat(SourceFiles.data(SourceFiles.array(source, "image/values")))
                 .isEqualTo(HexFormat.of().parseHex(JPEG + "89504e470d0a1a0a" + JPEG + "0a" + JPEG + "02"));
         assertThat(source.skippedFiles()).isEqualTo(1);
-        release(source);
+        SourceFiles.release(source);
     }
 
     @Test
@@ -102,12 +79,12 @@ class ImagesScanTest {
         image("val/fox/4.jpg", JPEG);
         ScannedSource source = scan(folder);
 
-        assertThat(text(source, "classes/bytes")).isEqualTo("catdogfox");
-        assertThat(longs(source, "train/label")).containsExactly(0L, 1L);
-        assertThat(longs(source, "val/label")).containsExactly(1L, 2L);
-        assertThat(text(source, "val/path/bytes")).isEqualTo("val/dog/3.jpgval/fox/4.jpg");
-        assertThat(longs(source, "train/image/offsets")).containsExactly(0L, 4L, 8L);
-        release(source);
+        assertThat(SourceFiles.text(source, "classes/bytes")).isEqualTo("catdogfox");
+        assertThat(SourceFiles.longs(source, "train/label")).containsExactly(0L, 1L);
+        assertThat(SourceFiles.longs(source, "val/label")).containsExactly(1L, 2L);
+        assertThat(SourceFiles.text(source, "val/path/bytes")).isEqualTo("val/dog/3.jpgval/fox/4.jpg");
+        assertThat(SourceFiles.longs(source, "train/image/offsets")).containsExactly(0L, 4L, 8L);
+        SourceFiles.release(source);
     }
 
     @Test
@@ -120,8 +97,8 @@ class ImagesScanTest {
             assertThat(source.arrays())
                     .extracting(array -> array.name().array())
                     .containsExactly("image/offsets", "image/values", "path/bytes", "path/offsets");
-            assertThat(text(source, "path/bytes")).isEqualTo(path == folder ? "1.jpg2.jpg" : "2.jpg");
-            release(source);
+            assertThat(SourceFiles.text(source, "path/bytes")).isEqualTo(path == folder ? "1.jpg2.jpg" : "2.jpg");
+            SourceFiles.release(source);
         }
     }
 
@@ -152,7 +129,7 @@ class ImagesScanTest {
                 .hasMessageContaining("cat/more/2.jpg reason=it lies 2 folders deep, and ")
                 .hasMessageContaining("preview.jpg reason=it lies 0 folders deep, and ")
                 .hasMessageContaining("--exclude");
-        release(scan(folder, "more", "preview.jpg"));
+        SourceFiles.release(scan(folder, "more", "preview.jpg"));
     }
 
     @Test
@@ -183,7 +160,7 @@ class ImagesScanTest {
     void otherKindsOfImagesAreTakenToo(String name, String hex) {
         image(name, hex);
 
-        release(scan(folder));
+        SourceFiles.release(scan(folder));
     }
 
     @ParameterizedTest

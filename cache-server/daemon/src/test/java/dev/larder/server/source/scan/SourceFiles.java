@@ -13,6 +13,8 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.zip.GZIPOutputStream;
 
 /** Writes good and bad source files. */
@@ -89,5 +91,31 @@ final class SourceFiles {
             }
         }
         return data.array();
+    }
+
+    /** Returns the array of this name. */
+    static SourceArray array(ScannedSource source, String name) {
+        return source.arrays().stream()
+                .filter(array -> array.name().array().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Returns the little-endian numbers of an array. */
+    static List<Long> longs(ScannedSource source, String name) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
+        long[] numbers = new long[bytes.remaining() / Long.BYTES];
+        bytes.asLongBuffer().get(numbers);
+        return Arrays.stream(numbers).boxed().toList();
+    }
+
+    /** Returns the data of an array as UTF-8. */
+    static String text(ScannedSource source, String name) throws IOException {
+        return new String(data(array(source, name)), StandardCharsets.UTF_8);
+    }
+
+    /** Gives up what was scanned. */
+    static void release(ScannedSource source) {
+        source.arrays().forEach(SourceArray::release);
     }
 }

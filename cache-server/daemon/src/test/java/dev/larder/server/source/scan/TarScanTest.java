@@ -11,8 +11,6 @@ import dev.larder.server.source.SourceOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -59,29 +57,6 @@ class TarScanTest {
         return ScannedSource.scan("d", path, new SourceOptions(List.of(keys)));
     }
 
-    private static SourceArray array(ScannedSource source, String name) {
-        return source.arrays().stream()
-                .filter(array -> array.name().array().equals(name))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static List<Long> longs(ScannedSource source, String name) throws IOException {
-        ByteBuffer bytes =
-                ByteBuffer.wrap(SourceFiles.data(array(source, name))).order(ByteOrder.LITTLE_ENDIAN);
-        long[] numbers = new long[bytes.remaining() / Long.BYTES];
-        bytes.asLongBuffer().get(numbers);
-        return Arrays.stream(numbers).boxed().toList();
-    }
-
-    private static String text(ScannedSource source, String name) throws IOException {
-        return new String(SourceFiles.data(array(source, name)), UTF_8);
-    }
-
-    private static void release(ScannedSource source) {
-        source.arrays().forEach(SourceArray::release);
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"a.tar", "a.tar.gz", "a.tgz", "A.TAR"})
     void eachSuffixBecomesAColumn(String name) throws IOException {
@@ -119,12 +94,12 @@ class TarScanTest {
                         "keys/offsets",
                         "meta.json/bytes",
                         "meta.json/offsets");
-        assertThat(text(source, "jpg/values")).isEqualTo("first");
-        assertThat(longs(source, "jpg/offsets")).containsExactly(0L, 5L, 5L);
-        assertThat(longs(source, "cls")).containsExactly(7L, -2L);
-        assertThat(text(source, "meta.json/bytes")).isEqualTo("{\"a\": \"ä\"}{}");
-        assertThat(text(source, "keys/bytes")).isEqualTo("x/0001x/0002");
-        release(source);
+        assertThat(SourceFiles.text(source, "jpg/values")).isEqualTo("first");
+        assertThat(SourceFiles.longs(source, "jpg/offsets")).containsExactly(0L, 5L, 5L);
+        assertThat(SourceFiles.longs(source, "cls")).containsExactly(7L, -2L);
+        assertThat(SourceFiles.text(source, "meta.json/bytes")).isEqualTo("{\"a\": \"ä\"}{}");
+        assertThat(SourceFiles.text(source, "keys/bytes")).isEqualTo("x/0001x/0002");
+        SourceFiles.release(source);
     }
 
     @Test
@@ -135,13 +110,13 @@ class TarScanTest {
         SourceFiles.write(folder.resolve("notes.md"), new byte[1]);
         ScannedSource source = scan(folder);
 
-        assertThat(text(source, "train/bin/values")).isEqualTo("firstsecond");
-        assertThat(longs(source, "train/cls")).containsExactly(1L, 2L);
-        assertThat(text(source, "train/keys/bytes")).isEqualTo("12");
-        assertThat(longs(source, "val/cls")).containsExactly(9L);
-        assertThat(array(source, "train/bin/values").files()).hasSize(2);
+        assertThat(SourceFiles.text(source, "train/bin/values")).isEqualTo("firstsecond");
+        assertThat(SourceFiles.longs(source, "train/cls")).containsExactly(1L, 2L);
+        assertThat(SourceFiles.text(source, "train/keys/bytes")).isEqualTo("12");
+        assertThat(SourceFiles.longs(source, "val/cls")).containsExactly(9L);
+        assertThat(SourceFiles.array(source, "train/bin/values").files()).hasSize(2);
         assertThat(source.skippedFiles()).isEqualTo(1);
-        release(source);
+        SourceFiles.release(source);
     }
 
     @Test
@@ -150,9 +125,9 @@ class TarScanTest {
         write("s-1.tar", tar("000.txt", "b"));
         ScannedSource source = scan(folder);
 
-        assertThat(text(source, "keys/bytes")).isEqualTo("s-0/000s-1/000");
-        assertThat(longs(source, "key/positions")).hasSize(2);
-        release(source);
+        assertThat(SourceFiles.text(source, "keys/bytes")).isEqualTo("s-0/000s-1/000");
+        assertThat(SourceFiles.longs(source, "key/positions")).hasSize(2);
+        SourceFiles.release(source);
     }
 
     @Test
@@ -163,7 +138,7 @@ class TarScanTest {
 
         assertThat(source.arrays()).extracting(array -> array.name().array()).containsExactly("a");
         assertThat(source.skippedFiles()).isEqualTo(1);
-        release(source);
+        SourceFiles.release(source);
     }
 
     @Test
@@ -172,8 +147,8 @@ class TarScanTest {
 
         assertThatThrownBy(() -> scan(file)).hasMessageContaining("sample 2 has no file .cls");
         ScannedSource source = scan(file, "jpg");
-        assertThat(text(source, "jpg/values")).isEqualTo("xy");
-        release(source);
+        assertThat(SourceFiles.text(source, "jpg/values")).isEqualTo("xy");
+        SourceFiles.release(source);
     }
 
     @Test
@@ -182,9 +157,9 @@ class TarScanTest {
         String content = "z".repeat(100_000);
         ScannedSource source = scan(write("a.tar", tar(name + ".bin", content, name + ".txt", "t")));
 
-        assertThat(text(source, "bin/values")).isEqualTo(content);
-        assertThat(text(source, "keys/bytes")).isEqualTo(name);
-        release(source);
+        assertThat(SourceFiles.text(source, "bin/values")).isEqualTo(content);
+        assertThat(SourceFiles.text(source, "keys/bytes")).isEqualTo(name);
+        SourceFiles.release(source);
     }
 
     @ParameterizedTest
@@ -244,8 +219,8 @@ class TarScanTest {
         }
         ScannedSource source = scan(write("a.tar", out.toByteArray()));
 
-        assertThat(text(source, "keys/bytes")).isEqualTo("2");
-        release(source);
+        assertThat(SourceFiles.text(source, "keys/bytes")).isEqualTo("2");
+        SourceFiles.release(source);
     }
 
     @ParameterizedTest
@@ -264,7 +239,7 @@ class TarScanTest {
                 for (SourceArray array : source.arrays()) {
                     assertThat(SourceFiles.data(array)).hasSize((int) array.byteSize());
                 }
-                release(source);
+                SourceFiles.release(source);
             } catch (LarderException e) {
                 assertThat(e.code())
                         .as("seed=" + SEED + " round=" + round + " " + e)
