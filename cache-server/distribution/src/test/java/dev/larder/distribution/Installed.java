@@ -36,12 +36,22 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
 
     /** Unpacks {@code larder.archive}, or another one that a property names, into a folder. */
     static Installed unpack(String property, Path folder) throws IOException {
+        return of(property, unpacked(property, folder), folder);
+    }
+
+    /** Unpacks the archive that a property names into a folder, and returns the folder in it that is the install. */
+    static Path unpacked(String property, Path folder) throws IOException {
         Path archive = TARGET.resolve(System.getProperty(property, "none"));
         Files.createDirectories(folder);
         assertThat(run(Map.of(), List.of("tar", "-xzf", archive.toString(), "-C", folder.toString()))
                         .code())
                 .isZero();
-        Installed installed = at(onlyFolder(folder), folder);
+        return onlyFolder(folder);
+    }
+
+    /** Takes what was unpacked of the archive that a property names; a home, a path and temporary files are made in a folder. */
+    static Installed of(String property, Path root, Path folder) throws IOException {
+        Installed installed = at(root, folder);
         if (!property.endsWith("java")) {
             link(installed.path(), "java");
         }

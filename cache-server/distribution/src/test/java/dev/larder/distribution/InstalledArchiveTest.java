@@ -3,11 +3,13 @@ package dev.larder.distribution;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +23,12 @@ class InstalledArchiveTest {
     private static final String READ =
             "import sys; sys.path.insert(0, sys.argv[1]); import larder; print(larder.open('d/a').sum())";
 
+    private static final Map<String, Path> UNPACKED = new ConcurrentHashMap<>();
+
+    /** Where tests share what they unpack: the first run of an install takes seconds. */
+    @TempDir
+    static Path shared;
+
     @TempDir
     Path temporary;
 
@@ -32,10 +40,21 @@ class InstalledArchiveTest {
         Installed.writeArray(source.resolve("a.npy"));
     }
 
+    private Installed install(String archive) throws IOException {
+        Path root = UNPACKED.computeIfAbsent(archive, name -> {
+            try {
+                return Installed.unpacked(name, shared.resolve("a folder of " + name));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        return Installed.of(archive, root, temporary);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {PLAIN, WITH_JAVA})
     void aDaemonLoadsAndPythonReadsWithNothingButTheArchive(String archive) throws IOException {
-        try (Installed installed = Installed.unpack(archive, temporary.resolve("a folder"))) {
+        try (Installed installed = install(archive)) {
             assertThat(installed.larder("serve", "--detach", "--load", "d=" + source))
                     .satisfies(ended -> assertThat(ended.code()).as(ended.err()).isZero());
             assertThat(installed.larder("ls", "--json").out()).contains("\"d/a\"");
@@ -59,7 +78,7 @@ class InstalledArchiveTest {
 
     @Test
     void theScriptForSlurmRunsFourTrainersAndLeavesNothing() throws IOException {
-        try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("slurm"))) {
+        try (Installed installed = install(PLAIN)) {
             String user = "dist" + ProcessHandle.current().pid();
             Map<String, String> environment = new HashMap<>(installed.environment());
             environment.putAll(Map.of(
@@ -106,7 +125,7 @@ class InstalledArchiveTest {
 
     @Test
     void theRuntimeHasWhatEveryKindOfCommandNeeds() throws IOException {
-        try (Installed installed = Installed.unpack(WITH_JAVA, temporary.resolve("all"))) {
+        try (Installed installed = install(WITH_JAVA)) {
             Path image = temporary.resolve("x.png");
             Path results = temporary.resolve("grid");
             assertThat(installed.larder("serve", "--detach", "--http", "0", "--load", "d=" + source))
