@@ -11,6 +11,7 @@ import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.LimitedGroup;
+import dev.larder.testing.PackedClassPath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -117,7 +118,14 @@ final class ServedStore implements AutoCloseable {
     ChildJvm launchProcess(Class<?> program, String... capacity) {
         String[] arguments = Stream.concat(Stream.of(root().toString()), Arrays.stream(capacity))
                 .toArray(String[]::new);
-        ChildJvm child = ChildJvm.start(program, arguments);
+        ChildJvm child = ChildJvm.start(
+                PackedClassPath.words(),
+                Stream.concat(
+                                ChildJvm.libraryFlags().stream(),
+                                Stream.of("-XX:SharedArchiveFile=" + DaemonClasses.archive()))
+                        .toList(),
+                program.getName(),
+                arguments);
         children.add(child);
         return child;
     }
