@@ -127,7 +127,7 @@ class Index(_Column, collections.abc.Mapping[Any, int]):
         return default if row is None else row
 
     def rows(self, keys: Iterable[Any], default: int | None = None) -> np.ndarray:
-        """Return the rows of many keys as an int64 array, in a third of the time of as many look-ups; integers in less.
+        """Return the rows of many keys as an int64 array, in a quarter of the time of as many look-ups where they are thousands.
 
         A key that is not there has `default`, or raises KeyError.
         """
@@ -155,7 +155,7 @@ class Index(_Column, collections.abc.Mapping[Any, int]):
 
 _FACTOR = 0x9E3779B97F4A7C15
 _PLACE = 2**48 - 1
-_WORTH_IT, _TOGETHER = 32, 1 << 14  # keys that are looked up at once
+_WORTH_IT, _TOGETHER, _FEW = 200, 1 << 14, 64  # keys that are looked up at once; of these, so many that are left one by one
 
 
 def _text_finder(slots, records):
@@ -211,16 +211,17 @@ def _number_finder(slots, entries):
     return find
 
 
-def _probe(slots, hashes, fits, row_of):
+def _probe(slots, hashes, fits, row_of, find):
     """Look many keys up at once: return their rows, and which of them are there.
 
-    ``fits(numbers, places)`` tells which of the keys of these numbers stand at these places, `row_of` what rows those have.
+    ``fits(numbers, places)`` tells which of the keys of these numbers stand at these places, `row_of` what rows those have,
+    ``find(number)`` the row of one key, or None.
     """
     shift, last = np.uint64(65 - len(slots).bit_length()), np.uint64(len(slots) - 1)
     rows, is_there = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), bool)
     at, left = hashes * np.uint64(_FACTOR) >> shift & last, np.arange(len(hashes))
     fingerprints = hashes & np.uint64(0xffff)
-    while len(left):
+    while len(left) > _FEW:
         found = slots[at]
         same = np.flatnonzero((found >> np.uint64(48) == fingerprints[left]) & (found != 0))
         places = (found[same] & np.uint64(_PLACE)).astype(np.int64) - 1
@@ -230,10 +231,14 @@ def _probe(slots, hashes, fits, row_of):
         goes_on = found != 0
         goes_on[same[fitting]] = False
         left, at = left[goes_on], at[goes_on] + np.uint64(1) & last
+    for number in left.tolist():
+        row = find(number)
+        if row is not None:
+            rows[number], is_there[number] = row, True
     return rows, is_there
 
 
-def _texts_finder(slots, records):
+def _texts_finder(slots, records, find):
     """Return what looks many texts up at once; it returns None where not all are texts."""
     slots, records = slots.view(np.ndarray), records.view(np.ndarray)
     rows, lengths = records.view(np.int64), records.view(np.int32)
@@ -243,25 +248,44 @@ def _texts_finder(slots, records):
             if keys.dtype.kind != "U":
                 return None
             keys = keys.tolist()
-        try:
-            texts = [key.encode() for key in keys]
-        except (AttributeError, UnicodeEncodeError):
+        encoded = _encoded(keys)
+        if encoded is None:
             return None
-        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-        starts, text = np.cumsum(sizes) - sizes, np.frombuffer(b"".join(texts), np.uint8)
+        texts, text, starts, sizes = encoded
 
         def fits(numbers, places):
             its_sizes = sizes[numbers]
             fitting = lengths[2 * places + 2] == its_sizes
-            for size in np.unique(its_sizes[fitting]).tolist():
-                some = np.flatnonzero(fitting & (its_sizes == size)) if size else ()
-                if len(some):
+            for size in np.flatnonzero(np.bincount(its_sizes[fitting])).tolist():
+                if size:
+                    some = np.flatnonzero(fitting & (its_sizes == size))
                     fitting[some] = _windows(records, size)[8 * places[some] + 12] == _windows(text, size)[starts[numbers[some]]]
             return fitting
 
-        return _probe(slots, np.fromiter(map(zlib.crc32, texts), np.uint64, len(texts)), fits, rows.__getitem__)
+        return _probe(slots, np.fromiter(map(zlib.crc32, texts), np.uint64, len(texts)), fits, rows.__getitem__, lambda number: find(keys[number]))
 
     return find_all
+
+
+def _encoded(keys):
+    """Return texts as bytes, each alone and all in one array, and where they begin there and how long they are.
+
+    Encoded as one they take half the time. Returns None where not all are texts.
+    """
+    try:
+        joined = "\0".join(keys).encode()
+        texts = joined.split(b"\0")
+        if len(texts) == len(keys):
+            text = np.frombuffer(joined, np.uint8)
+            ends = np.append(np.flatnonzero(text == 0), len(text))
+        else:  # some have zeros of their own
+            texts = [key.encode() for key in keys]
+            text = np.frombuffer(b"\0".join(texts), np.uint8)
+            ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1) - 1
+    except (TypeError, UnicodeEncodeError):
+        return None
+    starts = np.append(0, ends[:-1] + 1)
+    return texts, text, starts, ends - starts
 
 
 def _windows(data, size):
@@ -269,7 +293,7 @@ def _windows(data, size):
     return np.ndarray(len(data) - size + 1, f"S{size}", data, 0, (1,))
 
 
-def _numbers_finder(slots, entries):
+def _numbers_finder(slots, entries, find):
     """Return what looks many integers up at once; it returns None where not all are integers of 64 bits."""
     slots, entries = slots.view(np.ndarray), entries.view(np.ndarray)
 
@@ -283,7 +307,7 @@ def _numbers_finder(slots, entries):
         keys = keys.astype(np.int64)
         hashes = keys.view(np.uint64)
         return _probe(slots, hashes ^ hashes >> np.uint64(32), lambda numbers, places: entries[places, 0] == keys[numbers],
-                      lambda places: entries[places, 1])
+                      lambda places: entries[places, 1], lambda number: find(keys[number]))
 
     return find_all
 

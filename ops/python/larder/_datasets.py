@@ -105,11 +105,12 @@ class Dataset(collections.abc.Mapping[str, Array]):
         slots = self._part(name, "index", "slots", "<u8")
         if name + "/entries" in self:
             entries = self._part(name, "index", "entries", "<i8", 2)
-            return Index(self, name, _number_finder(slots, entries), _numbers_finder(slots, entries),
+            find = _number_finder(slots, entries)
+            return Index(self, name, find, _numbers_finder(slots, entries, find),
                          lambda: iter(memoryview(entries[:, 0])), len(entries))
         records, positions = self._part(name, "index", "records", "|u1"), self._part(name, "index", "positions", "<i8")
-        return Index(self, name, _text_finder(slots, records), _texts_finder(slots, records), lambda: _texts(records, positions),
-                     len(positions))
+        find = _text_finder(slots, records)
+        return Index(self, name, find, _texts_finder(slots, records, find), lambda: _texts(records, positions), len(positions))
 
     def strings(self, name: str) -> Strings:
         """Open a column of texts: a sequence of `str` (`Strings`)."""
