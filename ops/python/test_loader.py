@@ -117,7 +117,9 @@ class LoaderTest(StoreCase):
         arrays = {"f": np.asfortranarray(np.arange(60.0).reshape(20, 3)), "big": np.arange(20, dtype=">i4"), "empty": np.ones((20, 0)),
                   "time": np.arange(20).astype("M8[s]"), "text": np.array([f"row {i}" for i in range(20)]),
                   "fields": np.array([(i, i / 2) for i in range(20)], [("a", "<i2"), ("b", ">f8")]), "half": np.arange(20, dtype="f2"),
-                  "row": np.arange(20)}
+                  "row": np.arange(20), "long": np.arange(6000.0).reshape(20, 30, 10), "long times": np.arange(20 * 128).reshape(20, 128).astype("M8[s]"),
+                  "long fields": np.frombuffer(np.random.default_rng(2).bytes(20 * 1500), [("a", "<i2"), ("b", "u1", (749, 2))]),
+                  "long by columns": np.asfortranarray(np.arange(6000.0).reshape(20, 300))}
         for packed in False, True:
             self.publish("forms", arrays, packed=packed)
             for shuffle in None, 3:

@@ -23,6 +23,7 @@ from ._order import _Plan, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
+_TOUCHED_FROM = 1 << 10  # bytes of a row: shorter ones gain nothing (docs/decisions/0037)
 _LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: of fewer an order takes no time, of more half a gigabyte
 _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
@@ -225,10 +226,14 @@ class _Source:
         self.row_bytes = array.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
         self._array = array.view(np.ndarray)
         self._takes = array.flags.c_contiguous and array.flags.aligned  # of another, numpy's take would copy the whole first
+        touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
+        self._heads = self._array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
     def gather(self, rows, out):
         """Copy rows into an array of their shape."""
         if self._takes and type(rows) is not slice:
+            if self._heads is not None:
+                self._heads[rows]  # so the misses of all rows are under way at once; a copy would wait for its own alone
             self._array.take(rows, 0, out, "clip")  # the rows are valid; where it has to look, it copies twice
         else:
             out[...] = self._array[rows]
@@ -274,20 +279,26 @@ class _HandedOut(weakref.ref):
 
 
 class _Gatherer:
+    """Makes batches. Each step in Python counts: a batch of a megabyte is copied in the time of some dozens of them."""
+
+    _handed_out: Any = None  # what makes what is handed out of an array
+
     def __init__(self, sources, pool, plan, epoch, transform):
         self._sources, self._pool, self._plan, self._epoch, self._transform = sources, pool, plan, epoch, transform
+        self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(sources, pool.offsets)]
 
     def __call__(self, number):
         rows, size, valid = self._plan.rows(number)
-        batch = Batch(self._arrays(rows, size), self._epoch, number, size, valid)
+        batch = Batch((), self._epoch, number, size, valid)
+        self._fill(batch, rows, size)
         return batch if self._transform is None else self._transform(batch)
 
-    def _arrays(self, rows, size):
-        slot, arrays = self._pool.take(), {}
-        for source, offset in zip(self._sources, self._pool.offsets):
-            arrays[source.name] = out = np.ndarray((size, *source.shape), source.dtype, slot, offset)
+    def _fill(self, batch, rows, size):
+        slot, handed_out = self._pool.take(), self._handed_out
+        for source, name, shape, dtype, offset in self._parts:
+            out = np.ndarray((size, *shape), dtype, slot, offset)
             source.gather(rows, out)
-        return arrays
+            batch[name] = out if handed_out is None else handed_out(out)
 
 
 class _OrderAhead(threading.Thread):

@@ -12,6 +12,7 @@ _WIDE_DRAWS_FROM = 0xffffffff // 20  # PyTorch draws 64 bits for each row from h
 _MOST_SHUFFLED = 2**31 - 9  # as in Java
 _STEPS = 4096  # that are made together
 _MARKS = 1 << 18
+_MOST_WIDENED = 1 << 22  # rows whose order is kept in numpy's own width, which spares a conversion a batch and takes twice the memory
 
 
 def _shuffled(rows, seed):
@@ -82,7 +83,8 @@ class _Plan:
     """
 
     def __init__(self, rows, order, batch_size, drop_last, shard, start=0, length=None):
-        self._rows, self._order, self._size = rows, order, batch_size
+        self._rows, self._size = rows, batch_size
+        self._order = order.astype(np.intp) if order is not None and rows <= _MOST_WIDENED else order
         self._rank, self._world, tail = shard
         if length is None:
             own = self._own(rows, tail)

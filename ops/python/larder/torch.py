@@ -206,18 +206,15 @@ class Loader(_loader.Loader):
 
 
 class _TensorGatherer(_loader._Gatherer):
-    def _arrays(self, rows, size):
-        return {name: torch.from_numpy(array) for name, array in super()._arrays(rows, size).items()}
+    _handed_out = staticmethod(torch.from_numpy)
 
 
 class _PinningGatherer(_loader._Gatherer):
-    def _arrays(self, rows, size):
-        tensors = {}
+    def _fill(self, batch, rows, size):
         for source in self._sources:
             like = torch.from_numpy(np.empty(0, source.dtype))
-            tensors[source.name] = out = torch.empty((size, *source.shape), dtype=like.dtype, pin_memory=True)
+            batch[source.name] = out = torch.empty((size, *source.shape), dtype=like.dtype, pin_memory=True)
             source.gather(rows, out.numpy())
-        return tensors
 
 
 for _public in Loader, Rows, tensor:
