@@ -75,7 +75,7 @@ class DatasetTest {
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                 .hasMessageContaining("dataset=d version=1 array=value")
-                .hasMessageEndingWith("it has labels, values");
+                .hasMessageEndingWith("; did you mean values? it has labels, values");
         assertThat(dataset.array("values").getInt(0)).isEqualTo(1);
     }
 

@@ -41,14 +41,18 @@ public final class NearNames {
         return failure.remedy(insteadOf(array, known));
     }
 
-    /** Says what there is instead of a name: all of it, where that is little, else near names, else the first ones. */
+    /** Says what there is instead of a name: near names, and all, where these are few; else how many or the first ones. */
     static String insteadOf(String name, List<String> known) {
-        List<String> near = known.size() <= SHOWN ? List.of() : of(name, known);
-        if (!near.isEmpty()) {
-            return "did you mean " + String.join(", ", near) + "? there are " + known.size();
+        List<String> near = of(name, known);
+        String question = near.isEmpty() ? "" : "did you mean " + String.join(", ", near) + "?";
+        if (!near.isEmpty() && known.size() > SHOWN) {
+            return question + " there are " + known.size();
+        }
+        if (!near.isEmpty() && near.size() == known.size()) {
+            return question;
         }
         String first = String.join(", ", known.subList(0, Math.min(SHOWN, known.size())));
-        return "it has " + (first.isEmpty() ? "none" : first)
+        return question + (near.isEmpty() ? "" : " ") + "it has " + (first.isEmpty() ? "none" : first)
                 + (known.size() > SHOWN ? ", … (" + known.size() + ")" : "");
     }
 

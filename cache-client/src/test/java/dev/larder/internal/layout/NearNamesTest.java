@@ -38,11 +38,14 @@ class NearNamesTest {
     }
 
     @Test
-    void fewNamesAreAllSaidAndOfManyTheNearOnes() {
+    void nearNamesAreSaidFirstAndThenAllWhereTheyAreFew() {
         List<String> many =
                 IntStream.range(0, 12).mapToObj(i -> "part-" + (char) ('a' + i)).toList();
 
-        assertThat(NearNames.insteadOf("labls", List.of("images", "labels"))).isEqualTo("it has images, labels");
+        assertThat(NearNames.insteadOf("labls", List.of("images", "labels")))
+                .isEqualTo("did you mean labels? it has images, labels");
+        assertThat(NearNames.insteadOf("rows", List.of("images", "labels"))).isEqualTo("it has images, labels");
+        assertThat(NearNames.insteadOf("labls", List.of("labels"))).isEqualTo("did you mean labels?");
         assertThat(NearNames.insteadOf("labels", List.of())).isEqualTo("it has none");
         assertThat(NearNames.insteadOf("part-x", many)).isEqualTo("did you mean part-a, part-b, part-c? there are 12");
         assertThat(NearNames.insteadOf("nothing-like-it", many))

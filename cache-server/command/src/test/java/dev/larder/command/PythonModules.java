@@ -17,7 +17,11 @@ import java.util.stream.Collectors;
 final class PythonModules {
     static final Path TESTS = Path.of("../../ops/python").toAbsolutePath().normalize();
     private static final int PATIENCE_S = 300;
-    private static final Pattern PASSED = Pattern.compile("(?s).*\\nOK( \\(skipped=\\d+\\))?");
+
+    /** The latter where all were skipped, on some Pythons. */
+    private static final Pattern PASSED =
+            Pattern.compile("(?s).*\\n(OK( \\(skipped=\\d+\\))?|NO TESTS RAN \\(skipped=\\d+\\))");
+
     private static final Pattern SKIPPED = Pattern.compile("(?m)^.* \\.\\.\\. skipped ['\"](.*)['\"]$");
 
     private PythonModules() {}

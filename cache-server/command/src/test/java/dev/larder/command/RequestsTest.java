@@ -132,7 +132,7 @@ class RequestsTest {
             assertThat(answer.code()).as(command).isEqualTo(4);
             assertThat(answer.err())
                     .as(command)
-                    .contains("no such array: dataset=mnist version=1 array=imagse store=", "; it has images");
+                    .contains("no such array: dataset=mnist version=1 array=imagse store=", "; did you mean images?");
         }
         assertThat(daemon.ask("path", "mnist//").out()).endsWith("images.npy\n");
     }
