@@ -1,13 +1,15 @@
-"""Batches of a feed beside numpy by hand: pictures of uint8 32x32x3, cropped, flipped and normalized; every byte is read.
+#!/usr/bin/env python3
+"""Measures batches of a feed beside numpy, torch and torchvision: pictures of uint8 32x32x3, cropped, flipped and normalized.
 
-    ops/larder serve --detach
-    PYTHONPATH=ops/python python3 bench/src/main/python/feed.py [ROUNDS]
+The ways take turns, and every byte of a batch is read. $LARDER_STORE has a daemon, $LARDER_COMMAND is the command.
 
-The ways take turns. Each line is the median of the rounds: batches of 256 a second, and GB/s of what the trainer reads.
+usage: feed.py ROUNDS        prints JSON
+       feed.py table FILE    prints what was measured as Markdown
 """
-
 import collections
 import concurrent.futures
+import json
+import os
 import statistics
 import sys
 import tempfile
@@ -16,9 +18,9 @@ import time
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-import larder
-
 ROWS, BATCH, BATCHES, PADDING = 60_000, 256, 400, 4
+LONGEST_S = 2
+TARGETS = {"torchvision": 20, "hand": 2}
 MEAN, DEVIATION = np.float32([0.49, 0.48, 0.44]), np.float32([0.2, 0.2, 0.2])
 SCALE, OFFSET = 1 / (255 * DEVIATION), MEAN / DEVIATION
 STEPS = "randomCrop(32,32,4),randomFlip,toFloat,normalize([0.49,0.48,0.44],[0.2,0.2,0.2])"
@@ -57,8 +59,8 @@ def by_windows(images, rows, rng):
     return normalized(made)
 
 
-def numpy_batches(way, threads):
-    images, rng = larder.dataset("feed-bench")["images"], np.random.default_rng(0)
+def by_threads(images, way, threads):
+    rng = np.random.default_rng(0)
     orders = np.concatenate([rng.permutation(ROWS)[:ROWS // BATCH * BATCH] for _ in range(3)]).reshape(-1, BATCH)
     rows = iter(orders)
     if threads == 1:
@@ -73,7 +75,47 @@ def numpy_batches(way, threads):
             ahead.append(submit())
 
 
+class WithTorch:
+    """All pixels of a batch at once, picked by index of pictures that were padded once."""
+
+    def __init__(self, images, torch):
+        self._torch, self._side = torch, torch.arange(32)
+        self._padded = torch.from_numpy(np.pad(images, ((0, 0), (PADDING, PADDING), (PADDING, PADDING), (0, 0))))
+        self._scale, self._offset = torch.from_numpy(SCALE), torch.from_numpy(OFFSET)
+
+    def __call__(self, _, rows, rng):
+        torch, side = self._torch, self._side
+        top, left, flips = map(torch.from_numpy, drawn(rng))
+        columns = left[:, None] + torch.where(flips[:, None], 31 - side, side)
+        pixels = self._padded[torch.from_numpy(rows)[:, None, None], (top[:, None] + side)[:, :, None], columns[:, None, :]]
+        return pixels.to(torch.float32).mul_(self._scale).sub_(self._offset).numpy()
+
+
+class Samples:
+    """A dataset of samples, which torchvision's transforms of version 2 change one by one."""
+
+    def __init__(self, images, torch):
+        from torchvision.transforms import v2
+
+        self._images = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
+        self._steps = v2.Compose([v2.RandomCrop(32, padding=PADDING), v2.RandomHorizontalFlip(), v2.ToDtype(torch.float32, scale=True),
+                                  v2.Normalize(MEAN.tolist(), DEVIATION.tolist())])
+
+    def __len__(self):
+        return len(self._images)
+
+    def __getitem__(self, i):
+        return self._steps(self._images[i])
+
+
+def by_data_loader(samples, workers, torch):
+    for batch in torch.utils.data.DataLoader(samples, BATCH, shuffle=True, num_workers=workers, drop_last=True):
+        yield batch.numpy()
+
+
 def feed_batches(copy):
+    import larder
+
     with larder.feed("feed-bench", ["images"], batch=BATCH, shuffle=1, drop_last=True, epochs=3, copy=copy,
                      transform={"images": STEPS}) as batches:
         for batch in batches:
@@ -81,37 +123,87 @@ def feed_batches(copy):
 
 
 def per_second(batches):
-    """Skip the first third of what is measured, in which code is compiled and memory taken."""
-    started = None
-    for number, batch in enumerate(batches):
-        if number == BATCHES // 3:
-            started = time.perf_counter()
+    """Skip the first third of what is measured, in which code is compiled, memory taken and workers started."""
+    count, warm, started = 0, BATCHES // 3, None
+    begun = time.perf_counter()
+    for batch in batches:
+        now = time.perf_counter()
+        if started is None and (count == warm or now - begun > LONGEST_S / 2):
+            count, started = 0, now
         batch.view(np.uint32).sum(dtype=np.uint64)
         del batch
-        if number == BATCHES + BATCHES // 3:
+        count += 1
+        if started is not None and (count == BATCHES or time.perf_counter() - started > LONGEST_S):
             break
     seconds = time.perf_counter() - started
     batches.close()
-    return BATCHES / seconds
+    return count / seconds
+
+
+def ways(images):
+    """Yield the ways: (key, what it is, what makes its batches)."""
+    for copy, what in (True, "copies"), (False, "views of its slots, copy=False"):
+        yield f"feed.{copy}", f"larder.feed, {what}", lambda copy=copy: feed_batches(copy)
+    hands = {"slices": (by_slices, "numpy, a slice for each picture"), "windows": (by_windows, "numpy, all windows picked by index")}
+    torch = torchvision = None
+    try:
+        import torch
+        import torchvision_peer
+
+        hands["torch"] = WithTorch(images, torch), "torch, all pixels picked by index"
+        _, torchvision, _ = torchvision_peer.imported()
+        samples = Samples(images, torch)
+    except ImportError as e:
+        print(f"feed.py: {e}", file=sys.stderr)
+    if torch is not None:
+        torch.set_num_threads(1)  # the threads are ours
+    for key, (way, what) in hands.items():
+        for threads in 1, 2:
+            yield (f"hand.{key}.{threads}", f"by hand, {what}, {threads} thread{'s'[:threads - 1]}",
+                   lambda way=way, threads=threads: by_threads(images, way, threads))
+    for workers in (0, 2) if torchvision is not None else ():
+        yield (f"torchvision.{workers}", f"torchvision {torchvision.__version__}, transforms.v2 a sample in DataLoader, {workers} workers",
+               lambda workers=workers: by_data_loader(samples, workers, torch))
 
 
 def main(rounds):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python"))
+    import larder
+
     with tempfile.TemporaryDirectory() as folder:
         images = np.random.default_rng(0).integers(0, 256, (ROWS, 32, 32, 3), dtype=np.uint8)
         np.save(f"{folder}/images", images)
         larder.load("feed-bench", folder).close()
-        ways = {f"numpy, {way.__doc__[:-1].lower()}, {threads} thread{'s'[:threads - 1]}": (numpy_batches, way, threads)
-                for way in (by_slices, by_windows) for threads in (1, 2)}
-        ways.update({"feed, copies": (feed_batches, True), "feed, views of the slots": (feed_batches, False)})
-        found = collections.defaultdict(list)
-        for _ in range(rounds):
-            for name, (make, *arguments) in ways.items():
-                found[name].append(per_second(make(*arguments)))
-        for name, figures in found.items():
-            rate = statistics.median(figures)
-            print(f"{name:50s} {rate:8.1f} batches/s {rate * BATCH * 32 * 32 * 3 * 4 / 1e9:6.2f} GB/s "
-                  f"({min(figures):.1f} to {max(figures):.1f})")
+    images = larder.open("feed-bench/images").view(np.ndarray)
+    found = list(ways(images))
+    measured = [{"key": key, "what": what, "batchesPerSecond": []} for key, what, _ in found]
+    for _ in range(rounds):
+        for way, (_, _, make) in zip(measured, found):
+            way["batchesPerSecond"].append(per_second(make()))
+    print(json.dumps({"numpy": np.__version__, "ways": measured}))
+
+
+def table(path):
+    with open(path) as file:
+        found = json.load(file)
+    rates = {way["key"]: statistics.median(way["batchesPerSecond"]) for way in found["ways"]}
+    print(f"\n## Pictures, uint8 32×32×3, cropped, flipped and normalized, batches of {BATCH}\n")
+    print("| | batches/s, median | lowest | highest | GB/s that the trainer reads |\n|---|--:|--:|--:|--:|")
+    for way in found["ways"]:
+        rate, all_rates = rates[way["key"]], way["batchesPerSecond"]
+        print(f"| {way['what']} | {rate:,.0f} | {min(all_rates):,.0f} | {max(all_rates):,.0f} | {rate * BATCH * 32 * 32 * 3 * 4 / 1e9:.2f} |")
+    best = max(rate for key, rate in rates.items() if key.startswith("feed."))
+    print("\n| the faster feed | ratio | target |\n|---|--:|---|")
+    for kind, what in ("torchvision", "of torchvision with its best number of workers"), ("hand", "of the fastest by hand, 1 or 2 threads"):
+        peers = [rate for key, rate in rates.items() if key.startswith(kind)]
+        if peers:
+            ratio = best / max(peers)
+            print(f"| {what} | {ratio:.1f}× | ≥ {TARGETS[kind]}×, {'reached' if ratio >= TARGETS[kind] else '**missed**'} |")
+        else:
+            print(f"| {what} | not measured: it cannot be imported | |")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    table(sys.argv[2]) if sys.argv[1] == "table" else main(int(sys.argv[1]))

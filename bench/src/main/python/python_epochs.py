@@ -1,56 +1,112 @@
 #!/usr/bin/env python3
 """Measures shuffled epochs of an array as tensors, each way once a round, so that all have the same share of a busy machine.
 
+Ray's ways come last, in rounds of their own: its processes take time as long as they are there.
+
 usage: python_epochs.py DATASET/ARRAY ROUNDS    prints JSON
        python_epochs.py table FILE              prints what was measured as Markdown
 """
+import contextlib
+import importlib
 import json
 import os
 import statistics
 import sys
+import tempfile
 import time
 
 BATCH = 256
 WORKERS = 2
+SLOW_S, SLOW_ROUNDS = 0.3, 5  # an epoch that takes longer is measured in no more rounds
+NEAR = 10_000
+PEERS = "datasets", "ray"
 
 
-def ways(array, copy, torch, larder):
-    """Return the ways: (key, what it is, what makes the batches of an epoch)."""
+def ways(array, copy, folder, torch, larder):
+    """Yield the ways of one process and of DataLoader: (key, what it is, what makes the batches of an epoch)."""
     data = torch.utils.data
     dataset, name = array.split("/")
-    tensors, rows = data.TensorDataset(copy), larder.torch.Rows(dataset, name)
-    found = []
     for threads in 0, 1:
         loader = larder.torch.Loader(dataset, [name], batch_size=BATCH, shuffle=1, threads=threads)
-        found.append((f"loader.{threads}", f"larder.torch.Loader, {threads} threads beside the trainer's", loader))
-    found.append(("hand.torch", "by hand, index_select(out=), 1 thread", ByHand(copy, torch)))
-    found.append(("hand.numpy", "by hand, numpy's take(out=), 1 thread", ByNumpy(copy, torch)))
+        yield f"loader.{threads}", f"larder.torch.Loader, {threads} threads beside the trainer's", loader
+    for threads in 1, WORKERS:
+        yield f"hand.torch.{threads}", f"by hand, index_select(out=), {counted(threads)}", ByHand(copy, torch, threads)
+    shared = copy.clone().share_memory_()
+    yield "hand.shared.1", "by hand, index_select(out=) over share_memory_(), 1 thread", ByHand(shared, torch, 1)
+    yield "hand.numpy.1", "by hand, numpy's take(out=), 1 thread", ByNumpy(copy.numpy(), torch)
+    yield "hand.mmap.1", "by hand, numpy's take(out=) over np.load(mmap_mode=\"r\"), 1 thread", ByNumpy(mapped(copy, folder), torch)
+    tensors, rows = data.TensorDataset(copy), larder.torch.Rows(dataset, name)
     for workers in 0, WORKERS:
         more = {"num_workers": workers, "persistent_workers": workers > 0}
-        found.append((f"rows.{workers}", f"DataLoader(larder.torch.Rows), {workers} workers", data.DataLoader(rows, BATCH, shuffle=True, **more)))
-        found.append((f"samples.{workers}", f"DataLoader(TensorDataset), {workers} workers", data.DataLoader(tensors, BATCH, shuffle=True, **more)))
-        batches = data.BatchSampler(data.RandomSampler(tensors), BATCH, drop_last=False)
-        found.append((f"batches.{workers}", f"DataLoader(TensorDataset) with a BatchSampler as sampler, {workers} workers",
-                      data.DataLoader(tensors, None, sampler=batches, **more)))
-    return found
+        with_workers = f", {workers} workers"
+        yield f"rows.{workers}", "DataLoader(larder.torch.Rows)" + with_workers, data.DataLoader(rows, BATCH, shuffle=True, **more)
+        yield f"samples.{workers}", "DataLoader(TensorDataset)" + with_workers, data.DataLoader(tensors, BATCH, shuffle=True, **more)
+        yield (f"batches.{workers}", "DataLoader(TensorDataset) with a BatchSampler as sampler" + with_workers,
+               data.DataLoader(tensors, None, sampler=batches_of(tensors, data), **more))
+
+
+def hugging_face_ways(copy, folder, torch, datasets):
+    """Yield the ways over a dataset that Hugging Face maps from disk."""
+    import pyarrow as pa
+
+    data, values = torch.utils.data, pa.array(copy.numpy().reshape(-1))
+    datasets.Dataset(pa.table({"x": pa.FixedSizeListArray.from_arrays(values, copy.shape[1])})).save_to_disk(os.path.join(folder, "hf"))
+    found = datasets.load_from_disk(os.path.join(folder, "hf"))
+    tensors, arrays = found.with_format("torch"), found.with_format("numpy")
+    for workers in 0, WORKERS:
+        more = {"num_workers": workers, "persistent_workers": workers > 0}
+        yield (f"hf.torch.{workers}", f"DataLoader(datasets.Dataset.with_format(\"torch\")), {workers} workers",
+               data.DataLoader(tensors, BATCH, shuffle=True, **more))
+    for key, rows in ("torch", tensors), ("numpy", arrays):
+        yield (f"hf.{key}.batches", f"DataLoader(datasets.Dataset.with_format(\"{key}\")) with a BatchSampler as sampler, 0 workers",
+               data.DataLoader(rows, None, sampler=batches_of(rows, data)))
+
+
+def ray_ways(copy, torch, ray):
+    """Yield Ray Data, which shuffles an epoch first, and a gather from the array that ray.put keeps."""
+    yield "hand.ray.1", "by hand, numpy's take(out=) over ray.get(ray.put(array)), 1 thread", ByNumpy(ray.get(ray.put(copy.numpy())), torch)
+    rows = ray.data.from_numpy(copy.numpy())
+    yield "ray.data", "ray.data.from_numpy(array).random_shuffle().iter_torch_batches()", ByRay(rows.random_shuffle)
+    yield ("ray.local", f"the same, shuffled among {NEAR:,} rows alone (local_shuffle_buffer_size)",
+           ByRay(lambda: rows, local_shuffle_buffer_size=NEAR))
+
+
+def counted(threads):
+    return f"{threads} thread{'s'[:threads - 1]}"
+
+
+def batches_of(rows, data):
+    return data.BatchSampler(data.RandomSampler(rows), BATCH, drop_last=False)
+
+
+def mapped(copy, folder):
+    import numpy as np
+
+    path = os.path.join(folder, "copy.npy")
+    np.save(path, copy.numpy())
+    return np.load(path, mmap_mode="r").view(np.ndarray)
 
 
 class ByHand:
-    def __init__(self, rows, torch):
-        self._rows, self._torch, self._out = rows, torch, torch.empty(BATCH, *rows.shape[1:])
+    def __init__(self, rows, torch, threads):
+        self._rows, self._torch, self._threads, self._out = rows, torch, threads, torch.empty(BATCH, *rows.shape[1:])
 
     def __iter__(self):
-        order = self._torch.randperm(len(self._rows))
-        for at in range(0, len(order), BATCH):
-            some = order[at:at + BATCH]
-            out = self._out[:len(some)]
-            self._torch.index_select(self._rows, 0, some, out=out)
-            yield out
+        self._torch.set_num_threads(self._threads)
+        try:
+            order = self._torch.randperm(len(self._rows))
+            for at in range(0, len(order), BATCH):
+                some = order[at:at + BATCH]
+                out = self._out[:len(some)]
+                self._torch.index_select(self._rows, 0, some, out=out)
+                yield out
+        finally:
+            self._torch.set_num_threads(1)
 
 
 class ByNumpy:
     def __init__(self, rows, torch):
-        self._rows, self._torch, self._out = rows.numpy(), torch, torch.empty(BATCH, *rows.shape[1:])
+        self._rows, self._torch, self._out = rows, torch, torch.empty(BATCH, *rows.shape[1:])
 
     def __iter__(self):
         order, out = self._torch.randperm(len(self._rows)).numpy(), self._out.numpy()
@@ -60,15 +116,48 @@ class ByNumpy:
             yield self._out[:len(some)]
 
 
+class ByRay:
+    def __init__(self, rows, **settings):
+        self._rows, self._settings = rows, settings
+
+    def __iter__(self):
+        return iter(self._rows().iter_torch_batches(batch_size=BATCH, **self._settings))
+
+
 def processor_s():
-    """Return the processor time of this process and of the workers that run."""
-    total, tick = 0, os.sysconf("SC_CLK_TCK")
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        pids = file.read().split()
-    for pid in pids:
-        with open(f"/proc/{pid}/stat") as file:
-            total += sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
-    return total / tick + time.process_time()
+    """Return the processor time of this process and of the processes below it that run."""
+    ticks, left = 0, [os.getpid()]
+    while left:
+        pid = left.pop()
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/children") as file:
+                    left += map(int, file.read().split())
+            if pid != os.getpid():
+                with open(f"/proc/{pid}/stat") as file:
+                    ticks += sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK") + time.process_time()
+
+
+def measure(found, rounds, rows):
+    """Return what so many rounds of these ways measured, as a list of dicts."""
+    found = list(found)
+    measured = [{"key": key, "what": what, "batchesPerSecond": [], "processorUs": []} for key, what, _ in found]
+    for turn in range(rounds + 1):
+        order = [*zip(measured, (batches for _, _, batches in found))]
+        for way, batches in order[turn % len(order):] + order[:turn % len(order)]:  # another one is first in each round
+            if turn > SLOW_ROUNDS and statistics.median(way["batchesPerSecond"]) * SLOW_S < rows / BATCH:
+                continue
+            count, began, used = 0, time.perf_counter(), processor_s()
+            for _ in batches:
+                count += 1
+            seconds, used = time.perf_counter() - began, processor_s() - used
+            if not -(-rows // BATCH) <= count <= -(-rows // BATCH) + 1:
+                raise RuntimeError(f"not an epoch: way={way['key']} batches={count}")
+            if turn:  # workers start in the first, and memory is touched
+                way["batchesPerSecond"].append(count / seconds)
+                way["processorUs"].append(1e6 * used / count)
+    return measured
 
 
 def main(array, rounds):
@@ -78,36 +167,68 @@ def main(array, rounds):
 
     import larder
 
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    peers = {name: module for name in PEERS if (module := imported(name))}
     torch.set_num_threads(1)
     copy = torch.from_numpy(np.array(larder.open(array)))
-    measured = [{"key": key, "what": what, "batchesPerSecond": [], "processorUs": []} for key, what, _ in ways(array, copy, torch, larder)]
-    made = [batches for _, _, batches in ways(array, copy, torch, larder)]
-    for turn in range(rounds + 1):
-        order = [*zip(measured, made)]
-        for way, batches in order[turn % len(order):] + order[:turn % len(order)]:  # another one is first in each round
-            count, began, used = 0, time.perf_counter(), processor_s()
-            for _ in batches:
-                count += 1
-            if turn:  # workers start in the first, and memory is touched
-                way["batchesPerSecond"].append(count / (time.perf_counter() - began))
-                way["processorUs"].append(1e6 * (processor_s() - used) / count)
-    print(json.dumps({"torch": torch.__version__, "numpy": np.__version__, "larder": larder.__version__, "array": array, "ways": measured}))
+    with tempfile.TemporaryDirectory(dir=os.environ.get("LARDER_BENCH_FOLDER")) as folder:
+        found = [*ways(array, copy, folder, torch, larder)]
+        if "datasets" in peers:
+            peers["datasets"].disable_progress_bars()
+            found += hugging_face_ways(copy, folder, torch, peers["datasets"])
+        measured = measure(found, rounds, len(copy))
+        del found
+        if "ray" in peers:
+            with started(peers["ray"]) as ray:
+                measured += measure(ray_ways(copy, torch, ray), rounds, len(copy))
+    print(json.dumps({"torch": torch.__version__, "numpy": np.__version__, "larder": larder.__version__, "array": array,
+                      "peers": {name: module.__version__ for name, module in peers.items()},
+                      "absent": [name for name in PEERS if name not in peers], "ways": measured}))
+
+
+def imported(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+@contextlib.contextmanager
+def started(ray):
+    """Start Ray on this machine alone, with its words on standard error."""
+    import logging
+
+    with contextlib.redirect_stdout(sys.stderr):
+        ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, object_store_memory=2 << 30)
+        importlib.import_module("ray.data").DataContext.get_current().enable_progress_bars = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
 
 
 def table(path):
     with open(path) as file:
         found = json.load(file)
     rates = {way["key"]: statistics.median(way["batchesPerSecond"]) for way in found["ways"]}
-    print(f"## Shuffled epochs as tensors: 60,000×784 float32, batches of {BATCH}, torch {found['torch']}, numpy {found['numpy']}\n")
+    versions = ", ".join(f"{name} {found[name]}" for name in ("torch", "numpy")) + "".join(f", {name} {version}" for name, version in found["peers"].items())
+    print(f"## Shuffled epochs as tensors: 60,000×784 float32, batches of {BATCH}, {versions}\n")
+    for name in found["absent"]:
+        print(f"Without {name}, which this python3 cannot import.\n")
     print("| | batches/s, median | best | processor µs a batch |\n|---|--:|--:|--:|")
     for way in found["ways"]:
         print(f"| {way['what']} | {rates[way['key']]:,.0f} | {max(way['batchesPerSecond']):,.0f} | {statistics.median(way['processorUs']):,.0f} |")
+    if "ray" in found["peers"]:
+        print("\nThe last three ways have rounds of their own, in which Ray's processes run, too.")
     by_workers = max(rates["samples.0"], rates[f"samples.{WORKERS}"])
-    by_hand = max(rates["hand.torch"], rates["hand.numpy"])
     best = max(rates["loader.0"], rates["loader.1"])
+    compared = [("of DataLoader(TensorDataset) with its best number of workers", best / by_workers, 8)]
+    for threads, loader in (1, "loader.0"), (WORKERS, "loader.1"):
+        by_hand = max(rate for key, rate in rates.items() if key.startswith("hand.") and key.endswith(f".{threads}"))
+        compared.append((f"of the fastest by hand, at {counted(threads)}", rates[loader] / by_hand, 1))
     print("\n| larder.torch.Loader | ratio | target |\n|---|--:|---|")
-    for what, ratio, target in (("of DataLoader(TensorDataset) with its best number of workers", best / by_workers, 8),
-                                ("of the fastest by hand, at one thread", rates["loader.0"] / by_hand, 1)):
+    for what, ratio, target in compared:
         print(f"| {what} | {ratio:.2f}× | ≥ {target}×, {'reached' if ratio >= target else '**missed**'} |")
 
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Measures the memory of processes that read one array, under each way to start them, and how soon a program has its first batch.
 
+Peers come last, so that no process of the first ways has their modules in its memory; where one cannot be imported, it is named.
+
 usage: python_processes.py DATASET/ARRAY PROCESSES    prints JSON
        python_processes.py table FILE                 prints what was measured as Markdown
 """
+import importlib
 import json
 import multiprocessing
 import os
@@ -15,7 +18,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.join(HERE, *[".."] * 4, "ops", "python")
 STARTS = "fork", "spawn", "forkserver"
+PEERS_STARTS = "fork", "spawn"
 RUNS = 5
+PATIENCE_S = 120
 TARGETS = {"pages": 1.02, "all": 1.03, "first": 0.3}
 FIRST = """
 import sys, time
@@ -34,28 +39,56 @@ def memory_kb(field):
         return next(int(line.split()[1]) for line in file if line.startswith(field + ":"))
 
 
-def read(array, there, over, found):
-    """Read all of an array, and say how much memory that took while all others have read it, too."""
+def touch(array):
+    """Read all of an array, page by page."""
     array.view("u1").reshape(-1)[::4096].sum(dtype="u8")
-    there.wait()
-    found.put((memory_kb("Pss_Shmem"), memory_kb("Pss_File"), memory_kb("Pss")))
-    over.wait()
 
 
-def processes(array, start, count):
-    """Return the sums over so many processes."""
-    context = multiprocessing.get_context(start)
+def memory():
+    return memory_kb("Pss_Shmem"), memory_kb("Pss_File"), memory_kb("Pss")
+
+
+def read(source, there, over, found):
+    """Read all of an array, and say how much memory there was before and is after, while all others have come as far."""
+    there.wait(PATIENCE_S)
+    before = memory_kb("Pss")
+    there.wait(PATIENCE_S)
+    opened = source() if callable(source) else source
+    for array in opened if isinstance(opened, list) else [opened]:
+        touch(array)
+    there.wait(PATIENCE_S)
+    found.put((before, *memory()))
+    over.wait(PATIENCE_S)
+
+
+def summed(rows):
+    return dict(zip(("beforeKb", "shmemKb", "fileKb", "allKb"), (sum(column) for column in zip(*rows))))
+
+
+def processes(source, start, count, context=multiprocessing):
+    """Return the sums over so many processes; `source` is an array, or what opens one."""
+    context = context.get_context(start)
     there, over, found = context.Barrier(count), context.Barrier(count + 1), context.SimpleQueue()
-    children = [context.Process(target=read, args=(array, there, over, found)) for _ in range(count)]
+    children = [context.Process(target=read, args=(source, there, over, found)) for _ in range(count)]
     for child in children:
         child.start()
-    sums = [sum(column) for column in zip(*(found.get() for _ in children))]
-    over.wait()
-    for child in children:
-        child.join()
-        if child.exitcode:
-            raise RuntimeError(f"a reader failed: exitCode={child.exitcode}")
-    return dict(zip(("shmemKb", "fileKb", "allKb"), sums))
+    rows = []
+    try:
+        while len(rows) < count:
+            if not found.empty():
+                rows.append(found.get())
+            elif any(child.exitcode for child in children):
+                raise RuntimeError(f"a reader failed: start={start} exitCodes={[child.exitcode for child in children]}")
+            else:
+                time.sleep(0.01)
+        over.wait(PATIENCE_S)
+    finally:
+        if len(rows) < count:
+            for child in children:
+                child.kill()
+        for child in children:
+            child.join(PATIENCE_S)
+    return summed(rows)
 
 
 class Mapped:
@@ -68,6 +101,100 @@ class Mapped:
         import numpy as np
 
         return np.load, (self.path, "r")
+
+
+class Loaded:
+    """A file that each process reads into memory of its own."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self):
+        import numpy as np
+
+        return np.load(self.path)
+
+
+class SharedTensor:
+    """A tensor whose memory PyTorch shares."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __call__(self):
+        return self.tensor.numpy()
+
+
+class HuggingFace:
+    """A dataset that is mapped from disk, in one piece."""
+
+    def __init__(self, folder):
+        import datasets  # before memory is measured, in each process that unpickles this one
+
+        self.folder, self.module = folder, datasets.__name__
+
+    def __reduce__(self):
+        return HuggingFace, (self.folder,)
+
+    def __call__(self):
+        import datasets
+        import numpy as np
+
+        return [np.asarray(chunk.values) for chunk in datasets.load_from_disk(self.folder).data.column("x").chunks]
+
+
+def with_torch(torch, copy, count, _):
+    """Measure processes with a tensor in the memory that PyTorch shares; it hands over a descriptor."""
+    import numpy as np
+    import torch.multiprocessing as with_tensors
+
+    shared = torch.from_numpy(np.load(copy)).share_memory_()
+    for start in PEERS_STARTS:
+        yield start, processes(SharedTensor(shared), start, count, with_tensors)
+
+
+def with_hugging_face(datasets, copy, count, folder):
+    """Measure processes with a dataset that Hugging Face maps from disk."""
+    import numpy as np
+    import pyarrow as pa
+
+    datasets.disable_progress_bars()
+    array = np.load(copy)
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(array.reshape(-1)), array.shape[1])
+    datasets.Dataset(pa.Table.from_batches([pa.record_batch([rows], ["x"])])).save_to_disk(folder, num_shards=1)
+    del array, rows
+    for start in PEERS_STARTS:
+        yield start, processes(HuggingFace(folder), start, count)
+
+
+def with_ray(ray, copy, count, _):
+    """Measure actors, which are processes of Ray's own, that get an array from the object store."""
+    import numpy as np
+
+    from python_epochs import started
+
+    class Reader:
+        def before(self):
+            return memory_kb("Pss")
+
+        def touch(self, array):
+            self.array = array
+            touch(array)
+
+        def memory(self):
+            return memory()
+
+    with started(ray):
+        kept = ray.put(np.load(copy))
+        readers = [ray.remote(num_cpus=0)(Reader).remote() for _ in range(count)]
+        before = ray.get([reader.before.remote() for reader in readers])
+        before = ray.get([reader.before.remote() for reader in readers])  # now that all are there
+        ray.get([reader.touch.remote(kept) for reader in readers])
+        after = ray.get([reader.memory.remote() for reader in readers])
+        yield "Ray", summed([(first, *rest) for first, rest in zip(before, after)])
+
+
+PEERS = {"torch": ("share_memory_()", with_torch), "datasets": ("datasets.load_from_disk", with_hugging_face), "ray": ("ray.put", with_ray)}
 
 
 def first_batches(array):
@@ -98,9 +225,21 @@ def main(name, count):
     for start in STARTS:
         rows.append({"start": start, "processes": count, "bytes": array.nbytes, "larder": processes(array, start, count),
                      "mmap": processes(np.load(copy, "r") if start == "fork" else Mapped(copy), start, count)})
-    os.remove(copy)
     whole, own = first_batches(name)
-    print(json.dumps({"rows": rows, "firstBatchS": whole, "ownS": own}))
+    peers, absent = [], []
+    for start in PEERS_STARTS:
+        peers.append({"what": "np.load", "start": start, "processes": count, **processes(Loaded(copy), start, count)})
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    for module, (what, measured) in PEERS.items():
+        try:
+            imported = importlib.import_module(module)
+        except ImportError:
+            absent.append(module)
+            continue
+        for start, sums in measured(imported, copy, count, os.path.join(os.environ["LARDER_BENCH_FOLDER"], module)):
+            peers.append({"what": what, "start": start, "processes": count, **sums})
+    os.remove(copy)
+    print(json.dumps({"rows": rows, "firstBatchS": whole, "ownS": own, "peers": peers, "absent": absent}))
 
 
 def table(path):
@@ -114,6 +253,14 @@ def table(path):
         ratio = row["larder"]["allKb"] / row["mmap"]["allKb"]
         print(f"| {row['start']} | {copies:.3f} | ≤ {TARGETS['pages']}, {verdict(copies <= TARGETS['pages'])} | {row['larder']['allKb'] >> 10:,}"
               f" | {row['mmap']['allKb'] >> 10:,} | {ratio:.3f} | ≤ {TARGETS['all']}, {verdict(ratio <= TARGETS['all'])} |")
+    print("\nWith others. The copies are what all memory grew by when the array was opened and read; what was there before are Python and the modules.\n")
+    for module in found["absent"]:
+        print(f"Without {module}, which this python3 cannot import.\n")
+    print("| | started by | copies of the array | all memory, MiB |\n|---|---|--:|--:|")
+    own = [{"what": what, "start": row["start"], **row[key]} for key, what in (("larder", "larder"), ("mmap", 'np.load(mmap_mode="r")')) for row in found["rows"]]
+    for row in own + found["peers"]:
+        copies = (row["allKb"] - row["beforeKb"]) * 1024 / size
+        print(f"| {row['what']} | {row['start']} | {copies:.2f} | {row['allKb'] >> 10:,} |")
     whole, own = statistics.median(found["firstBatchS"]), statistics.median(found["ownS"])
     print(f"\nFrom Enter to the first batch of `larder.Loader`: {whole:.2f} s, without starting Python and importing numpy {own:.2f} s"
           f" (< {TARGETS['first']} s, {verdict(own < TARGETS['first'])}).")
