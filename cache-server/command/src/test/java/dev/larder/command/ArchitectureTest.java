@@ -44,7 +44,8 @@ class ArchitectureTest {
 
     /** The other modules, and what each of them may use besides itself and the client. DJL's adapter is not on this class path. */
     private static final Map<String, List<String>> MODULES = Map.of(
-            "dev.larder.server..", List.of(),
+            "dev.larder.reader..", List.of(),
+            "dev.larder.server..", List.of("dev.larder.reader.."),
             "dev.larder.loader..", List.of(),
             "dev.larder.launch..", List.of(),
             "dev.larder.distributed..", List.of(),

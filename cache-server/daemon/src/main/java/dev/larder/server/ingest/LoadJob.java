@@ -10,11 +10,13 @@ import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.ScratchFolders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Store;
+import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.space.Reservation;
 import dev.larder.server.store.space.ScratchMemory;
 import dev.larder.server.store.version.Provenance;
@@ -263,22 +265,36 @@ public final class LoadJob extends Ingest {
         reservation.allowFor(plans.size(), arrays.size());
         reservation.growTo(ByteSums.add(stored, scratch.elsewhereBytes()));
         reservation.evictionNote().ifPresent(notes::add);
-        return load(changed, plans, reservation);
+        return load(changed, plans, packs, reservation);
     }
 
-    private List<Candidate> load(List<Candidate> changed, List<LoadPlan> plans, Reservation reservation)
+    private List<Candidate> load(List<Candidate> changed, List<LoadPlan> plans, PackRule packs, Reservation reservation)
             throws IOException {
-        progress.begin(Phase.LOADING, ByteSums.sum(changed.stream().mapToLong(Candidate::dataBytes)), arrays.size());
+        long bytes = ByteSums.sum(changed.stream().mapToLong(Candidate::dataBytes));
+        progress.begin(Phase.LOADING, ByteSums.add(bytes, Delivery.byteSize(arrays)), arrays.size());
         List<Loading> versions = new ArrayList<>();
+        List<Delivery> deliveries = new ArrayList<>();
         try {
-            try (Copying copying = new Copying(workers, progress)) {
+            for (int i = 0; i < plans.size(); i++) {
+                deliveries.add(Delivery.of(changed.get(i).arrays(), plans.get(i), packs, reservation, progress));
+            }
+            try (Copying copying = new Copying(workers, progress);
+                    Copying late = new Copying(workers, progress)) {
                 for (int i = 0; i < plans.size(); i++) {
                     versions.add(open(changed.get(i)));
                     reservation.writesTo(versions.get(i).version.folder());
-                    copying.add(versions.get(i).version, plans.get(i));
+                    copying.add(versions.get(i).version, deliveries.get(i).copied());
                 }
                 copying.start();
+                for (int i = 0; i < plans.size(); i++) {
+                    IncomingVersion version = versions.get(i).version;
+                    LoadPlan stillWritten = LoadPlan.of(deliveries.get(i).moveTo(version, progress), packs);
+                    reservation.grow(stillWritten.storedBytes());
+                    late.add(version, stillWritten);
+                }
                 copying.await();
+                late.start();
+                late.await();
             }
             return publishAll(versions, reservation);
         } finally {
@@ -310,7 +326,26 @@ public final class LoadJob extends Ingest {
     static ScanSettings scratchScan(
             int workers, BooleanSupplier isCancelled, IntConsumer onChecked, ScratchMemory scratch) {
         LongConsumer beforeSpill = isTemporaryFolderMemory() ? scratch::addElsewhere : bytes -> {};
-        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, beforeSpill);
+        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, beforeSpill, foldersOf(scratch));
+    }
+
+    private static ScratchFolders foldersOf(ScratchMemory scratch) {
+        return new ScratchFolders() {
+            @Override
+            public Path newFolder() throws IOException {
+                return scratch.newFolder();
+            }
+
+            @Override
+            public void setAside(long byteSize) {
+                scratch.addElsewhere(byteSize);
+            }
+
+            @Override
+            public long occupiedBytes(Path folder) {
+                return Occupied.bytes(folder);
+            }
+        };
     }
 
     private static boolean isTemporaryFolderMemory() {

@@ -15,6 +15,7 @@ import java.util.function.LongConsumer;
  * @param onChecked told how many more files were checked, from changing threads
  * @param memory where columns are made; lives until the arrays have been released
  * @param beforeSpill told how many more bytes a table is about to write to a temporary file, and may refuse
+ * @param scratch where programs that read for a load write
  */
 public record ScanSettings(
         int workers,
@@ -22,10 +23,18 @@ public record ScanSettings(
         BooleanSupplier isCancelled,
         IntConsumer onChecked,
         ColumnMemory memory,
-        LongConsumer beforeSpill) {
+        LongConsumer beforeSpill,
+        ScratchFolders scratch) {
     /** Makes columns in anonymous memory: for programs that read their own files. */
     public ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
-        this(workers, takesHidden, isCancelled, onChecked, ColumnMemory.anonymous(), bytes -> {});
+        this(
+                workers,
+                takesHidden,
+                isCancelled,
+                onChecked,
+                ColumnMemory.anonymous(),
+                bytes -> {},
+                ScratchFolders.temporary());
     }
 
     /** Returns those of a scan by the calling thread alone, which nobody watches. */

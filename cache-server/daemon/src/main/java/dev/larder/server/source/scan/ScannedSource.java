@@ -81,7 +81,9 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
      */
     public static ScannedSource scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
-        if (options.as() != LoadOptions.As.ARRAYS) {
+        if (ReaderScan.isSource(path, options, settings)) {
+            return ReaderScan.of(name, path, options, settings);
+        } else if (options.as() != LoadOptions.As.ARRAYS) {
             return ColumnScan.of(name, path, options, settings);
         } else if (TarScan.isArchive(path, options)) {
             return TarScan.of(name, path, options, settings);
@@ -102,7 +104,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         if (options.as() != LoadOptions.As.ARRAYS) {
             return; // files of any kind
         }
-        if (TarScan.isArchive(path, options)) {
+        if (TarScan.isArchive(path, options) || ReaderScan.isSource(path, options, ScanSettings.quick())) {
             return;
         }
         KeyFilter filter = new KeyFilter(options.keys());
@@ -117,7 +119,9 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         if (!refusals.isEmpty()) {
             throw Refusal.all(name, path, refusals);
-        } else if (walk.files().isEmpty() && !TarScan.hasArchives(walk, path, options, ScanSettings.quick())) {
+        } else if (walk.files().isEmpty()
+                && !TarScan.hasArchives(walk, path, options, ScanSettings.quick())
+                && !ReaderScan.hasFiles(walk, path, options, ScanSettings.quick())) {
             throw nothing(path, options, walk);
         }
     }
@@ -133,6 +137,8 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
         if (TarScan.hasArchives(walk, path, options, settings)) {
             return TarScan.of(name, path, options, settings);
+        } else if (ReaderScan.hasFiles(walk, path, options, settings)) {
+            return ReaderScan.of(name, path, options, settings);
         }
         List<DiscoveredFile> files = walk.files();
         Scan checked = Scan.of(name, files, options, settings);
@@ -169,7 +175,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
-    private static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
+    static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
         Map<String, SourceArray> taken = new HashMap<>();
         for (SourceArray array : arrays) {
             SourceArray other =

@@ -18,7 +18,7 @@ public final class Occupied {
     private Occupied() {}
 
     /** Sums up the blocks of a file, or of a folder and everything in it; links are not followed. What is gone has none. */
-    static long bytes(Path place) {
+    public static long bytes(Path place) {
         FileStatus status = status(place);
         if (status == null) {
             return 0;

@@ -9,6 +9,7 @@ import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -156,6 +157,14 @@ public final class ScratchMemory implements ColumnMemory, AutoCloseable {
     /** Returns how much was set aside for what lies elsewhere. */
     public long elsewhereBytes() {
         return elsewhereBytes.get();
+    }
+
+    /** Makes a folder that only this user can look into. Whoever asked removes it. */
+    public Path newFolder() throws IOException {
+        Path folder = places.get();
+        Files.createDirectory(
+                folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        return folder;
     }
 
     /** Frees everything; nothing of it may be touched after. Idempotent. */

@@ -1,0 +1,318 @@
+package dev.larder.server.reader;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.reader.Answer;
+import dev.larder.reader.FormatReader;
+import dev.larder.reader.ReaderProgram;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The process of one reader: with a heap of its own, none of the daemon's environment, descriptors or terminal, killed when the daemon
+ * dies. It is believed nothing: what it says is limited and may be anything.
+ */
+final class ReaderProcess implements AutoCloseable {
+    private static final String USUAL_PATH = "/usr/bin:/bin";
+    private static final int QUOTED_BYTES = 1_000;
+    private static final int MOST_WAITING = 4_096;
+    private static final int EXIT_OUT_OF_MEMORY = 3;
+
+    /** How long a reader that has said its last word may take to end. */
+    private static final long END_SECONDS = 5;
+
+    private static final long WORDS_MS = 500;
+
+    private final ReaderSpec spec;
+    private final String heap;
+    private final String token = UUID.randomUUID().toString();
+    private final BlockingQueue<Said> said = new LinkedBlockingQueue<>(MOST_WAITING);
+    private final byte[] lastWords = new byte[QUOTED_BYTES];
+    private final CountDownLatch wordsEnd = new CountDownLatch(1);
+    private long wordsBytes;
+    private final CountDownLatch started = new CountDownLatch(1);
+    private volatile @Nullable Process process;
+    private volatile @Nullable IOException notStarted;
+    private volatile boolean closed;
+
+    /** What came next from the reader: an answer, or why there is none any more. */
+    record Said(@Nullable Answer answer, @Nullable IOException broken) {}
+
+    private ReaderProcess(ReaderSpec spec, String heap) {
+        this.spec = spec;
+        this.heap = heap;
+    }
+
+    /**
+     * Starts a reader.
+     *
+     * @param folder where it runs and keeps temporary files
+     */
+    static ReaderProcess start(Readers.Known reader, Path folder, String heap, int workers) {
+        Readers.Known.Startable startable = reader.requireStartable();
+        ReaderProcess process = new ReaderProcess(reader.spec(), heap);
+        List<String> words = process.words(startable, folder, workers);
+        // The kernel kills the process when the thread that started it ends: this one stays with it.
+        Thread thread = new Thread(() -> process.run(words, folder), "larder-reader");
+        thread.setDaemon(true);
+        thread.start();
+        process.awaitStart();
+        return process;
+    }
+
+    private List<String> words(Readers.Known.Startable startable, Path folder, int workers) {
+        List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool("setpriv")));
+        words.addAll(List.of("--pdeathsig", "KILL", "--", startable.java().toString()));
+        words.addAll(List.of(
+                "-Xmx" + heap,
+                "-XX:+ExitOnOutOfMemoryError",
+                "-XX:-UsePerfData",
+                "-XX:+DisplayVMOutputToStderr",
+                "-XX:-CreateCoredumpOnCrash",
+                "-XX:ErrorFile=/dev/stderr",
+                workers > 1 ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
+                "-Djava.io.tmpdir=" + folder,
+                "-cp",
+                classPath(startable.folder()),
+                ReaderProgram.class.getName()));
+        return words;
+    }
+
+    private String classPath(Path folder) {
+        List<String> entries = new ArrayList<>();
+        entries.add(CodeSources.of(FormatReader.class).toString());
+        entries.addAll(spec.classPath());
+        try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "*.jar")) {
+            List<String> found = new ArrayList<>();
+            jars.forEach(jar -> found.add(jar.toAbsolutePath().toString()));
+            found.stream().sorted().forEach(entries::add);
+        } catch (IOException e) {
+            throw failure("cannot list the jars of a reader", e).remedy("check the folder " + folder);
+        }
+        return String.join(":", entries);
+    }
+
+    private static String tool(String name) {
+        String path = System.getenv("PATH");
+        for (String folder : (path == null ? USUAL_PATH : path + ":" + USUAL_PATH).split(":", -1)) {
+            Path tool = Path.of(folder).resolve(name);
+            if (tool.isAbsolute() && Files.isExecutable(tool)) {
+                return tool.toString();
+            }
+        }
+        throw Failure.of(ErrorCode.UNEXPECTED, "a tool that starts readers is missing")
+                .with("tool", name)
+                .remedy("install util-linux and coreutils");
+    }
+
+    private void run(List<String> words, Path folder) {
+        try {
+            ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
+            Map<String, String> environment = builder.environment();
+            environment.keySet().removeIf(name -> !spec.environment().contains(name) && !name.equals("TZ"));
+            environment.put("PATH", USUAL_PATH);
+            environment.put("LC_ALL", "C.UTF-8"); // Java reads names of files in the locale's encoding
+            environment.put(ReaderFamily.VARIABLE, token);
+            Process running = builder.start();
+            process = running;
+            started.countDown();
+            Thread quoting = new Thread(() -> keepLastWords(running.getErrorStream()), "larder-reader-words");
+            quoting.setDaemon(true);
+            quoting.start();
+            listen(running);
+            running.waitFor();
+        } catch (IOException e) {
+            notStarted = e;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            started.countDown();
+        }
+    }
+
+    /** Hears what the reader says until it says no more. */
+    private void listen(Process running) throws InterruptedException {
+        try (DataInputStream in = new DataInputStream(new BufferedInputStream(running.getInputStream()))) {
+            while (true) {
+                tell(new Said(Answer.read(in), null));
+            }
+        } catch (IOException e) {
+            tell(new Said(null, e));
+        }
+    }
+
+    /** Waits for whoever asks, but not for ever. */
+    private void tell(Said next) throws InterruptedException {
+        while (!said.offer(next, 100, TimeUnit.MILLISECONDS)) {
+            if (closed) {
+                return;
+            }
+        }
+    }
+
+    private void keepLastWords(InputStream in) {
+        byte[] some = new byte[8192];
+        try (in) {
+            for (int count = in.read(some); count >= 0; count = in.read(some)) {
+                synchronized (lastWords) {
+                    for (int i = 0; i < count; i++) {
+                        lastWords[(int) (wordsBytes++ % QUOTED_BYTES)] = some[i];
+                    }
+                }
+            }
+        } catch (IOException ended) {
+            return;
+        } finally {
+            wordsEnd.countDown();
+        }
+    }
+
+    /** Returns the end of what the reader has printed, in one line. */
+    private String lastWords() {
+        synchronized (lastWords) {
+            int kept = (int) Math.min(wordsBytes, QUOTED_BYTES);
+            byte[] inOrder = new byte[kept];
+            for (int i = 0; i < kept; i++) {
+                inOrder[i] = lastWords[(int) ((wordsBytes - kept + i) % QUOTED_BYTES)];
+            }
+            return new String(inOrder, StandardCharsets.UTF_8)
+                    .strip()
+                    .replaceAll("\\s+", " ")
+                    .replaceAll("\\p{Cntrl}", "?");
+        }
+    }
+
+    private void awaitStart() {
+        try {
+            started.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while a reader started")
+                    .exception();
+        }
+        IOException reason = notStarted;
+        if (reason != null) {
+            throw failure("cannot start a reader", reason).remedy("check its Java and the machine's limits");
+        }
+    }
+
+    private Process running() {
+        Process running = process;
+        if (running == null) {
+            throw new IllegalStateException("reader was not started");
+        }
+        return running;
+    }
+
+    /** Writes to the reader; a failure shows when it is asked. */
+    interface Request {
+        /** Writes all of it. */
+        void write(DataOutputStream out) throws IOException;
+    }
+
+    /** Sends a request, without waiting for a reader that does not listen. */
+    void send(Request request) {
+        DataOutputStream out =
+                new DataOutputStream(new BufferedOutputStream(running().getOutputStream()));
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        request.write(out);
+                        out.flush();
+                    } catch (IOException ended) {
+                        return; // whoever waits for the answer is told
+                    }
+                },
+                "larder-reader-request");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Returns what the reader says next; null where it says nothing for so long. */
+    @Nullable
+    Said next(long timeoutMs) throws InterruptedException {
+        return said.poll(timeoutMs, TimeUnit.MILLISECONDS);
+    }
+
+    /** Explains that the reader has ended although more was to come, or said what makes no sense. */
+    LarderException ended(IOException broken) {
+        Process running = running();
+        awaitEnd();
+        if (running.isAlive() || !(broken instanceof EOFException)) {
+            return failure("a reader broke the protocol", broken).remedy("replace the reader " + spec.kind());
+        }
+        int code = running.exitValue();
+        if (code == EXIT_OUT_OF_MEMORY) {
+            return failure("a reader had not enough memory", null)
+                    .with("heap", heap)
+                    .remedy("give it more: " + ReaderLimits.HEAP_VARIABLE + "=SIZE");
+        }
+        return failure("a reader died", null)
+                .with("exit", code)
+                .remedy("nothing else is affected; check the files, or report what it said");
+    }
+
+    /** Starts a failure that is the reader's, with what it has printed last. */
+    Failure failure(String what, @Nullable IOException reason) {
+        Failure failure = Failure.of(ErrorCode.UNEXPECTED, what).with("kind", spec.kind());
+        if (reason != null) {
+            failure = failure.with("reason", reason).cause(reason);
+        }
+        String words = lastWords();
+        return words.isEmpty() ? failure : failure.with("said", "\"" + words + "\"");
+    }
+
+    /** Names the kind, and quotes what was printed last. */
+    String describe() {
+        String words = lastWords();
+        return words.isEmpty() ? spec.kind() : spec.kind() + " said=\"" + words + "\"";
+    }
+
+    /** Waits a moment for a reader that is done to end by itself. */
+    void awaitEnd() {
+        try {
+            if (running().waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+                var unused = wordsEnd.await(WORDS_MS, TimeUnit.MILLISECONDS); // a child of it may hold on to the pipe
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Kills it and all that came of it; false where something could not be killed. Idempotent. */
+    boolean kill() {
+        closed = true;
+        Process running = process;
+        if (running == null) {
+            return true;
+        }
+        running.destroyForcibly();
+        boolean allDead = ReaderFamily.kill(running.pid(), token);
+        awaitEnd();
+        return allDead;
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

@@ -1,0 +1,271 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.client.Dataset;
+import dev.larder.client.Larder;
+import dev.larder.client.StringsColumn;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.server.reader.Readers;
+import dev.larder.testing.ChildJvm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Loads by a reader, a process of its own, that does what it should, and whatever else it can think of. */
+class ReaderLoadTest {
+    private static final int NUMBERS = 1 << 20;
+
+    @TempDir
+    Path sources;
+
+    @TempDir
+    Path readers;
+
+    private ServedStore served;
+
+    @BeforeEach
+    void start() throws IOException {
+        Path folder = Files.createDirectory(readers.resolve("hostile"));
+        Files.writeString(
+                folder.resolve("reader.properties"),
+                "names=(?<stem>.+)\\\\.hostile\nclasspath=" + classesOfThisTest() + "\n");
+        properties().forEach(property -> System.setProperty(property.get(0), property.get(1)));
+        served = ServedStore.create();
+    }
+
+    private List<List<String>> properties() {
+        return List.of(
+                List.of(Readers.FOLDER_PROPERTY, readers.toString()),
+                List.of("larder.reader.heap", "64m"),
+                List.of("larder.reader.patience", "2s"));
+    }
+
+    private static String classesOfThisTest() {
+        return Path.of(ReaderLoadTest.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .getPath())
+                .toString();
+    }
+
+    @AfterEach
+    void close() {
+        served.close();
+        properties().forEach(property -> System.clearProperty(property.get(0)));
+        assertThat(readersAlive()).isEmpty();
+    }
+
+    private Path source(String name, String behaviour) throws IOException {
+        return Files.writeString(sources.resolve(name + ".hostile"), behaviour + "\n");
+    }
+
+    /** Returns the command lines of readers that live, and of what they have started. */
+    private static List<String> readersAlive() {
+        return ProcessHandle.allProcesses()
+                .filter(process -> process.info().commandLine().stream()
+                        .anyMatch(
+                                line -> line.contains("dev.larder.reader.ReaderProgram") || line.contains("sleep 300")))
+                .filter(process -> environmentOf(process.pid()).contains("LARDER_READER="))
+                .map(process -> process.info().commandLine().orElse(""))
+                .toList();
+    }
+
+    private static String environmentOf(long pid) {
+        try {
+            return Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
+        } catch (IOException gone) {
+            return "";
+        }
+    }
+
+    private void assertNothingIsLeft() {
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+        assertThat(ServedStore.entries(served.layout().data())).isEmpty();
+        assertThat(readersAlive()).isEmpty();
+    }
+
+    @Test
+    void whatAReaderWritesIsPublishedAndProgressIsTold() throws IOException {
+        served.start();
+        List<Progress> told = new ArrayList<>();
+
+        served.control().load(ServedStore.request("d", source("x", "good")), told::add);
+
+        try (Larder larder = Larder.connect(served.root());
+                Dataset dataset = larder.dataset("d")) {
+            assertThat(dataset.array("a").shape()).containsExactly(NUMBERS);
+            assertThat(dataset.array("a").getInt(NUMBERS - 1)).isEqualTo(NUMBERS - 1);
+            assertThat(dataset.array("b").shape()).containsExactly(2, 3);
+            assertThat(dataset.array("b").getInt(1, 2)).isEqualTo(6);
+            assertThat(dataset.array("c").getLong(3)).isEqualTo((long) 'd');
+            StringsColumn seen = dataset.strings("s");
+            assertThat(seen.get(0)).isEqualTo("LARDER_READER,LC_ALL,PATH" + timeZone() + " []");
+        }
+        assertThat(told).anySatisfy(progress -> {
+            assertThat(progress.phase()).isEqualTo(Progress.Phase.LOADING);
+            assertThat(progress.bytesDone()).isPositive().isLessThanOrEqualTo(progress.bytesTotal());
+        });
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+        assertThat(readersAlive()).isEmpty();
+        assertThat(served.control().verify("", progress -> {}).files()).isEqualTo(5);
+    }
+
+    private static String timeZone() {
+        return System.getenv("TZ") == null ? "" : ",TZ";
+    }
+
+    @Test
+    void aFolderIsLoadedReloadedComparedAndReadThrough() throws IOException {
+        served.start();
+        source("x", "good");
+        source("y", "good");
+        served.load("d", sources);
+        assertThat(served.control().list("d", true)).extracting(ArrayRow::name).contains("d/x/a", "d/y/s/bytes");
+
+        assertThat(served.load("d", sources).message()).contains("unchanged");
+        assertThat(served.control().reload("d", progress -> {}).message()).contains("unchanged");
+        source("y", "good again");
+        assertThat(served.load("d", sources).message()).contains("d is unchanged");
+        Files.delete(sources.resolve("y.hostile"));
+        assertThat(served.load("d", sources).message()).contains("d has changed");
+        served.control().evict("d");
+        try (Larder larder = Larder.connect(served.root());
+                Dataset again = larder.dataset("d")) {
+            assertThat(again.array("x/a").getInt(7)).isEqualTo(7);
+        }
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "exit-look, UNEXPECTED, 'a reader died: kind=hostile exit=7'",
+        "exit-read, UNEXPECTED, exit=9",
+        "hang-look, DEADLINE, a reader made no progress: seconds=2 reader=hostile",
+        "hang-read, DEADLINE, a reader made no progress",
+        "eat-heap, UNEXPECTED, LARDER_READER_HEAP",
+        "flood, UNEXPECTED, xthe end",
+        "junk, UNEXPECTED, a reader broke the protocol",
+        "throw, UNEXPECTED, a bug",
+        "refuse, BAD_INPUT, x.hostile offset=12 column=a reason=its sum is wrong; write it again",
+        "claim-progress, UNEXPECTED, more progress than there can be",
+        "lie-dtype, UNEXPECTED, a reader offers what cannot be",
+        "lie-shape, UNEXPECTED, a reader offers what cannot be",
+        "lie-size, UNEXPECTED, a reader offers what cannot be",
+        "lie-part, UNEXPECTED, no such part of a column",
+        "lie-file, UNEXPECTED, no such file",
+        "lie-place, BAD_INPUT, would not lie within the file",
+        "lie-name, BAD_INPUT, its array cannot be called",
+        "offer-twice, UNEXPECTED, it is offered twice",
+        "want-terabytes, NO_SPACE, needed=",
+        "write-half, UNEXPECTED, the reader has not written what it offered: array=a",
+        "write-past, UNEXPECTED, outside of the array",
+        "lengthen, UNEXPECTED, a reader changed the length",
+        "truncate, UNEXPECTED, a reader",
+        "fill, UNEXPECTED, a reader wrote more than it offered",
+    })
+    void whateverAReaderDoesCostsItsOwnLoadAlone(String behaviour, ErrorCode code, String said) throws IOException {
+        served.start();
+        Path source = source("x", behaviour);
+
+        assertThatThrownBy(() -> served.load("d", source))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(code))
+                .hasMessageContaining(said)
+                .satisfies(e -> assertThat(String.valueOf(e.getMessage())).hasSizeLessThan(4000));
+        assertNothingIsLeft();
+        served.load("good", ServedStore.writeInts(sources.resolve("good.npy"), 1));
+    }
+
+    @Test
+    void aProcessThatAReaderLeavesBehindIsKilledBeforeAnythingIsPublished() throws IOException {
+        served.start();
+        served.load("d", source("x", "fork"));
+
+        assertThat(readersAlive()).isEmpty();
+        try (Larder larder = Larder.connect(served.root());
+                Dataset dataset = larder.dataset("d")) {
+            assertThat(dataset.array("a").getInt(1)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aReaderDiesWithItsDaemonAndTheNextOneFindsNothing() throws Exception {
+        Path source = source("x", "hang-read");
+        List<String> flags = Stream.concat(
+                        ChildJvm.libraryFlags().stream(),
+                        Stream.of(
+                                "-Dlarder.readers=" + readers,
+                                "-Dlarder.reader.heap=64m",
+                                "-Dlarder.reader.patience=60s"))
+                .toList();
+        try (ChildJvm child = ChildJvm.start(
+                System.getProperty("java.class.path"),
+                flags,
+                DaemonProgram.class.getName(),
+                served.root().toString())) {
+            child.awaitLine(DaemonProgram.READY);
+            CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.load("d", source));
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> !readersAlive().isEmpty()
+                            && hasNumbers(served.layout().incoming()));
+            child.kill();
+            assertThat(load.handle((done, failure) -> failure != null).get(60, TimeUnit.SECONDS))
+                    .isTrue();
+        }
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> readersAlive().isEmpty());
+        served.start();
+        assertNothingIsLeft();
+    }
+
+    private static boolean hasNumbers(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.anyMatch(file -> file.endsWith("0.npy"));
+        } catch (IOException | UncheckedIOException changing) {
+            return false;
+        }
+    }
+
+    @Test
+    void aReaderThatIsKilledCostsItsOwnLoad() throws Exception {
+        served.start();
+        System.setProperty("larder.reader.patience", "60s");
+        Path source = source("x", "hang-look");
+        CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.load("d", source));
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> !readersAlive().isEmpty());
+        ProcessHandle.current()
+                .children()
+                .filter(child -> child.info().commandLine().orElse("").contains("ReaderProgram"))
+                .forEach(ProcessHandle::destroyForcibly);
+
+        assertThat(load.handle((done, failure) -> String.valueOf(failure)).get(60, TimeUnit.SECONDS))
+                .contains("a reader died: kind=hostile exit=137");
+        assertNothingIsLeft();
+    }
+}

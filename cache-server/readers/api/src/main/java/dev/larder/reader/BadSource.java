@@ -1,0 +1,76 @@
+package dev.larder.reader;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Says why a file cannot be read, and where in it. */
+public final class BadSource extends IOException {
+    private static final long serialVersionUID = 1;
+
+    /** Stands for no place in the file. */
+    public static final long NOWHERE = -1;
+
+    /** What the daemon advises where a reader does not. */
+    public static final String REPAIR = "repair, replace or remove the file";
+
+    private final int file;
+    private final long offset;
+    private final String column;
+    private final String remedy;
+
+    /**
+     * Describes what is wrong.
+     *
+     * @param file the number of the file in the request
+     * @param offset the byte, {@link #NOWHERE} where it is not known
+     * @param column the array or column; empty where it is the file as a whole
+     * @param reason what is wrong, as the end of the sentence "cannot read source file: …"
+     * @param remedy what to do about it
+     */
+    public BadSource(int file, long offset, String column, String reason, String remedy) {
+        super(reason);
+        this.file = file;
+        this.offset = offset;
+        this.column = column;
+        this.remedy = remedy;
+    }
+
+    /** Says that a file is damaged. */
+    public static BadSource damaged(int file, long offset, String column, String reason) {
+        return new BadSource(file, offset, column, reason, REPAIR);
+    }
+
+    /** Says that a library could not read a file. */
+    public static BadSource unreadable(int file, String column, @Nullable Throwable cause) {
+        Throwable first = cause;
+        while (first != null && first.getCause() != null && first.getCause() != first) {
+            first = first.getCause();
+        }
+        String words = first == null
+                ? "unknown"
+                : first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();
+        BadSource bad = damaged(file, NOWHERE, column, "it cannot be read (" + words + ")");
+        bad.initCause(cause);
+        return bad;
+    }
+
+    /** Returns the number of the file. */
+    public int file() {
+        return file;
+    }
+
+    /** Returns the byte, or {@link #NOWHERE}. */
+    public long offset() {
+        return offset;
+    }
+
+    /** Returns the array or column; empty for the file as a whole. */
+    public String column() {
+        return column;
+    }
+
+    /** Returns what to do. */
+    public String remedy() {
+        return remedy;
+    }
+}

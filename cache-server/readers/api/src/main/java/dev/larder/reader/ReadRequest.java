@@ -1,0 +1,26 @@
+package dev.larder.reader;
+
+import java.util.List;
+
+/**
+ * Says what is to be read.
+ *
+ * @param files in the order of their rows
+ * @param as what becomes of them, in the words of {@code larder load --as}, such as {@code arrays} or {@code bytes}
+ * @param columns the names of the only arrays or columns that are wanted; empty for all
+ * @param workers how many threads may work at once
+ */
+public record ReadRequest(List<InputFile> files, String as, List<String> columns, int workers) {
+    /** Copies the lists. */
+    public ReadRequest {
+        files = List.copyOf(files);
+        columns = List.copyOf(columns);
+    }
+
+    /** Tells whether an array or column is wanted, by its name without the level: all of it, or its last part. */
+    public boolean wants(String name) {
+        return columns.isEmpty()
+                || columns.contains(name)
+                || columns.contains(name.substring(name.lastIndexOf('/') + 1));
+    }
+}
