@@ -1,0 +1,90 @@
+package dev.larder.readers.hdf5;
+
+import io.jhdf.object.datatype.CompoundDataType;
+import io.jhdf.object.datatype.CompoundDataType.CompoundDataMember;
+import io.jhdf.object.datatype.DataType;
+import io.jhdf.object.datatype.EnumDataType;
+import io.jhdf.object.datatype.FixedPoint;
+import io.jhdf.object.datatype.FloatingPoint;
+import io.jhdf.object.datatype.StringData;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Says what numpy calls the types of HDF5 whose bytes it has just so. */
+final class NumpyTypes {
+    private static final Set<Integer> INTEGER_BYTES = Set.of(1, 2, 4, 8);
+
+    /** How many bits the exponent and the mantissa have, by the length. */
+    private static final Map<Integer, List<Integer>> FLOATS =
+            Map.of(2, List.of(5, 10), 4, List.of(8, 23), 8, List.of(11, 52));
+
+    private NumpyTypes() {}
+
+    /** Returns numpy's description; null where numpy has no such type. */
+    static @Nullable String of(DataType type) {
+        if (type instanceof FixedPoint integer) {
+            return isPlain(integer) ? order(integer.getByteOrder(), integer.getSize()) + integerKind(integer) : null;
+        } else if (type instanceof FloatingPoint number) {
+            return isPlain(number) ? order(number.getByteOrder(), number.getSize()) + "f" + number.getSize() : null;
+        } else if (type instanceof EnumDataType words) {
+            return isBoolean(words) ? "|b1" : of(words.getBaseType());
+        } else if (type instanceof StringData text) {
+            return text.getSize() > 0 ? "|S" + text.getSize() : null;
+        } else if (type instanceof CompoundDataType compound) {
+            return complex(compound);
+        }
+        return null;
+    }
+
+    private static String order(ByteOrder order, int bytes) {
+        return bytes == 1 ? "|" : order == ByteOrder.BIG_ENDIAN ? ">" : "<";
+    }
+
+    private static String integerKind(FixedPoint integer) {
+        return (integer.isSigned() ? "i" : "u") + integer.getSize();
+    }
+
+    private static boolean isPlain(FixedPoint integer) {
+        return INTEGER_BYTES.contains(integer.getSize())
+                && integer.getBitOffset() == 0
+                && integer.getBitPrecision() == integer.getSize() * Byte.SIZE;
+    }
+
+    private static boolean isPlain(FloatingPoint number) {
+        List<Integer> bits = FLOATS.get(number.getSize());
+        return bits != null
+                && number.getBitOffset() == 0
+                && number.getBitPrecision() == number.getSize() * Byte.SIZE
+                && number.getExponentSize() == bits.get(0)
+                && number.getMantissaSize() == bits.get(1);
+    }
+
+    /** What h5py makes of numpy's booleans. */
+    private static boolean isBoolean(EnumDataType words) {
+        return words.getBaseType().getSize() == 1
+                && new TreeMap<>(words.getEnumMapping()).equals(Map.of(0, "FALSE", 1, "TRUE"));
+    }
+
+    /** What h5py makes of numpy's complex numbers. */
+    private static @Nullable String complex(CompoundDataType compound) {
+        List<CompoundDataMember> members = compound.getMembers();
+        if (members.size() != 2
+                || !members.get(0).getName().equals("r")
+                || !members.get(1).getName().equals("i")) {
+            return null;
+        }
+        String real = of(members.get(0).getDataType());
+        String imaginary = of(members.get(1).getDataType());
+        int bytes = members.get(0).getDataType().getSize();
+        boolean isTight = members.get(0).getOffset() == 0
+                && members.get(1).getOffset() == bytes
+                && compound.getSize() == 2 * bytes;
+        return real != null && real.equals(imaginary) && isTight && bytes >= 4 && real.charAt(1) == 'f'
+                ? real.charAt(0) + "c" + 2 * bytes
+                : null;
+    }
+}

@@ -1,0 +1,105 @@
+package dev.larder.readers.hdf5;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.reader.BadSource;
+import dev.larder.reader.Offer;
+import dev.larder.reader.testing.ReadArrays;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reads what h5py has written; {@code golden/make.py} has made the files, and says what is in them. */
+class Hdf5ReaderTest {
+    private static final Path GOLDEN = Path.of("src/test/resources/golden");
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"arrays.h5", "latest.h5"})
+    void everyArrayIsAsNumpyHasIt(String file) throws IOException {
+        Map<String, String> expected = Files.readAllLines(GOLDEN.resolve("expected.tsv")).stream()
+                .map(line -> line.split("\t", -1))
+                .filter(fields -> fields[0].equals(file))
+                .collect(Collectors.toMap(fields -> fields[1], fields -> fields[2]));
+
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve(file));
+
+        Map<String, String> texts = new TreeMap<>();
+        found.forEach((name, array) -> texts.put(name, array.text()));
+        assertThat(texts)
+                .containsExactlyInAnyOrderEntriesOf(new TreeMap<>(expected))
+                .hasSizeGreaterThan(40);
+    }
+
+    @Test
+    void whatLiesInTheFileAsItIsNeedsNoReader() throws IOException {
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("arrays.h5"));
+
+        assertThat(found)
+                .hasEntrySatisfying(
+                        "types/be/f8", whole -> assertThat(whole.offer().file()).isZero())
+                .hasEntrySatisfying(
+                        "layouts/deflated",
+                        packed -> assertThat(packed.offer().file()).isEqualTo(Offer.WRITTEN));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "soft, it is a link to another place",
+        "outer, it is a link to another place",
+        "pairs, its type is not one that numpy has: CompoundDataType of 12 bytes",
+        "reference, its type is not one that numpy has: Reference",
+        "null, it has no data",
+    })
+    void whatCannotBeReadIsRefusedByItsName(String column, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("refused.h5"), column))
+                .isInstanceOfSatisfying(BadSource.class, e -> {
+                    assertThat(e.column()).isEqualTo(column);
+                    assertThat(e.remedy()).contains("--keys");
+                })
+                .hasMessageContaining(reason);
+    }
+
+    @Test
+    void columnsThatAreWantedAreReadBesideOthersThatCannotBe() throws IOException {
+        assertThat(ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("refused.h5"), "good"))
+                .containsOnlyKeys("good");
+    }
+
+    /** A damaged file gives other numbers, or a refusal. */
+    @Test
+    void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
+        byte[] whole = Files.readAllBytes(GOLDEN.resolve("arrays.h5"));
+        Random random = new Random(20_261_123);
+        Function<byte[], Boolean> reads = bytes -> {
+            try {
+                Path file = Files.write(folder.resolve("x.h5"), bytes);
+                return !ReadArrays.of(new Hdf5Reader(), file).isEmpty();
+            } catch (IOException refused) {
+                return false;
+            }
+        };
+        for (int round = 0; round < 60; round++) {
+            byte[] damaged = whole.clone();
+            for (int i = 0; i < 8; i++) {
+                damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+            }
+            var unused = reads.apply(damaged);
+        }
+        assertThat(reads.apply(Arrays.copyOf(whole, whole.length / 2))).isFalse();
+    }
+}
