@@ -1,0 +1,226 @@
+package dev.larder.readers.parquet;
+
+import dev.hardwood.reader.ColumnReader;
+import dev.hardwood.reader.ParquetFileReader;
+import dev.hardwood.schema.ColumnSchema;
+import dev.larder.reader.BadSource;
+import dev.larder.reader.LongSequence;
+import dev.larder.reader.Offer;
+import dev.larder.reader.Output;
+import dev.larder.reader.ReadProgress;
+import dev.larder.reader.ReadRequest;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** One column of a table: its pieces, one from each file, and where in its arrays each of them goes. */
+final class TableColumn {
+    private static final String MASK = ".mask";
+
+    private final String whole;
+    private final String level;
+    private final String name;
+    private final ColumnKind kind;
+    private final List<Piece> pieces = new ArrayList<>();
+    private int firstOffer;
+    private boolean hasMask;
+
+    TableColumn(String whole, String level, String name, ColumnKind kind) {
+        this.whole = whole;
+        this.level = level;
+        this.name = name;
+        this.kind = kind;
+    }
+
+    /** Returns the name of a column without what lists are wrapped in: fields of structs are levels. */
+    static String nameOf(ColumnSchema schema) {
+        List<String> elements = schema.fieldPath().elements();
+        return schema.maxRepetitionLevel() > 0 ? elements.get(0) : String.join("/", elements);
+    }
+
+    ColumnKind kind() {
+        return kind;
+    }
+
+    String name() {
+        return name;
+    }
+
+    int firstOffer() {
+        return firstOffer;
+    }
+
+    /** Returns the number of the offer of the mask; -1 where there is none. */
+    int maskOffer() {
+        return hasMask ? firstOffer + (kind.form() == ColumnKind.Form.NUMBERS ? 1 : offersOfForm()) : -1;
+    }
+
+    private int offersOfForm() {
+        return kind.form() == ColumnKind.Form.LISTS ? 3 : 2;
+    }
+
+    List<Piece> pieces() {
+        return pieces;
+    }
+
+    void add(Piece piece) {
+        pieces.add(piece);
+    }
+
+    void requireKind(int file, ColumnKind other) throws BadSource {
+        if (!kind.equals(other)) {
+            throw new BadSource(
+                    file,
+                    BadSource.NOWHERE,
+                    name,
+                    "it is " + other.dtype() + " " + other.form() + ", but in the first file " + kind.dtype() + " "
+                            + kind.form(),
+                    "write all files with one schema, or leave some out with --exclude");
+        }
+    }
+
+    /** Refuses a column that not every file of the table has, or that two fields would become. */
+    void requireIn(ReadRequest request, Map<String, Long> rows) throws BadSource {
+        long have = pieces.stream().mapToLong(Piece::rows).sum();
+        Long expected = rows.get(level);
+        if (expected == null || have != expected) {
+            throw new BadSource(
+                    pieces.get(0).file(),
+                    BadSource.NOWHERE,
+                    name,
+                    "not every file of " + (level.isEmpty() ? "the source" : level) + " has it once: rows=" + have
+                            + " expected=" + expected,
+                    request.columns().isEmpty() ? ParquetSource.ELSE : "leave files out with --exclude");
+        }
+    }
+
+    /** Lays the pieces out, once they are measured, and offers the arrays. */
+    void offer(List<Offer> offers) {
+        firstOffer = offers.size();
+        long rows = 0;
+        long elements = 0;
+        for (Piece piece : pieces) {
+            piece.firstElement = elements;
+            elements += piece.elements;
+            rows += piece.rows;
+            hasMask |= piece.nulls > 0;
+        }
+        switch (kind.form()) {
+            case NUMBERS -> offers.add(Offer.array(whole, kind.dtype(), List.of(rows)));
+            case STRINGS -> offers.addAll(Offer.strings(whole, rows, elements));
+            case BYTES -> offers.addAll(Offer.bytes(whole, rows, elements));
+            case LISTS -> offers.addAll(Offer.ragged(whole, kind.dtype(), rows, elements));
+        }
+        if (hasMask) {
+            offers.add(Offer.array(whole + MASK, "|b1", List.of(rows)));
+        }
+    }
+
+    /** The part of a column that one file has. */
+    static final class Piece {
+        private final int file;
+        private final ParquetFileReader reader;
+        private final ColumnSchema schema;
+        private final long firstRow;
+        private final long rows;
+        private long nulls;
+        private long elements;
+        private long firstElement;
+
+        Piece(int file, ParquetFileReader reader, ColumnSchema schema, long firstRow, long rows, long nulls) {
+            this.file = file;
+            this.reader = reader;
+            this.schema = schema;
+            this.firstRow = firstRow;
+            this.rows = rows;
+            this.nulls = nulls;
+        }
+
+        int file() {
+            return file;
+        }
+
+        long rows() {
+            return rows;
+        }
+
+        private ColumnReader open() {
+            return reader.buildColumnReader(schema.columnIndex()).build();
+        }
+
+        /** Finds out how many elements or bytes, and whether nulls, there are, where the metadata does not tell. */
+        void measure(TableColumn column, ReadProgress progress) throws IOException {
+            boolean isNumbers = column.kind.form() == ColumnKind.Form.NUMBERS;
+            if (isNumbers && nulls >= 0) {
+                return;
+            }
+            try (ColumnReader values = open()) {
+                nulls = 0;
+                while (values.nextBatch()) {
+                    Batch batch = new Batch(values, schema, column.kind);
+                    nulls += batch.nullRows();
+                    elements += isNumbers ? 0 : batch.elements();
+                    progress.looked(batch.rows());
+                }
+            } catch (RuntimeException e) {
+                throw refusal(column, e);
+            }
+        }
+
+        /** Writes this part of every array of the column. */
+        void write(TableColumn column, Output output) throws IOException {
+            ColumnKind kind = column.kind;
+            int first = column.firstOffer;
+            boolean isNumbers = kind.form() == ColumnKind.Form.NUMBERS;
+            long row = firstRow;
+            long element = firstElement;
+            LongSequence offsets = null;
+            LongSequence lengths = null;
+            if (!isNumbers) {
+                boolean isFirst = this == column.pieces.get(0);
+                offsets = new LongSequence(output, first + 1, isFirst ? 0 : firstRow + 1);
+                if (isFirst) {
+                    offsets.put(0);
+                }
+                lengths = kind.form() == ColumnKind.Form.LISTS ? new LongSequence(output, first + 2, firstRow) : null;
+            }
+            try (ColumnReader values = open()) {
+                while (values.nextBatch()) {
+                    Batch batch = new Batch(values, schema, kind);
+                    if (column.hasMask) {
+                        batch.putMask(output.at(column.maskOffer(), row, batch.rows()));
+                    }
+                    if (offsets == null) {
+                        batch.putNumbers(output.at(first, row * kind.itemBytes(), batch.rows() * kind.itemBytes()));
+                    } else {
+                        int bytes = Math.multiplyExact(batch.elements(), kind.itemBytes());
+                        batch.putElements(output.at(first, element * kind.itemBytes(), bytes));
+                        batch.putEnds(element, offsets, lengths);
+                        element += batch.elements();
+                    }
+                    row += batch.rows();
+                }
+            } catch (RuntimeException e) {
+                throw refusal(column, e);
+            }
+            if (offsets != null) {
+                offsets.flush();
+            }
+            if (lengths != null) {
+                lengths.flush();
+            }
+            if (row != firstRow + rows) {
+                throw BadSource.damaged(
+                        file,
+                        BadSource.NOWHERE,
+                        column.name,
+                        "it has " + (row - firstRow) + " rows where the file says " + rows);
+            }
+        }
+
+        private BadSource refusal(TableColumn column, RuntimeException failure) {
+            return BadSource.unreadable(file, column.name, failure);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package dev.larder.readers.parquet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.reader.BadSource;
+import dev.larder.reader.InputFile;
+import dev.larder.reader.ReadRequest;
+import dev.larder.reader.testing.ReadArrays;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reads what pyarrow has written; {@code golden/make.py} has made the files, and says what is in them. */
+class ParquetReaderTest {
+    private static final Path GOLDEN = Path.of("src/test/resources/golden");
+
+    @TempDir
+    Path folder;
+
+    private static Map<String, String> expected(String file) throws IOException {
+        return Files.readAllLines(GOLDEN.resolve("expected.tsv")).stream()
+                .map(line -> line.split("\t", -1))
+                .filter(fields -> fields[0].equals(file))
+                .collect(Collectors.toMap(fields -> fields[1], fields -> fields[2]));
+    }
+
+    private static Map<String, String> texts(Map<String, ReadArrays.Read> found) {
+        Map<String, String> texts = new TreeMap<>();
+        found.forEach((name, array) -> texts.put(name, array.text()));
+        return texts;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "dictionary", "gzip", "zstd", "lz4", "brotli"})
+    void everyColumnIsAsNumpyHasIt(String codec) throws IOException {
+        String file = codec + ".parquet";
+
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file));
+
+        assertThat(texts(found))
+                .containsExactlyInAnyOrderEntriesOf(expected(file))
+                .hasSizeGreaterThan(35);
+    }
+
+    @Test
+    void filesOfOneLevelAreOneTable() throws IOException {
+        List<InputFile> parts = IntStream.range(0, 3)
+                .mapToObj(part -> new InputFile(GOLDEN.resolve("table/part-" + part + ".parquet"), "t/"))
+                .toList();
+
+        Map<String, ReadArrays.Read> found =
+                ReadArrays.of(new ParquetReader(), new ReadRequest(parts, "arrays", List.of(), 3));
+
+        Map<String, String> expected = new TreeMap<>();
+        expected("plain.parquet").forEach((name, text) -> expected.put("t/" + name, text));
+        assertThat(texts(found)).containsExactlyInAnyOrderEntriesOf(expected);
+    }
+
+    @Test
+    void onlyColumnsThatAreWantedAreRead() throws IOException {
+        assertThat(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("plain.parquet"), "f64", "word", "y"))
+                .containsOnlyKeys("f64", "word/bytes", "word/offsets", "pair/y", "pair/y.mask");
+        assertThat(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("refused.parquet"), "good"))
+                .containsOnlyKeys("good");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "decimal, its type is not one that numpy or a column has: FIXED_LEN_BYTE_ARRAY DECIMAL",
+        "deep, its type is not one that numpy or a column has: INT64 in lists",
+        "words, its type is not one that numpy or a column has: BYTE_ARRAY",
+        "map, its type is not one that numpy or a column has",
+        "holes, its lists have nulls",
+    })
+    void whatCannotBeReadIsRefusedByItsName(String column, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("refused.parquet"), column))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.column()).isEqualTo(column))
+                .hasMessageContaining(reason);
+    }
+
+    /** A damaged file gives other numbers, or a refusal. */
+    @Test
+    void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
+        byte[] whole = Files.readAllBytes(GOLDEN.resolve("dictionary.parquet"));
+        Random random = new Random(20_261_123);
+        for (int round = 0; round < 40; round++) {
+            byte[] damaged = whole.clone();
+            for (int i = 0; i < 8; i++) {
+                damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
+            }
+            var unused = isRead(damaged);
+        }
+        assertThat(isRead(Arrays.copyOf(whole, whole.length / 2))).isFalse();
+    }
+
+    private boolean isRead(byte[] bytes) {
+        try {
+            Path file = Files.write(folder.resolve("x.parquet"), bytes);
+            return !ReadArrays.of(new ParquetReader(), file).isEmpty();
+        } catch (IOException refused) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,123 @@
+"""Makes the golden files of Parquet, and what numpy has of them: make.py (numpy, pyarrow)."""
+
+import pathlib
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+HERE = pathlib.Path(__file__).parent
+ROWS = 500
+RNG = np.random.default_rng(11)
+
+
+def text(value):
+    """Say what is expected of an array as the test does."""
+    data = np.ascontiguousarray(value).tobytes()
+    words = data.hex() if len(data) <= 64 else "crc " + format(zlib.crc32(data), "x")
+    return f"{value.dtype.str} {list(value.shape)} {words}"
+
+
+def numbers():
+    kinds = {"i8": pa.int8(), "u8": pa.uint8(), "i16": pa.int16(), "u16": pa.uint16(), "i32": pa.int32(),
+             "u32": pa.uint32(), "i64": pa.int64(), "u64": pa.uint64(), "f16": pa.float16(), "f32": pa.float32(),
+             "f64": pa.float64(), "flag": pa.bool_()}
+    columns, expected = {}, {}
+    for name, kind in kinds.items():
+        dtype = np.dtype({"halffloat": "f2", "float": "f4", "double": "f8", "bool": "?"}.get(str(kind), str(kind)))
+        value = RNG.integers(0, 2 if name == "flag" else 100, ROWS).astype(dtype)
+        columns[name] = pa.array(value, kind)
+        expected[name] = text(value)
+    for unit in "ms", "us", "ns":
+        value = RNG.integers(0, 2**40, ROWS).astype(f"<M8[{unit}]")
+        columns["at_" + unit] = pa.array(value)
+        expected["at_" + unit] = text(value)
+    days = RNG.integers(0, 20000, ROWS).astype("<M8[D]")
+    columns["day"] = pa.array(days)
+    expected["day"] = text(days)
+    return columns, expected
+
+
+def offsets(lengths):
+    return np.concatenate([[0], np.cumsum(lengths)]).astype("<i8")
+
+
+def rows():
+    columns, expected = {}, {}
+    texts = ["t" * (i % 7) + "ä" for i in range(ROWS)]
+    columns["word"] = pa.array(texts)
+    expected["word/bytes"] = text(np.frombuffer("".join(texts).encode(), "u1"))
+    expected["word/offsets"] = text(offsets([len(t.encode()) for t in texts]))
+    raw = [bytes([i % 251]) * (i % 5) for i in range(ROWS)]
+    columns["raw"] = pa.array(raw, pa.binary())
+    expected["raw/values"] = text(np.frombuffer(b"".join(raw), "u1"))
+    expected["raw/offsets"] = text(offsets([len(r) for r in raw]))
+    lists = [list(range(i % 4)) for i in range(ROWS)]
+    columns["list"] = pa.array(lists, pa.list_(pa.int32()))
+    expected["list/values"] = text(np.concatenate([np.array(r, "<i4") for r in lists]))
+    expected["list/offsets"] = text(offsets([len(r) for r in lists]))
+    expected["list/shapes"] = text(np.array([[len(r)] for r in lists], "<i8"))
+    hole = [None if i % 3 == 0 else i for i in range(ROWS)]
+    columns["hole"] = pa.array(hole, pa.int64())
+    expected["hole"] = text(np.array([i or 0 for i in hole], "<i8"))
+    expected["hole.mask"] = text(np.array([i is None for i in hole]))
+    maybe = [None if i % 4 == 1 else "m" * (i % 3) for i in range(ROWS)]
+    columns["maybe"] = pa.array(maybe)
+    expected["maybe/bytes"] = text(np.frombuffer("".join(m or "" for m in maybe).encode(), "u1"))
+    expected["maybe/offsets"] = text(offsets([len(m or "") for m in maybe]))
+    expected["maybe.mask"] = text(np.array([m is None for m in maybe]))
+    few = [None if i % 5 == 0 else [1.5] * (i % 3) for i in range(ROWS)]
+    columns["few"] = pa.array(few, pa.list_(pa.float64()))
+    expected["few/values"] = text(np.full(sum(len(f or []) for f in few), 1.5))
+    expected["few/offsets"] = text(offsets([len(f or []) for f in few]))
+    expected["few/shapes"] = text(np.array([[len(f or [])] for f in few], "<i8"))
+    expected["few.mask"] = text(np.array([f is None for f in few]))
+    columns["pair"] = pa.array([{"x": i, "y": None if i % 2 else i * 0.5} for i in range(ROWS)],
+                               pa.struct([("x", pa.int32()), ("y", pa.float64())]))
+    expected["pair/x"] = text(np.arange(ROWS, dtype="<i4"))
+    expected["pair/y"] = text(np.array([0 if i % 2 else i * 0.5 for i in range(ROWS)]))
+    expected["pair/y.mask"] = text(np.array([bool(i % 2) for i in range(ROWS)]))
+    outer = [None if i % 10 == 0 else {"z": i} for i in range(ROWS)]
+    columns["outer"] = pa.array(outer, pa.struct([("z", pa.int32())]))
+    expected["outer/z"] = text(np.array([0 if o is None else o["z"] for o in outer], "<i4"))
+    expected["outer/z.mask"] = text(np.array([o is None for o in outer]))
+    fixed = [bytes([i % 256, 1, 2]) for i in range(ROWS)]
+    columns["fixed"] = pa.array(fixed, pa.binary(3))
+    expected["fixed"] = text(np.array(fixed, "V3"))
+    return columns, expected
+
+
+def main():
+    lines = []
+    columns, expected = numbers()
+    more, others = rows()
+    table = pa.table({**columns, **more})
+    files = {
+        "plain.parquet": {"use_dictionary": False, "compression": "NONE"},
+        "dictionary.parquet": {"row_group_size": 120, "compression": "SNAPPY"},
+        "gzip.parquet": {"row_group_size": 200, "compression": "GZIP", "data_page_size": 512},
+        "zstd.parquet": {"compression": "ZSTD", "data_page_version": "2.0", "write_statistics": False},
+        "lz4.parquet": {"compression": "LZ4"},
+        "brotli.parquet": {"compression": "BROTLI"},
+    }
+    for name, options in files.items():
+        pq.write_table(table, HERE / name, **options)
+        lines += [f"{name}\t{column}\t{value}" for column, value in sorted({**expected, **others}.items())]
+    (HERE / "table").mkdir(exist_ok=True)
+    for part in range(3):
+        pq.write_table(table.slice(part * 200, 200), HERE / f"table/part-{part}.parquet")
+    (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
+    refused = pa.table({
+        "good": pa.array([1, 2]),
+        "decimal": pa.array([1, 2], pa.decimal128(10, 2)),
+        "deep": pa.array([[[1]], [[2]]]),
+        "words": pa.array([["a"], ["b"]]),
+        "map": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int32())),
+        "holes": pa.array([[1, None], []], pa.list_(pa.int32())),
+    })
+    pq.write_table(refused, HERE / "refused.parquet")
+
+
+if __name__ == "__main__":
+    main()
