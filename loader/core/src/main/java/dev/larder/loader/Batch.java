@@ -149,6 +149,16 @@ public final class Batch implements AutoCloseable {
         return this;
     }
 
+    /**
+     * Keeps the batch open as {@link #keep} does, for native code that uses its memory and cannot be told that the loader is closed. On
+     * a device, {@link Loader#close} then waits for the batch, at most 5 s; a batch that is still open leaves the loader's memory
+     * allocated, and the close fails with {@code DEADLINE}. On the host such memory lasts for as long as somebody holds its buffer.
+     */
+    public Batch lend() {
+        delivery.lend();
+        return this;
+    }
+
     /** Tells whether the batch can be used. */
     public boolean isOpen() {
         return delivery.isOpen();

@@ -4,10 +4,13 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 
-/** Turns results of the driver into failures that name them. */
-final class CudaCalls {
+/** Tells what results of the driver mean, and turns them into failures that name them. */
+public final class CudaCalls {
     static final int OUT_OF_MEMORY = 2;
-    static final int DEINITIALIZED = 4;
+
+    /** The process ends, and the driver has given everything back. */
+    public static final int DEINITIALIZED = 4;
+
     static final int STUB_LIBRARY = 34;
     static final int NO_DEVICE = 100;
     static final int NOT_PERMITTED = 800;
@@ -43,7 +46,8 @@ final class CudaCalls {
                 .with("error", result + " " + driver.nameOf(result));
     }
 
-    private static ErrorCode code(int result) {
+    /** Returns what a result is to a caller. */
+    public static ErrorCode code(int result) {
         return switch (result) {
             case OUT_OF_MEMORY -> ErrorCode.NO_SPACE;
             case STUB_LIBRARY, NO_DEVICE -> ErrorCode.NOT_FOUND;
@@ -65,7 +69,8 @@ final class CudaCalls {
         };
     }
 
-    private static boolean isSticky(int result) {
+    /** Tells whether the process cannot use CUDA any more: each later call returns this result again. */
+    public static boolean isSticky(int result) {
         return result >= FIRST_STICKY && result < LAST_STICKY && result != ALREADY_LOCKED && result != NOT_LOCKED;
     }
 }

@@ -1,107 +1,84 @@
 package dev.larder.loader.cuda;
 
-import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
-import com.sun.jna.Pointer;
-import com.sun.jna.ptr.PointerByReference;
-import dev.larder.error.ErrorCode;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 
-/** Calls the library that comes with the CUDA driver; no toolkit is needed. Loaded once, and never unloaded. */
+/** The driver of this machine. */
 final class JnaCudaDriver implements CudaDriver {
-    /** What every driver installs. */
-    static final String LIBRARY = "libcuda.so.1";
+    private static final String WHAT_FAILED = "no CUDA driver to lock pages";
+    private static final String REMEDY =
+            "install NVIDIA's driver (give a container the GPU: --gpus all), or remove pinMemory()";
 
-    private final NativeLibrary library;
+    private JnaCudaDriver() {}
 
-    private JnaCudaDriver(NativeLibrary library) {
-        this.library = library;
+    /** Loads the driver's library; fails with {@code NOT_FOUND} where there is none. */
+    static JnaCudaDriver load() {
+        return load(LibCuda.library());
     }
 
-    /** Loads a library by name or path; fails with {@code NOT_FOUND} where there is none. */
-    static JnaCudaDriver load(String name) {
+    static JnaCudaDriver load(String library) {
         Posix.system(); // says where JNA puts its own library
         try {
-            return new JnaCudaDriver(NativeLibrary.getInstance(name));
+            NativeLibrary.getInstance(library);
         } catch (LinkageError e) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "no CUDA driver to lock pages")
-                    .with("library", name)
-                    .with(
-                            "reason",
-                            String.valueOf(e.getMessage()).lines().findFirst().orElse(""))
-                    .cause(e)
-                    .remedy("install NVIDIA's driver (give a container the GPU: --gpus all), or remove pinMemory()");
+            throw LibCuda.missing(library, e, WHAT_FAILED, REMEDY);
         }
+        LibCuda.require(WHAT_FAILED, REMEDY); // it may lack a function
+        return new JnaCudaDriver();
     }
 
     @Override
     public int initialize() {
-        return call("cuInit", 0);
+        return LibCuda.cuInit(0);
     }
 
     @Override
     public int countDevices(int[] count) {
-        return call("cuDeviceGetCount", count);
+        return LibCuda.cuDeviceGetCount(count);
     }
 
     @Override
     public int device(int[] device, int ordinal) {
-        return call("cuDeviceGet", device, ordinal);
+        return LibCuda.cuDeviceGet(device, ordinal);
     }
 
     @Override
     public int currentDevice(int[] device) {
-        return call("cuCtxGetDevice", device);
+        return LibCuda.cuCtxGetDevice(device);
     }
 
     @Override
     public int retainContext(long[] context, int device) {
-        return call("cuDevicePrimaryCtxRetain", context, device);
+        return LibCuda.cuDevicePrimaryCtxRetain(context, device);
     }
 
     @Override
     public int releaseContext(int device) {
-        return call("cuDevicePrimaryCtxRelease_v2", device);
+        return LibCuda.cuDevicePrimaryCtxRelease_v2(device);
     }
 
     @Override
     public int pushContext(long context) {
-        return call("cuCtxPushCurrent_v2", context);
+        return LibCuda.cuCtxPushCurrent_v2(context);
     }
 
     @Override
     public int popContext(long[] context) {
-        return call("cuCtxPopCurrent_v2", context);
+        return LibCuda.cuCtxPopCurrent_v2(context);
     }
 
     @Override
     public int lockPages(long address, long byteSize, int flags) {
-        return call("cuMemHostRegister_v2", address, byteSize, flags);
+        return LibCuda.cuMemHostRegister_v2(address, byteSize, flags);
     }
 
     @Override
     public int unlockPages(long address) {
-        return call("cuMemHostUnregister", address);
+        return LibCuda.cuMemHostUnregister(address);
     }
 
     @Override
     public String nameOf(int result) {
-        PointerByReference name = new PointerByReference();
-        Pointer text = call("cuGetErrorName", result, name) == 0 ? name.getValue() : Pointer.NULL;
-        return text == null ? "CUDA error" : text.getString(0);
-    }
-
-    /** Calls a function whose arguments are integers and arrays of them, as JNA passes these. */
-    private int call(String function, Object... arguments) {
-        try {
-            return library.getFunction(function, Function.C_CONVENTION).invokeInt(arguments);
-        } catch (UnsatisfiedLinkError e) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "CUDA driver lacks a function")
-                    .with("library", library.getName())
-                    .with("function", function)
-                    .cause(e)
-                    .remedy("install a driver of 2013 or later, or remove pinMemory()");
-        }
+        return LibCuda.nameOf(result);
     }
 }

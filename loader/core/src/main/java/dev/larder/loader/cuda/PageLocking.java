@@ -43,7 +43,12 @@ public final class PageLocking implements HostAllocator {
 
     /** Finds the CUDA driver and its devices; fails with {@code NOT_FOUND} and the remedy where there is none. */
     public static PageLocking open() {
-        return open(JnaCudaDriver.load(JnaCudaDriver.LIBRARY), System.getenv(), MAX_CHUNK_BYTES);
+        return open(JnaCudaDriver.load(), System.getenv(), MAX_CHUNK_BYTES);
+    }
+
+    /** Locks for one of the driver's devices, which is initialized: with its handle, as {@code cuDeviceGet} returns it. */
+    public static PageLocking on(int device) {
+        return new PageLocking(JnaCudaDriver.load(), device, MAX_CHUNK_BYTES);
     }
 
     static PageLocking open(CudaDriver driver, Map<String, String> environment, long chunkBytes) {

@@ -1,8 +1,9 @@
 /**
- * Page-locks memory of the host for trainers that upload with CUDA themselves: start at {@link
+ * Page-locks memory of the host, for trainers that upload with CUDA themselves and for the CUDA backend: start at {@link
  * dev.larder.loader.cuda.PageLocking}.
  *
- * <p>The only place that calls {@code libcuda}, through JNA; nothing of it is loaded before somebody asks for locked pages.
+ * <p>The only place that declares functions of {@code libcuda}, through JNA; nothing of it is loaded before somebody asks for locked
+ * pages or for CUDA devices.
  */
 @NullMarked
 package dev.larder.loader.cuda;

@@ -9,10 +9,11 @@ import org.jspecify.annotations.Nullable;
  * Device.auto()                          // a GPU, the one for $LARDER_DEVICE or $LOCAL_RANK; else the host
  * Device.opencl().named("H200")          // by a part of its name, or .index(1); fails if there is none
  * Device.opencl().orHost()               // or the host, with a warning
+ * Device.cuda()                          // the same devices by NVIDIA's own driver
  * Device.host()
  * }</pre>
  *
- * <p>The module {@code larder-loader-opencl} has a device for a context and queue of one's own.
+ * <p>The modules {@code larder-loader-opencl} and {@code larder-loader-cuda} have devices for a queue of one's own.
  */
 public interface Device {
     /** Opens the device; nothing stands for the host's own memory. The caller closes it. */
@@ -30,6 +31,11 @@ public interface Device {
     /** Takes an OpenCL device, of the kind that comes first: GPU, accelerator, CPU. */
     static DeviceChoice opencl() {
         return DeviceChoice.of("opencl");
+    }
+
+    /** Takes a device of NVIDIA's CUDA driver. */
+    static DeviceChoice cuda() {
+        return DeviceChoice.of(DeviceChoice.CUDA);
     }
 
     /** Leaves batches in memory of the host: the reference for all others. */

@@ -17,11 +17,16 @@ import org.slf4j.Logger;
 /**
  * Chooses one of the devices of this machine. Immutable: every method returns another choice.
  *
- * <p>What is said here counts first, then {@code $LARDER_DEVICE} (an index, a part of a name, or {@code host}), then
- * {@code $LOCAL_RANK}, which deals out the devices of the best kind in turn, then the first one of the best kind.
+ * <p>What is said here counts first, then {@code $LARDER_DEVICE} (an index, {@code BACKEND:INDEX}, a part of a name, or {@code host}),
+ * then {@code $LOCAL_RANK}, which deals out the devices of the best kind in turn, then the first one of the best kind. Where both
+ * OpenCL and CUDA have devices of that kind, they are OpenCL's.
  */
 public final class DeviceChoice implements Device {
     private static final Logger LOG = Logs.of(DeviceChoice.class);
+
+    /** Listed last: its devices are mostly those of OpenCL once more, and have been in use for less long. */
+    static final String CUDA = "cuda";
+
     private static final List<String> KINDS = List.of("gpu", "accelerator", "cpu");
 
     private final @Nullable String backend;
@@ -124,7 +129,8 @@ public final class DeviceChoice implements Device {
     private DeviceInfo byName(List<DeviceInfo> devices, String wanted) {
         String part = wanted.toLowerCase(Locale.ROOT);
         return devices.stream()
-                .filter(device -> device.name().toLowerCase(Locale.ROOT).contains(part))
+                .filter(device -> device.name().toLowerCase(Locale.ROOT).contains(part)
+                        || part.equals(device.backend() + ":" + device.index()))
                 .findFirst()
                 .orElseThrow(() -> none(devices, "name " + wanted));
     }
@@ -139,9 +145,11 @@ public final class DeviceChoice implements Device {
         if (best.isEmpty()) {
             throw none(devices, "a " + String.join(" or ", kinds));
         }
-        String kind = best.get(0).kind();
-        List<DeviceInfo> alike =
-                best.stream().filter(device -> device.kind().equals(kind)).toList();
+        DeviceInfo first = best.get(0);
+        List<DeviceInfo> alike = best.stream() // of one backend: another may list the same devices again
+                .filter(device ->
+                        device.kind().equals(first.kind()) && device.backend().equals(first.backend()))
+                .toList();
         return alike.get(rank.matches("[0-9]{1,9}") ? Integer.parseInt(rank) % alike.size() : 0);
     }
 
@@ -168,13 +176,14 @@ public final class DeviceChoice implements Device {
                     found.add(provider);
                 }
             }
+            found.sort(Comparator.comparing(provider -> provider.backend().equals(CUDA)));
             return new Installed(List.copyOf(found));
         }
 
         List<DeviceInfo> devices() {
             if (providers.isEmpty()) {
                 throw Failure.of(ErrorCode.NOT_FOUND, "no device backend on the class path")
-                        .remedy("add the artifact larder-loader-opencl, or use Device.host()");
+                        .remedy("add the artifact larder-loader-opencl or larder-loader-cuda, or use Device.host()");
             }
             List<DeviceInfo> devices = new ArrayList<>();
             LarderException missing = null;

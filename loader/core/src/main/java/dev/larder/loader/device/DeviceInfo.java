@@ -3,7 +3,7 @@ package dev.larder.loader.device;
 /**
  * Describes a device.
  *
- * @param backend the kind of backend that opens it: {@code opencl}, {@code fake}
+ * @param backend the kind of backend that opens it: {@code opencl}, {@code cuda}, {@code fake}
  * @param index its place in the list of its backend, from 0
  * @param kind {@code gpu}, {@code cpu}, {@code accelerator}
  * @param platform the driver's platform and its version

@@ -45,7 +45,11 @@ public interface KernelSource {
         }
     }
 
-    /** Returns the text of the kernel: OpenCL C 1.2, to be built without options that relax arithmetic. */
+    /**
+     * Returns the text of the kernel: OpenCL C 1.2, to be built without options that relax arithmetic. Where {@code __CUDACC__} is
+     * defined it is C++ as well, given OpenCL's names: its words and types, lanes {@code .s0} of vectors, {@code as_float} and its
+     * like, {@code get_global_id}, and {@code larder_uchar16 (…)}, which makes a vector of its lanes.
+     */
     String text();
 
     /** Returns where it finds rows. */

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Calls a driver's real library, where one is named: {@code -Dlarder.cuda.library=libcuda.so.1} on a machine with a GPU. */
-@EnabledIfSystemProperty(named = "larder.cuda.library", matches = ".+")
+@EnabledIfSystemProperty(named = LibCuda.LIBRARY_PROPERTY, matches = ".+")
 class JnaCudaDriverTest {
-    private final JnaCudaDriver driver = JnaCudaDriver.load(System.getProperty("larder.cuda.library", ""));
+    private final JnaCudaDriver driver = JnaCudaDriver.load();
 
     @Test
     void pagesAreLockedAndUnlockedManyTimesOver() {

@@ -21,6 +21,9 @@ public final class Delivery {
     /** Whether somebody has kept it, and may call it at any time. */
     private volatile boolean held;
 
+    /** Whether closing the loader does not close it either: native code uses its memory. */
+    private volatile boolean lent;
+
     /** Whether somebody waits for the fence of its last use, to close it then. */
     private boolean releasing;
 
@@ -38,6 +41,7 @@ public final class Delivery {
         slot = filled;
         kept = keep;
         held = false;
+        lent = false;
         releasing = false;
         open = true;
     }
@@ -71,6 +75,16 @@ public final class Delivery {
         slot();
         held = true;
         kept = true;
+    }
+
+    /** Keeps it open also where the loader is closed. */
+    public void lend() {
+        keep();
+        lent = true;
+    }
+
+    public boolean isLent() {
+        return lent;
     }
 
     public boolean isOpen() {

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.transform;
 
-/** The functions that kernels have in common: what {@link Half}, {@link Bfloat16} and {@link NumberBlock} do, in OpenCL C. */
+/** The functions that kernels have in common: what {@link Half}, {@link Bfloat16} and {@link NumberBlock} do, in OpenCL C that is C++ too. */
 final class KernelFunctions {
     /** How a byte is divided by 255 with two products: 255 times the upper part is exact, the lower part makes up for the rest. */
     static final float UPPER_255TH = 0x1.01p-8f;
@@ -13,10 +13,10 @@ final class KernelFunctions {
               return (ushort) ((x << 8) | (x >> 8));
             }
             uint larder_swap4(uint x) {
-              return as_uint(as_uchar4(x).wzyx);
+              return (x >> 24) | ((x >> 8) & 0xff00U) | ((x << 8) & 0xff0000U) | (x << 24);
             }
             ulong larder_swap8(ulong x) {
-              return as_ulong(as_uchar8(x).s76543210);
+              return ((ulong) larder_swap4((uint) x) << 32) | larder_swap4((uint) (x >> 32));
             }
             float larder_divide_by_255(float x) {
               return x * %s + x * %s;

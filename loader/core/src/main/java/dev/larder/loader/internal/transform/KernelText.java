@@ -91,7 +91,15 @@ final class KernelText {
 
     /** Returns the whole text. */
     String source() {
-        text.append("#pragma OPENCL FP_CONTRACT OFF\n").append(KernelFunctions.text(plan.needsDoubles()));
+        text.append("#pragma OPENCL FP_CONTRACT OFF\n");
+        if (width > 1) { // the one thing that C++ writes in another way
+            text.append("#ifndef __CUDACC__\n#define ")
+                    .append(literal())
+                    .append(" (")
+                    .append(vector(word))
+                    .append(")\n#endif\n");
+        }
+        text.append(KernelFunctions.text(plan.needsDoubles()));
         if (plan.arithmetic() != null) {
             text.append(ElementText.of(plan.arithmetic()));
         }
@@ -292,7 +300,12 @@ final class KernelText {
     }
 
     private String joined(List<String> lanes) {
-        return width == 1 ? lanes.get(0) : "(" + vector(word) + ") (" + String.join(",\n    ", lanes) + ")";
+        return width == 1 ? lanes.get(0) : literal() + " (" + String.join(",\n    ", lanes) + ")";
+    }
+
+    /** Returns what makes a vector of its lanes. */
+    private String literal() {
+        return "larder_" + vector(word);
     }
 
     private void write(String value) {

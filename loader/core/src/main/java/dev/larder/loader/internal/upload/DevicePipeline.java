@@ -179,7 +179,7 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
             open = deliveries.allOpen();
         }
         for (Delivery delivery : open) {
-            if (keptToo || !delivery.isKept()) {
+            if (!delivery.isKept() || (keptToo && !delivery.isLent())) {
                 release(delivery, null);
             }
         }

@@ -1,0 +1,172 @@
+package dev.larder.loader.cuda;
+
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.posix.Posix;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The functions of the CUDA driver that are in use, named as in {@code cuda.h}: for this package and the CUDA backend. Handles,
+ * addresses of the host and of devices are {@code long}. Each returns the driver's result, 0 for success.
+ *
+ * <p>The library comes with the driver, so no toolkit is needed. It is loaded when the first function is called, and never unloaded:
+ * call {@link #require} before, which says what is missing.
+ */
+@SuppressWarnings("checkstyle:MethodName")
+public final class LibCuda {
+    /** What every driver installs. */
+    public static final String FILE_NAME = "libcuda.so.1";
+
+    /** A system property that names another library, by its path: for tests. */
+    public static final String LIBRARY_PROPERTY = "larder.cuda.library";
+
+    static {
+        Posix.system(); // says where JNA puts its own library
+        Native.register(
+                LibCuda.class, NativeLibrary.getInstance(library(), Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
+    }
+
+    private LibCuda() {}
+
+    static String library() {
+        return System.getProperty(LIBRARY_PROPERTY, FILE_NAME);
+    }
+
+    /** Loads the library once, and remembers a refusal. */
+    private static final class Loading {
+        private static final @Nullable Throwable REFUSAL;
+
+        static {
+            REFUSAL = refusal();
+        }
+
+        private static @Nullable Throwable refusal() {
+            try {
+                Class.forName(LibCuda.class.getName(), true, LibCuda.class.getClassLoader());
+                return null;
+            } catch (ReflectiveOperationException | LinkageError | LarderException e) {
+                return e;
+            }
+        }
+    }
+
+    /** Fails with {@code NOT_FOUND}, always the same, where the library is missing or lacks a function. */
+    public static void require(String whatFailed, String remedy) {
+        Throwable refusal = Loading.REFUSAL;
+        if (refusal != null) {
+            throw missing(library(), refusal, whatFailed, remedy);
+        }
+    }
+
+    static LarderException missing(String library, Throwable refusal, String whatFailed, String remedy) {
+        return Failure.of(ErrorCode.NOT_FOUND, whatFailed)
+                .with("library", library)
+                .with(
+                        "reason",
+                        String.valueOf(refusal.getMessage()).lines().findFirst().orElse(""))
+                .cause(refusal)
+                .remedy(remedy);
+    }
+
+    /** Returns a result as {@code cuda.h} names it. */
+    public static String nameOf(int result) {
+        long[] name = new long[1];
+        return cuGetErrorName(result, name) != 0 || name[0] == 0 ? "CUDA error" : new Pointer(name[0]).getString(0);
+    }
+
+    static native int cuGetErrorName(int result, long[] name);
+
+    // ---- devices
+
+    public static native int cuInit(int flags);
+
+    public static native int cuDriverGetVersion(int[] version);
+
+    public static native int cuDeviceGetCount(int[] count);
+
+    public static native int cuDeviceGet(int[] device, int ordinal);
+
+    public static native int cuDeviceGetName(byte[] name, int length, int device);
+
+    public static native int cuDeviceTotalMem_v2(long[] byteSize, int device);
+
+    public static native int cuDeviceGetAttribute(int[] value, int attribute, int device);
+
+    // ---- contexts, which are current for a thread
+
+    public static native int cuDevicePrimaryCtxRetain(long[] context, int device);
+
+    public static native int cuDevicePrimaryCtxRelease_v2(int device);
+
+    public static native int cuCtxGetDevice(int[] device);
+
+    public static native int cuCtxPushCurrent_v2(long context);
+
+    public static native int cuCtxPopCurrent_v2(long[] context);
+
+    // ---- memory
+
+    public static native int cuMemAlloc_v2(long[] address, long byteSize);
+
+    public static native int cuMemFree_v2(long address);
+
+    public static native int cuMemGetInfo_v2(long[] free, long[] total);
+
+    public static native int cuMemHostRegister_v2(long address, long byteSize, int flags);
+
+    public static native int cuMemHostUnregister(long address);
+
+    public static native int cuMemcpyHtoDAsync_v2(long to, long from, long byteSize, long stream);
+
+    public static native int cuMemcpyDtoHAsync_v2(long to, long from, long byteSize, long stream);
+
+    public static native int cuMemsetD8Async(long to, byte value, long byteSize, long stream);
+
+    // ---- streams and events
+
+    public static native int cuStreamCreate(long[] stream, int flags);
+
+    public static native int cuStreamDestroy_v2(long stream);
+
+    public static native int cuStreamQuery(long stream);
+
+    public static native int cuStreamWaitEvent(long stream, long event, int flags);
+
+    public static native int cuEventCreate(long[] event, int flags);
+
+    public static native int cuEventDestroy_v2(long event);
+
+    public static native int cuEventRecord(long event, long stream);
+
+    public static native int cuEventQuery(long event);
+
+    // ---- kernels
+
+    public static native int cuModuleLoadData(long[] module, byte[] image);
+
+    public static native int cuModuleUnload(long module);
+
+    public static native int cuModuleGetFunction(long[] function, long module, byte[] name);
+
+    public static native int cuFuncGetAttribute(int[] value, int attribute, long function);
+
+    @SuppressWarnings("checkstyle:ParameterNumber") // as in C
+    public static native int cuLaunchKernel(
+            long function,
+            int groupsX,
+            int groupsY,
+            int groupsZ,
+            int itemsX,
+            int itemsY,
+            int itemsZ,
+            int sharedByteSize,
+            long stream,
+            long arguments,
+            long extra);
+}
