@@ -1,5 +1,7 @@
 package dev.larder.loader.opencl;
 
+import dev.larder.loader.device.KernelCase;
+import dev.larder.loader.device.KernelNumbers;
 import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
@@ -16,9 +18,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every type of numbers, in both byte orders, made every other. */
 class KernelGridTest {
-    static final List<String> TYPES = List.of(
-            "|b1", "|i1", "|u1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8", "<u8", ">u8",
-            "<f2", ">f2", "<f4", ">f4", "<f8", ">f8");
     private static final int ELEMENTS = 200;
     private static final int ROWS = 3;
 
@@ -35,7 +34,7 @@ class KernelGridTest {
     }
 
     static List<String> types() {
-        return TYPES;
+        return KernelNumbers.TYPES;
     }
 
     @ParameterizedTest
@@ -57,7 +56,7 @@ class KernelGridTest {
 
     private static List<Transform> transforms(Dtype stored) {
         List<Transform> transforms = new ArrayList<>();
-        TYPES.forEach(type -> transforms.add(Transforms.cast(type)));
+        KernelNumbers.TYPES.forEach(type -> transforms.add(Transforms.cast(type)));
         if (stored.kind() == Kind.FLOAT) {
             transforms.add(Transforms.toBfloat16());
         }

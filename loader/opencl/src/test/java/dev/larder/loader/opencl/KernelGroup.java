@@ -2,6 +2,7 @@ package dev.larder.loader.opencl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.loader.device.KernelCase;
 import dev.larder.loader.internal.transform.SampleKernel;
 import java.util.ArrayList;
 import java.util.Collections;

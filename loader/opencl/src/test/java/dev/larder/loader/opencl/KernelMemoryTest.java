@@ -3,6 +3,8 @@ package dev.larder.loader.opencl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.larder.loader.device.KernelCase;
+import dev.larder.loader.device.KernelSweep;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;

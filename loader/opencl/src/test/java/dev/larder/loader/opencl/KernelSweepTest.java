@@ -1,5 +1,6 @@
 package dev.larder.loader.opencl;
 
+import dev.larder.loader.device.KernelSweep;
 import org.junit.jupiter.api.RepeatedTest;
 
 class KernelSweepTest {

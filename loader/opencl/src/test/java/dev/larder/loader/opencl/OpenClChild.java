@@ -3,6 +3,7 @@ package dev.larder.loader.opencl;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.Rig;
 import java.time.Duration;
 import java.util.List;
 
@@ -22,7 +23,7 @@ final class OpenClChild {
 
     /** Divides by zero, often enough to be compiled, while a device is open. */
     private static void divide() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             rig.run(Rig.random(rig.byteSize, 1));
             int caught = 0;
             int[] divisors = new int[4];
@@ -55,7 +56,7 @@ final class OpenClChild {
     }
 
     private static void run() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             rig.run(Rig.random(rig.byteSize, 1));
             System.out.println("done " + System.getProperty("uniqueLibraryNames"));
         }
@@ -63,7 +64,7 @@ final class OpenClChild {
 
     /** Closes a device whose work never gets done. */
     private static void stuck() {
-        DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT.patience(Duration.ofMillis(300)));
+        DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT.patience(Duration.ofMillis(300)));
         Rig rig = new Rig(backend, 1000);
         new Gate(backend).before(backend.uploads());
         rig.submit(Rig.random(rig.byteSize, 1)).close();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.Rig;
 import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.Sizeof;
@@ -56,7 +57,7 @@ class OpenClDeviceTest {
             assertThat(rig.run(rows)).isEqualTo(rows);
             assertThat(OpenClDevice.queue(rig.backend.consumer())).isEqualTo(queue);
             assertThat(Gate.context(rig.backend)).isEqualTo(context);
-            assertThat(rig.backend.info()).isEqualTo(Rig.info());
+            assertThat(rig.backend.info()).isEqualTo(OpenClRig.info());
         }
     }
 

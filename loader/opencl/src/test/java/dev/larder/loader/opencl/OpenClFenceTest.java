@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.Rig;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
@@ -21,7 +22,7 @@ class OpenClFenceTest {
 
     @Test
     void aFenceIsPassedWhenAllBeforeItIsDone() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads());
                 Fence done = rig.submit(Rig.random(rig.byteSize, 1))) {
             assertThat(done.isPassed()).isFalse();
@@ -35,7 +36,7 @@ class OpenClFenceTest {
 
     @Test
     void aWaitEndsAtItsDeadline() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads());
                 Fence done = rig.backend.uploads().fence()) {
             assertThatThrownBy(() -> done.await(SHORT))
@@ -49,7 +50,7 @@ class OpenClFenceTest {
 
     @Test
     void aWaitEndsWhereTheThreadIsInterrupted() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads());
                 Fence done = rig.backend.uploads().fence()) {
             Thread.currentThread().interrupt();
@@ -65,7 +66,7 @@ class OpenClFenceTest {
 
     @Test
     void aClosedFenceCountsAsPassedAndHoldsNobodyBack() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads())) {
             Fence closed = rig.backend.uploads().fence();
             closed.close();
@@ -82,7 +83,7 @@ class OpenClFenceTest {
 
     @Test
     void failedWorkIsNamedInEveryFenceAfterIt() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads());
                 Fence done = rig.submit(Rig.random(rig.byteSize, 1))) {
             gate.fail(CL.CL_MEM_COPY_OVERLAP);
@@ -98,7 +99,7 @@ class OpenClFenceTest {
 
     @Test
     void anEventOfTheConsumersIsAFence() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend);
                 Fence fence = gate.fence()) {
             assertThat(fence.isPassed()).isFalse();
@@ -113,7 +114,7 @@ class OpenClFenceTest {
     @Test
     void manyMayLookWhileOneCloses() throws InterruptedException {
         AtomicReference<Throwable> failure = new AtomicReference<>();
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             for (int round = 0; round < 100; round++) {
                 Fence done = rig.submit(Rig.random(rig.byteSize, round));
                 CountDownLatch begun = new CountDownLatch(2);

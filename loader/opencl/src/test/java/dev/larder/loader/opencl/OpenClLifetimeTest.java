@@ -8,6 +8,7 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.device.Rig;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -38,7 +39,7 @@ class OpenClLifetimeTest {
 
     private static void cycle(int times) {
         for (int i = 0; i < times; i++) {
-            try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+            try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                     HostMemory staging = backend.allocate(10_000);
                     DeviceMemory memory = backend.allocateDevice(10_000)) {
                 backend.uploads().upload(staging, 0, memory, 0, 10_000);
@@ -65,7 +66,7 @@ class OpenClLifetimeTest {
 
     @Test
     void anInterruptedThreadClosesAllTheSame() {
-        Rig rig = Rig.open();
+        Rig rig = OpenClRig.open();
         rig.submit(Rig.random(rig.byteSize, 1)).close();
         Thread.currentThread().interrupt();
 
@@ -77,7 +78,7 @@ class OpenClLifetimeTest {
 
     @Test
     void aThousandUploadsStartNoThread() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             byte[] rows = Rig.random(rig.byteSize, 1);
             rig.run(rows);
             int before = Thread.activeCount();
@@ -97,7 +98,7 @@ class OpenClLifetimeTest {
     @Test
     void aBatchAllocatesNextToNothing() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             batches(rig, 2000);
             long before = threads.getCurrentThreadAllocatedBytes();
 
@@ -121,7 +122,7 @@ class OpenClLifetimeTest {
 
     @Test
     void eventsAreGivenBackWhileWorkGoesOn() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             batches(rig, 200);
 
             int events = LiveObjects.count().getOrDefault(LiveObjects.Kind.EVENT, 0);

@@ -13,6 +13,7 @@ import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.KernelSource.Rows;
+import dev.larder.loader.device.Rig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -37,7 +38,7 @@ class OpenClMemoryTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 4095, 4096, 1_000_003})
     void hostMemoryBeginsOnAPageAndIsZero(long byteSize) {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                 HostMemory memory = backend.allocate(byteSize)) {
             ByteBuffer bytes = memory.bytes();
 
@@ -49,7 +50,7 @@ class OpenClMemoryTest {
 
     @Test
     void newMemoryIsThereAtOnce() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                 DeviceMemory memory = backend.allocateDevice(12_345)) {
             assertThat(memory.byteSize()).isEqualTo(12_345);
             assertThat(memory.handle()).isNotZero();
@@ -59,7 +60,7 @@ class OpenClMemoryTest {
 
     @Test
     void aDeviceThatIsFullSaysHowFullAndWorksOn() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT.memoryBytes(1000))) {
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT.memoryBytes(1000))) {
             DeviceMemory first = backend.allocateDevice(600);
             requireNoSpace(() -> backend.allocateDevice(401), "needed=401", "allocated=600", "memory=1000");
 
@@ -71,7 +72,7 @@ class OpenClMemoryTest {
 
     @Test
     void aPieceThatIsTooLargeSaysHowLargeItMayBe() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT.maxAllocationBytes(500))) {
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT.maxAllocationBytes(500))) {
             assertThat(backend.info().maxAllocationBytes()).isEqualTo(500);
 
             requireNoSpace(() -> backend.allocateDevice(501), "needed=501", "maxAllocation=500");
@@ -81,7 +82,7 @@ class OpenClMemoryTest {
     @Test
     void mappingMemoryOfADeviceThatHangsEndsAtItsDeadline() {
         OpenClOptions options = OpenClOptions.DEFAULT.patience(Duration.ofMillis(200));
-        try (DeviceBackend backend = Rig.openBackend(options);
+        try (DeviceBackend backend = OpenClRig.openBackend(options);
                 Gate hangs = new Gate(backend)) {
             Session session = ((OpenClQueue) backend.uploads()).session();
             cl_mem buffer = OpenClMemory.create(session, CL.CL_MEM_READ_WRITE | CL.CL_MEM_ALLOC_HOST_PTR, 4096, null);
@@ -102,7 +103,7 @@ class OpenClMemoryTest {
 
     @Test
     void aDeviceThatRefusesSaysSoAndWorksOn() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT)) {
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT)) {
             long most = backend.info().maxAllocationBytes();
             Session session = ((OpenClQueue) backend.uploads()).session();
             Session boundless =
@@ -143,7 +144,7 @@ class OpenClMemoryTest {
         int rowBytes = 64;
         byte[] all = Rig.random(3 * 4096 + 1000, 1);
         Path file = Files.write(folder.resolve("rows"), all);
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                 FileChannel channel = FileChannel.open(file, READ)) {
             ByteBuffer pages = channel.map(FileChannel.MapMode.READ_ONLY, 0, all.length);
             pages.position(4096);
@@ -163,7 +164,7 @@ class OpenClMemoryTest {
 
     @Test
     void sharedPagesTakeNoneOfTheDevicesMemory() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT.memoryBytes(10));
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT.memoryBytes(10));
                 HostMemory pages = HostMemory.allocate(8192);
                 DeviceMemory shared = backend.share(pages.bytes()).orElseThrow()) {
             pages.bytes().put(5000, (byte) 7);
@@ -174,7 +175,7 @@ class OpenClMemoryTest {
 
     @Test
     void whatDoesNotBeginOnAPageIsNotShared() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                 HostMemory pages = HostMemory.allocate(8192)) {
             assertThatThrownBy(() -> backend.share(pages.bytes().duplicate().position(128)))
                     .isInstanceOf(IllegalArgumentException.class);
@@ -186,7 +187,7 @@ class OpenClMemoryTest {
     @Test
     void whatFailsOnTheWayLeavesNothing() {
         List<DeviceMemory> all = new ArrayList<>();
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT.memoryBytes(100))) {
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT.memoryBytes(100))) {
             assertThatThrownBy(() -> {
                         while (true) {
                             all.add(backend.allocateDevice(30));

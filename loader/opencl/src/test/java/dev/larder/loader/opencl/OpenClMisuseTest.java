@@ -10,6 +10,7 @@ import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.KernelSource.Rows;
+import dev.larder.loader.device.Rig;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class OpenClMisuseTest {
     @Test
     void rangesBeyondTheMemoryAreRefused() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             DeviceQueue queue = rig.backend.uploads();
 
             assertThatThrownBy(() -> queue.upload(rig.staging, 1, rig.stored, 0, rig.byteSize))
@@ -39,7 +40,7 @@ class OpenClMisuseTest {
 
     @Test
     void moreSamplesThanThereIsRoomForAreRefused() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             assertThatThrownBy(() -> rig.backend.kernels().launch(rig.call, Rig.SAMPLES + 1))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> rig.backend.kernels().launch(rig.call, -1))
@@ -50,7 +51,7 @@ class OpenClMisuseTest {
 
     @Test
     void whatIsClosedIsNotUsed() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             rig.stored.close();
             rig.stored.close();
             rig.staging.close();
@@ -70,7 +71,7 @@ class OpenClMisuseTest {
 
     @Test
     void aClosedBackendDoesNothing() {
-        Rig rig = Rig.open();
+        Rig rig = OpenClRig.open();
         rig.close();
 
         assertThatCode(rig.backend::close).doesNotThrowAnyException();
@@ -83,7 +84,7 @@ class OpenClMisuseTest {
 
     @Test
     void memoryMayBeClosedAfterItsBackend() {
-        Rig rig = Rig.open();
+        Rig rig = OpenClRig.open();
         rig.backend.close();
 
         assertThatCode(rig::close).doesNotThrowAnyException();
@@ -91,8 +92,8 @@ class OpenClMisuseTest {
 
     @Test
     void whatIsAnotherDevicesIsRefused() {
-        try (Rig rig = Rig.open();
-                Rig other = Rig.open();
+        try (Rig rig = OpenClRig.open();
+                Rig other = OpenClRig.open();
                 Fence fence = other.backend.uploads().fence()) {
             assertThat(other.backend.accepts(fence)).isTrue();
             assertThat(rig.backend.accepts(fence)).isFalse();
@@ -111,7 +112,7 @@ class OpenClMisuseTest {
 
     @Test
     void kernelsTakeAllTheirArgumentsAndNoOthers() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             DeviceKernel staged = rig.backend.compile(Rig.copy(100, Rows.staged()));
             DeviceKernel resident = rig.backend.compile(Rig.copy(100, Rows.resident(1, 2)));
             List<DeviceMemory> one = List.of(rig.stored);
@@ -129,7 +130,7 @@ class OpenClMisuseTest {
 
     @Test
     void buffersThatADeviceCannotWriteAreRefused() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             DeviceQueue queue = rig.backend.consumer();
 
             assertThatThrownBy(() -> queue.read(rig.target, 0, ByteBuffer.allocate(4)))
@@ -143,7 +144,7 @@ class OpenClMisuseTest {
 
     @Test
     void sizesThatNobodyCanAllocateAreRefused() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             assertThatThrownBy(() -> rig.backend.allocate(0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> rig.backend.allocate(2L << 30)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> rig.backend.allocateDevice(0)).isInstanceOf(IllegalArgumentException.class);

@@ -7,6 +7,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.KernelSource.Rows;
+import dev.larder.loader.device.Rig;
 import org.jocl.CL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -19,7 +20,7 @@ class OpenClProgramsTest {
     @ValueSource(booleans = {false, true})
     void aFailedBuildCarriesTheCompilersLog(boolean joclThrows) {
         CL.setExceptionsEnabled(joclThrows);
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                 Programs programs = new Programs(((OpenClQueue) backend.uploads()).session())) {
             assertThatThrownBy(() -> programs.build("__kernel void broken() { surely_not_declared = 1; }"))
                     .isInstanceOfSatisfying(
@@ -33,7 +34,7 @@ class OpenClProgramsTest {
 
     @Test
     void aKernelOfTheSameSourceIsCompiledOnce() {
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT)) {
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT)) {
             backend.compile(Rig.copy(8, Rows.staged()));
             backend.compile(Rig.copy(8, Rows.staged()));
             assertThat(LiveObjects.count()).containsEntry(LiveObjects.Kind.PROGRAM, 1);

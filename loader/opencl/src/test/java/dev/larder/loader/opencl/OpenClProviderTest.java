@@ -24,7 +24,7 @@ class OpenClProviderTest {
 
     @Test
     void devicesAreDescribedAsTheDriverDoes() {
-        DeviceInfo info = Rig.info();
+        DeviceInfo info = OpenClRig.info();
 
         assertThat(info.toString()).startsWith("opencl:0 ");
         assertThat(info.kind()).isEqualTo("cpu");

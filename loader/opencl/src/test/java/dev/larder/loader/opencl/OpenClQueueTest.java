@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.device.Rig;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jocl.CL;
@@ -21,7 +22,7 @@ class OpenClQueueTest {
 
     @Test
     void theKernelWaitsForTheUpload() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads());
                 Fence done = rig.submit(Rig.random(rig.byteSize, 1))) {
             assertThatThrownBy(() -> done.await(SHORT)).isInstanceOf(LarderException.class);
@@ -36,7 +37,7 @@ class OpenClQueueTest {
 
     @Test
     void theConsumerWaitsForTheKernel() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.kernels());
                 Fence done = rig.submit(Rig.random(rig.byteSize, 1))) {
             rig.backend.consumer().waitFor(done);
@@ -52,7 +53,7 @@ class OpenClQueueTest {
 
     @Test
     void whatIsStagedTooEarlyIsSeen() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend).before(rig.backend.uploads());
                 Fence done = rig.submit(Rig.random(rig.byteSize, 1))) {
             rig.staging.bytes().put(0, Rig.random(rig.byteSize, 2)); // wrong: the upload's fence is not passed
@@ -66,7 +67,7 @@ class OpenClQueueTest {
 
     @Test
     void aFenceThatIsPassedCostsNothing() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             rig.backend.uploads().waitFor(Fence.passed());
 
             assertThat(rig.run(Rig.random(rig.byteSize, 1))).isEqualTo(Rig.random(rig.byteSize, 1));
@@ -75,7 +76,7 @@ class OpenClQueueTest {
 
     @Test
     void workThatCannotBeDoneAgainEndsTheDevice() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 Gate gate = new Gate(rig.backend);
                 Fence lost = new OpenClFence(Gate.context(rig.backend), health(rig), retained(gate))) {
             gate.fail(CL.CL_OUT_OF_RESOURCES);
@@ -102,7 +103,7 @@ class OpenClQueueTest {
 
     @Test
     void aReadThatIsGivenUpNamesItsDeadline() {
-        try (Rig rig = new Rig(Rig.openBackend(OpenClOptions.DEFAULT.patience(Duration.ofMillis(100))), 10);
+        try (Rig rig = new Rig(OpenClRig.openBackend(OpenClOptions.DEFAULT.patience(Duration.ofMillis(100))), 10);
                 Gate gate = new Gate(rig.backend).before(rig.backend.consumer())) {
             ByteBuffer bytes = ByteBuffer.allocateDirect(10);
 

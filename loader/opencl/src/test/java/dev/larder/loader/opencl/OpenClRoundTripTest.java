@@ -8,6 +8,7 @@ import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.KernelSource.Rows;
+import dev.larder.loader.device.Rig;
 import dev.larder.loader.internal.transform.SampleKernel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -25,7 +26,7 @@ class OpenClRoundTripTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 64, 255, 256, 257, 5000})
     void rowsOfAnySizeGoThereAndBack(int rowBytes) {
-        try (Rig rig = new Rig(Rig.openBackend(OpenClOptions.DEFAULT), rowBytes)) {
+        try (Rig rig = new Rig(OpenClRig.openBackend(OpenClOptions.DEFAULT), rowBytes)) {
             byte[] rows = Rig.random(rig.byteSize, rowBytes);
 
             assertThat(rig.run(rows)).isEqualTo(rows);
@@ -34,7 +35,7 @@ class OpenClRoundTripTest {
 
     @Test
     void oneSetOfBuffersServesManyBatches() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             for (int batch = 0; batch < 50; batch++) {
                 byte[] rows = Rig.random(rig.byteSize, batch);
 
@@ -45,7 +46,7 @@ class OpenClRoundTripTest {
 
     @Test
     void aKernelWritesNoMoreThanItsSamples() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             byte[] rows = Rig.random(rig.byteSize, 1);
             rig.run(rows);
             rig.submit(Rig.random(rig.byteSize, 2)).close();
@@ -66,7 +67,7 @@ class OpenClRoundTripTest {
 
     @Test
     void uploadsInSmallPiecesAreTheSame() {
-        try (Rig rig = new Rig(Rig.openBackend(OpenClOptions.DEFAULT.uploadPieceBytes(37)), 100)) {
+        try (Rig rig = new Rig(OpenClRig.openBackend(OpenClOptions.DEFAULT.uploadPieceBytes(37)), 100)) {
             byte[] rows = Rig.random(rig.byteSize, 5);
 
             assertThat(rig.run(rows)).isEqualTo(rows);
@@ -78,7 +79,7 @@ class OpenClRoundTripTest {
         int rowBytes = 256;
         int samples = 65_535 + 100;
         byte[] rows = Rig.random(samples * rowBytes, 4);
-        try (DeviceBackend backend = Rig.openBackend(OpenClOptions.DEFAULT);
+        try (DeviceBackend backend = OpenClRig.openBackend(OpenClOptions.DEFAULT);
                 HostMemory staging = backend.allocate(rows.length);
                 DeviceMemory stored = backend.allocateDevice(rows.length);
                 DeviceMemory target = backend.allocateDevice(rows.length);
@@ -96,7 +97,7 @@ class OpenClRoundTripTest {
 
     @Test
     void partsAreUploadedFromAndToTheirOffsets() {
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             byte[] rows = Rig.random(rig.byteSize, 6);
             rig.staging.bytes().put(0, rows);
             rig.backend.uploads().upload(rig.staging, 1000, rig.stored, 500, 250);
@@ -116,7 +117,7 @@ class OpenClRoundTripTest {
 
     @Test
     void plainHostMemoryIsUploadedToo() {
-        try (Rig rig = Rig.open();
+        try (Rig rig = OpenClRig.open();
                 HostMemory plain = HostMemory.allocate(rig.byteSize)) {
             byte[] rows = Rig.random(rig.byteSize, 7);
             plain.bytes().put(0, rows);
@@ -135,7 +136,7 @@ class OpenClRoundTripTest {
         byte[] all = Rig.random(100 * rowBytes, 8);
         long[] wanted = {99, 0, 29, 30, 59, 60, 89, 90, 5};
         try (DeviceBackend backend =
-                Rig.openBackend(OpenClOptions.DEFAULT.maxAllocationBytes((long) rowsPerShard * rowBytes))) {
+                OpenClRig.openBackend(OpenClOptions.DEFAULT.maxAllocationBytes((long) rowsPerShard * rowBytes))) {
 
             byte[] read = gather(backend, all, wanted, rowsPerShard);
 
@@ -194,7 +195,7 @@ class OpenClRoundTripTest {
     @Test
     void joclMayThrowExceptionsOrNot() {
         CL.setExceptionsEnabled(true);
-        try (Rig rig = Rig.open()) {
+        try (Rig rig = OpenClRig.open()) {
             byte[] rows = Rig.random(rig.byteSize, 9);
 
             assertThat(rig.run(rows)).isEqualTo(rows);

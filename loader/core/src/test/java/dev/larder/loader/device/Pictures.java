@@ -1,4 +1,4 @@
-package dev.larder.loader.opencl;
+package dev.larder.loader.device;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -16,15 +16,15 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /** A store with pictures and labels, opened, and loaders over it. */
-final class Pictures implements AutoCloseable {
-    static final int ROWS = 500;
-    static final int BATCH = 48;
+public final class Pictures implements AutoCloseable {
+    public static final int ROWS = 500;
+    public static final int BATCH = 48;
 
     private final StoreFixture store = StoreFixture.create();
     private final Larder larder;
-    final Dataset dataset;
+    public final Dataset dataset;
 
-    Pictures() {
+    public Pictures() {
         byte[] noise = new byte[ROWS * 12 * 12 * 3];
         new Random(1).nextBytes(noise);
         int[] labels = IntStream.range(0, ROWS).map(i -> i % 10).toArray();
@@ -39,12 +39,12 @@ final class Pictures implements AutoCloseable {
         dataset = larder.dataset("pictures");
     }
 
-    Path store() {
+    public Path store() {
         return store.store();
     }
 
     /** Describes a loader of pictures that are cropped, mirrored, normalised and turned at random, and of labels as they are. */
-    LoaderBuilder loader() {
+    public LoaderBuilder loader() {
         return Loader.over(dataset)
                 .arrays("images", "labels")
                 .transform(
@@ -58,20 +58,20 @@ final class Pictures implements AutoCloseable {
                 .batch(BATCH);
     }
 
-    static long sum(Iterable<Batch> epoch) {
+    public static long sum(Iterable<Batch> epoch) {
         BatchChecksum checksum = new BatchChecksum();
         epoch.forEach(checksum::update);
         return checksum.value();
     }
 
-    static long sum(Epoch epoch) {
+    public static long sum(Epoch epoch) {
         BatchChecksum checksum = new BatchChecksum();
         epoch.forEach(checksum::update);
         return checksum.value();
     }
 
     /** Sums up an epoch on the host. */
-    long sum(long epoch) {
+    public long sum(long epoch) {
         try (Loader loader = loader().build()) {
             return sum(loader.epoch(epoch));
         }

@@ -1,7 +1,6 @@
-package dev.larder.loader.opencl;
+package dev.larder.loader.device;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
@@ -14,16 +13,16 @@ import java.util.List;
 import java.util.Random;
 
 /** Makes up cases: any steps that fit any array, stored in any way. */
-final class KernelSweep {
+public final class KernelSweep {
     private static final int CLASSES = 12;
 
     private final Random random;
 
-    KernelSweep(long seed) {
+    public KernelSweep(long seed) {
         this.random = new Random(seed);
     }
 
-    List<KernelCase> cases(int count) {
+    public List<KernelCase> cases(int count) {
         List<KernelCase> cases = new ArrayList<>();
         while (cases.size() < count) {
             Dtype stored = Dtype.parse(type());
@@ -117,7 +116,7 @@ final class KernelSweep {
     }
 
     private String type() {
-        return KernelGridTest.TYPES.get(random.nextInt(KernelGridTest.TYPES.size()));
+        return KernelNumbers.TYPES.get(random.nextInt(KernelNumbers.TYPES.size()));
     }
 
     private float[] floats(int count) {

@@ -1,6 +1,5 @@
-package dev.larder.loader.opencl;
+package dev.larder.loader.device;
 
-import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.internal.transform.TransformScratch;
@@ -17,7 +16,7 @@ import java.util.Random;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** A transform of an array, and a batch of its rows: what the host makes of them, and how to have a kernel make it. */
-final class KernelCase {
+public final class KernelCase {
     private static final long SEED = 11;
     private static final long EPOCH = 2;
 
@@ -29,7 +28,8 @@ final class KernelCase {
     private final byte[] array;
     private final int[] batch;
 
-    KernelCase(Transform transform, Dtype stored, long[] shape, KernelSource.Rows rows, byte[] array, int[] batch) {
+    public KernelCase(
+            Transform transform, Dtype stored, long[] shape, KernelSource.Rows rows, byte[] array, int[] batch) {
         this.declared = transform;
         this.stored = stored;
         this.shape = shape;
@@ -39,20 +39,20 @@ final class KernelCase {
         this.batch = batch;
     }
 
-    SampleKernel kernel() {
+    public SampleKernel kernel() {
         return SampleKernel.of(transform, rows).orElseThrow();
     }
 
-    int samples() {
+    public int samples() {
         return batch.length;
     }
 
-    int targetBytes() {
+    public int targetBytes() {
         return batch.length * transform.rowByteSize();
     }
 
     /** Returns what the host makes. */
-    byte[] expected() {
+    public byte[] expected() {
         byte[] bytes = new byte[targetBytes()];
         TransformTarget output = TransformTarget.of(ByteBuffer.wrap(bytes));
         TransformScratch scratch = transform.newScratch();
@@ -62,7 +62,7 @@ final class KernelCase {
         return bytes;
     }
 
-    ByteBuffer control() {
+    public ByteBuffer control() {
         SampleKernel kernel = kernel();
         ByteBuffer control = ByteBuffer.allocateDirect(4 * kernel.controlInts() * batch.length);
         UnsafeBuffer writable = new UnsafeBuffer(control);
@@ -74,7 +74,7 @@ final class KernelCase {
     }
 
     /** Returns the memory that the kernel reads: the rows of the batch, or the shards of the array, of exactly that size. */
-    List<byte[]> sources() {
+    public List<byte[]> sources() {
         int rowBytes = transform.storedByteSize();
         List<byte[]> sources = new ArrayList<>();
         if (!rows.located()) {
@@ -94,7 +94,7 @@ final class KernelCase {
     }
 
     /** Returns bytes in which every NaN has the same bits: which ones it has is the processor's business. */
-    byte[] withPlainNans(byte[] bytes) {
+    public byte[] withPlainNans(byte[] bytes) {
         Dtype made = transform.dtype();
         boolean halves = isBfloat16();
         if (made.kind() != Kind.FLOAT && !halves) {
@@ -128,7 +128,7 @@ final class KernelCase {
     }
 
     /** Returns elements of all kinds: any bits, common numbers, and those at the edges. */
-    static byte[] values(Dtype dtype, int count, Random random) {
+    public static byte[] values(Dtype dtype, int count, Random random) {
         ByteBuffer buffer = ByteBuffer.allocate(count * dtype.itemSize()).order(dtype.byteOrder());
         random.nextBytes(buffer.array());
         for (int i = 0; i < buffer.capacity() && dtype.kind() == Kind.BOOL; i++) {

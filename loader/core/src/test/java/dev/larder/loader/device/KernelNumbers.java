@@ -1,7 +1,14 @@
-package dev.larder.loader.opencl;
+package dev.larder.loader.device;
+
+import java.util.List;
 
 /** Numbers at which conversions go wrong. */
-final class KernelNumbers {
+public final class KernelNumbers {
+    /** Every type of numbers, in both byte orders. */
+    public static final List<String> TYPES = List.of(
+            "|b1", "|i1", "|u1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8", "<u8", ">u8",
+            "<f2", ">f2", "<f4", ">f4", "<f8", ">f8");
+
     /** Zeros, subnormals of three widths, ties of halves and of bfloat16, limits of all types, infinities, NaN. */
     static final double[] EDGES = {
         0.0,
