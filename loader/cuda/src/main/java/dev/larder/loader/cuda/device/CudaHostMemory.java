@@ -1,0 +1,42 @@
+package dev.larder.loader.cuda.device;
+
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.loader.device.HostMemory;
+import java.nio.ByteBuffer;
+
+/** Memory of the host whose pages are locked, as {@code pinMemory()} has it too. */
+final class CudaHostMemory implements HostMemory {
+    private final CudaSession session;
+    private final HostMemory memory;
+
+    private CudaHostMemory(CudaSession session, HostMemory memory) {
+        this.session = session;
+        this.memory = memory;
+    }
+
+    static CudaHostMemory allocate(CudaSession session, long byteSize) {
+        try {
+            return new CudaHostMemory(session, session.pageLocking.allocate(byteSize));
+        } catch (LarderException e) {
+            throw Failure.of(e.code(), "cannot allocate host memory for the device")
+                    .with("device", session.info)
+                    .with("needed", byteSize)
+                    .with("reason", e.getMessage())
+                    .cause(e)
+                    .remedy("use fewer or smaller batches, or raise the container's memory");
+        }
+    }
+
+    @Override
+    public ByteBuffer bytes() {
+        return memory.bytes();
+    }
+
+    @Override
+    public void close() {
+        if (session.state != CudaSession.State.STUCK) { // else the device may still fetch from it: it stays locked
+            memory.close();
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package dev.larder.loader.cuda.device;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import dev.larder.loader.cuda.LibCuda;
+import dev.larder.loader.device.DeviceKernel;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A function and its arguments, which lie in native memory; the driver copies them at every launch. */
+final class CudaKernelCall implements DeviceKernel.Call {
+    private final CudaSession session;
+    private final long function;
+    private final Arguments arguments;
+    private final Groups groups;
+    private final int count;
+
+    /** An address for each argument, then the arguments, 8 bytes each. */
+    private final Memory memory;
+
+    private final long memoryAddress;
+    private boolean closed;
+
+    CudaKernelCall(CudaSession session, long function, Arguments arguments, Groups groups) {
+        this.session = session;
+        this.function = function;
+        this.arguments = arguments;
+        this.groups = groups;
+        this.count = 3 + arguments.sources().size();
+        this.memory = new Memory(2L * count * Native.POINTER_SIZE);
+        this.memoryAddress = Pointer.nativeValue(memory);
+        memory.clear();
+        set(1, arguments.control());
+        set(2, arguments.target());
+        for (int i = 0; i < arguments.sources().size(); i++) {
+            set(3 + i, arguments.sources().get(i));
+        }
+        for (int i = 0; i < count; i++) {
+            memory.setLong((long) i * Long.BYTES, memoryAddress + place(i));
+        }
+    }
+
+    private long place(int argument) {
+        return (long) (count + argument) * Long.BYTES;
+    }
+
+    private void set(int argument, @Nullable CudaMemory value) {
+        memory.setLong(place(argument), value == null ? 0 : value.handle());
+    }
+
+    /** Runs it in a stream for the first so many samples. */
+    synchronized void launch(CudaSession queueSession, long stream, int samples) {
+        if (closed) {
+            throw new IllegalStateException("closed: kernel of device=" + session.info);
+        }
+        if (!session.sharesContextWith(queueSession)) {
+            throw new IllegalArgumentException("a kernel of another device: " + session.info);
+        }
+        if (samples < 0 || samples > arguments.maxSamples()) {
+            throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
+        }
+        arguments.requireOpen();
+        if (samples == 0) {
+            return;
+        }
+        memory.setInt(place(0), samples);
+        int result;
+        session.enter();
+        try {
+            result = LibCuda.cuLaunchKernel(
+                    function,
+                    groups.across(),
+                    groups.down(samples),
+                    groups.deep(samples),
+                    groups.itemsAcross(),
+                    groups.itemsDown(),
+                    1,
+                    0,
+                    stream,
+                    memoryAddress,
+                    0);
+        } finally {
+            session.leave();
+        }
+        if (result != 0) {
+            throw session.health
+                    .failed("cuLaunchKernel", result)
+                    .with("samples", samples)
+                    .exception();
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            memory.close();
+        }
+    }
+
+    /** What a kernel works on, checked. */
+    record Arguments(@Nullable CudaMemory control, CudaMemory target, List<CudaMemory> sources, long maxSamples) {
+        void requireOpen() {
+            if (control != null) {
+                control.requireOpen();
+            }
+            target.requireOpen();
+            for (int i = 0; i < sources.size(); i++) {
+                sources.get(i).requireOpen();
+            }
+        }
+    }
+
+    /**
+     * How items are divided: parts of a sample in dimension 0, samples in dimension 1 and, as CUDA takes only so many groups there,
+     * in dimension 2.
+     *
+     * @param across how many groups make a sample
+     */
+    record Groups(int across, int itemsAcross, int itemsDown) {
+        private static final int MAX_GROUP_ITEMS = 256;
+        private static final int MOST_GROUPS = 0xffff;
+
+        static Groups of(int itemsPerSample, int mostItemsTogether) {
+            int together = Integer.highestOneBit(Math.max(1, Math.min(mostItemsTogether, MAX_GROUP_ITEMS)));
+            int itemsAcross = together;
+            while (itemsAcross / 2 >= itemsPerSample) {
+                itemsAcross /= 2;
+            }
+            int across = (itemsPerSample + itemsAcross - 1) / itemsAcross;
+            return new Groups(across, itemsAcross, together / itemsAcross);
+        }
+
+        private int rows(int samples) {
+            return (samples - 1) / itemsDown + 1;
+        }
+
+        int down(int samples) {
+            return Math.min(rows(samples), MOST_GROUPS);
+        }
+
+        int deep(int samples) {
+            return (rows(samples) - 1) / MOST_GROUPS + 1;
+        }
+    }
+}

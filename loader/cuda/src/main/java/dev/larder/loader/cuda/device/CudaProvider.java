@@ -1,0 +1,28 @@
+package dev.larder.loader.cuda.device;
+
+import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.DeviceProvider;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Lists and opens CUDA devices. Nothing native is loaded before it is asked to. */
+public final class CudaProvider implements DeviceProvider {
+    /** Does nothing, as {@link java.util.ServiceLoader} wants it. */
+    public CudaProvider() {}
+
+    @Override
+    public String backend() {
+        return CudaDevices.BACKEND;
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return CudaDevices.list().stream().map(CudaDevices.Found::info).toList();
+    }
+
+    @Override
+    public DeviceBackend open(DeviceInfo device) {
+        return CudaBackend.open(CudaDevices.find(device.index()), CudaSettings.DEFAULT, OptionalLong.empty());
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * Batches on NVIDIA's devices, through the CUDA driver: {@link dev.larder.loader.device.Device#cuda} finds them here.
+ *
+ * <p>{@link dev.larder.loader.cuda.device.CudaDevice} is for those who call CUDA themselves too, {@link
+ * dev.larder.loader.cuda.device.Dlpack} for frameworks. The only package that calls {@code libnvrtc}; the driver's functions are
+ * declared in {@code dev.larder.loader.cuda}.
+ */
+@NullMarked
+package dev.larder.loader.cuda.device;
+
+import org.jspecify.annotations.NullMarked;
