@@ -8,9 +8,12 @@ import dev.larder.internal.layout.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** The arrays of a column that a load computes. */
 public final class ColumnArrays {
+    private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=-]+");
+
     private ColumnArrays() {}
 
     /** Returns the arrays of a column that was built; they own the memory of the builder from now on. */
@@ -26,6 +29,12 @@ public final class ColumnArrays {
                     ColumnPart.valueOf(array.part())));
         }
         return arrays;
+    }
+
+    /** Returns what a column is called: its name with _ in place of what no name may have, or another where nothing is left. */
+    public static String cleanName(String column, String ifEmpty) {
+        String name = NOT_ALLOWED.matcher(column).replaceAll("_").replaceAll("^_+|_+$", "");
+        return name.isEmpty() || name.equals(".") || name.equals("..") ? ifEmpty : name;
     }
 
     /** Refuses a name that no column can have. */

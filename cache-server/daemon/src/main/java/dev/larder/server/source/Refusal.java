@@ -35,6 +35,11 @@ public final class Refusal {
         return start(file, reason).remedy(remedy);
     }
 
+    /** Says of a file of a known kind that only a reader, a program of its own, could unpack it. */
+    public static LarderException needsReader(Path file, String reason, String remedy) {
+        return start(file, reason + ", which the daemon does not unpack itself").remedy(remedy);
+    }
+
     /** Says that somebody wrote to a file that was being loaded. */
     public static LarderException changed(Path file) {
         return unfit(file, "it changed while it was read", "load it again when no process writes to it");

@@ -15,7 +15,8 @@ public enum SourceKind {
 
     /** What to name when a file is of no known kind. */
     public static final String ALL =
-            ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz, .tar, .tar.gz;"
+            ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz, .tar, .tar.gz,"
+                    + " .arrow;"
                     + " with --dtype .bin, .raw, .dat";
 
     private final Pattern pattern;

@@ -1,5 +1,6 @@
 package dev.larder.server.source.formats;
 
+import dev.larder.server.source.ColumnArrays;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -13,7 +14,6 @@ import java.util.regex.Pattern;
 final class ColumnGroups {
     private static final Pattern NUMBERED =
             Pattern.compile("(?<stem>.*?)[\\s._\\[(-]*(?<number>[0-9]{1,9})[\\])]?", Pattern.DOTALL);
-    private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=-]+");
     private static final String UNNAMED = "column";
     private static final String MATRIX = "values";
 
@@ -33,7 +33,9 @@ final class ColumnGroups {
         for (int first = 0; first < columns.size(); ) {
             int count = texts.get(first) ? 1 : runLength(columns, first, texts);
             String column = columns.get(first).strip();
-            String name = count > 1 ? name(stem(column), MATRIX) : name(column, UNNAMED + first);
+            String name = count > 1
+                    ? ColumnArrays.cleanName(stem(column), MATRIX)
+                    : ColumnArrays.cleanName(column, UNNAMED + first);
             groups.add(new Group(name, first, count, count > 1));
             first += count;
         }
@@ -62,11 +64,5 @@ final class ColumnGroups {
     private static String stem(String column) {
         Matcher matcher = NUMBERED.matcher(column);
         return matcher.matches() ? matcher.group("stem") : column;
-    }
-
-    /** Puts _ in place of what no name may have. */
-    private static String name(String column, String ifEmpty) {
-        String name = NOT_ALLOWED.matcher(column).replaceAll("_").replaceAll("^_+|_+$", "");
-        return name.isEmpty() || name.equals(".") || name.equals("..") ? ifEmpty : name;
     }
 }

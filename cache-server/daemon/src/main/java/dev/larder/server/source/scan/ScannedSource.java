@@ -87,6 +87,8 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
             return ColumnScan.of(name, path, options, settings);
         } else if (TarScan.isArchive(path, options)) {
             return TarScan.of(name, path, options, settings);
+        } else if (ArrowScan.isFile(path, options)) {
+            return ArrowScan.of(name, path, options, settings);
         }
         try {
             return scan(name, path, options, settings, true);
@@ -104,7 +106,9 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         if (options.as() != LoadOptions.As.ARRAYS) {
             return; // files of any kind
         }
-        if (TarScan.isArchive(path, options) || ReaderScan.isSource(path, options, ScanSettings.quick())) {
+        if (TarScan.isArchive(path, options)
+                || ArrowScan.isFile(path, options)
+                || ReaderScan.isSource(path, options, ScanSettings.quick())) {
             return;
         }
         KeyFilter filter = new KeyFilter(options.keys());
@@ -121,6 +125,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
             throw Refusal.all(name, path, refusals);
         } else if (walk.files().isEmpty()
                 && !TarScan.hasArchives(walk, path, options, ScanSettings.quick())
+                && !ArrowScan.hasFiles(walk, path, options, ScanSettings.quick())
                 && !ReaderScan.hasFiles(walk, path, options, ScanSettings.quick())) {
             throw nothing(path, options, walk);
         }
@@ -135,7 +140,9 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
             String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
         SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
-        if (TarScan.hasArchives(walk, path, options, settings)) {
+        if (ArrowScan.hasFiles(walk, path, options, settings)) {
+            return ArrowScan.of(name, path, options, settings);
+        } else if (TarScan.hasArchives(walk, path, options, settings)) {
             return TarScan.of(name, path, options, settings);
         } else if (ReaderScan.hasFiles(walk, path, options, settings)) {
             return ReaderScan.of(name, path, options, settings);
@@ -175,6 +182,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
+    /** Refuses arrays whose names, or files in the store, are those of others. */
     static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
         Map<String, SourceArray> taken = new HashMap<>();
         for (SourceArray array : arrays) {

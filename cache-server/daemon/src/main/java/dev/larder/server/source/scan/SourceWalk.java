@@ -64,6 +64,15 @@ final class SourceWalk extends FolderWalk {
         return skipped;
     }
 
+    /**
+     * Tells whether files of kinds that give columns are meant: where none is of the kinds that give arrays, or none of those is
+     * wanted and columns are named.
+     */
+    boolean isForColumns() {
+        boolean isUnwanted = known == 0 || (files.isEmpty() && !options.keys().isEmpty());
+        return isUnwanted && skipped > 0 && options.dtype().isEmpty();
+    }
+
     private void addAlone() {
         String fileName = String.valueOf(root.getFileName());
         SourceKind kind = SourceKind.of(fileName, options);

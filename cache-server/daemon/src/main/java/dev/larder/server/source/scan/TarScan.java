@@ -40,9 +40,7 @@ final class TarScan {
 
     /** Tells whether a folder, in which no file is of another known kind, has tar archives. */
     static boolean hasArchives(SourceWalk walk, Path path, SourceOptions options, ScanSettings settings) {
-        return walk.known() == 0
-                && walk.skipped() > 0
-                && options.dtype().isEmpty()
+        return walk.isForColumns()
                 && FileWalk.of(path, options, settings).files().stream()
                         .anyMatch(file -> TarMembers.isNamedSo(file.file().toString()));
     }

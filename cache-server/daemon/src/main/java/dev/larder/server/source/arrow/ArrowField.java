@@ -1,0 +1,114 @@
+package dev.larder.server.source.arrow;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A field of a schema.
+ *
+ * @param name as in the file; it may be anything
+ * @param type numpy's word for the elements where they have one, else a word for people
+ * @param size the bytes of an element in the file, or of an offset; the elements of each list of fixed size
+ * @param children what its elements are made of
+ * @param encoding how the elements are numbered; null where they stand for themselves
+ * @param extension the name of its extension type, and what describes that; empty where it has none
+ */
+record ArrowField(
+        String name,
+        Kind kind,
+        String type,
+        int size,
+        List<ArrowField> children,
+        @Nullable Encoding encoding,
+        Extension extension) {
+    ArrowField {
+        children = List.copyOf(children);
+    }
+
+    /** How elements lie in a file. */
+    enum Kind {
+        /** Without anything. */
+        NULLS(0),
+        /** As in numpy's array. */
+        FIXED(2),
+        /** Whole numbers of four bytes that numpy has in eight. */
+        NARROW(2),
+        BITS(2),
+        /** So many bytes each. */
+        FIXED_BYTES(2),
+        /** Of fixed length, but nothing that numpy has. */
+        OPAQUE(2),
+        TEXTS(3),
+        BYTES(3),
+        TEXT_VIEWS(2),
+        BYTES_VIEWS(2),
+        LISTS(2),
+        LIST_VIEWS(3),
+        FIXED_LISTS(1),
+        STRUCTS(1),
+        SPARSE_UNIONS(1),
+        DENSE_UNIONS(2),
+        RUNS(0);
+
+        private final int buffers;
+
+        Kind(int buffers) {
+            this.buffers = buffers;
+        }
+
+        /** Returns how many buffers a field has besides those of its children. */
+        int buffers() {
+            return buffers;
+        }
+
+        /** Tells whether there are as many more buffers as a message says. */
+        boolean hasMoreBuffers() {
+            return this == TEXT_VIEWS || this == BYTES_VIEWS;
+        }
+
+        boolean isUnion() {
+            return this == SPARSE_UNIONS || this == DENSE_UNIONS;
+        }
+
+        /** Tells whether an element is a scalar of an array. */
+        boolean isScalar() {
+            return this == FIXED || this == NARROW || this == BITS;
+        }
+    }
+
+    /** Numbers that stand for the elements of a dictionary. */
+    record Encoding(long id, String type, int size) {}
+
+    /** An extension type. */
+    record Extension(String name, String parameters) {
+        static final Extension NONE = new Extension("", "");
+    }
+
+    /** Tells whether columns of both fields can follow each other; which dictionary they use does not matter. */
+    boolean fits(ArrowField other) {
+        if (kind != other.kind
+                || size != other.size
+                || !type.equals(other.type)
+                || children.size() != other.children.size()
+                || !codeType().equals(other.codeType())) {
+            return false;
+        }
+        for (int i = 0; i < children.size(); i++) {
+            ArrowField child = children.get(i);
+            ArrowField its = other.children.get(i);
+            if (!child.fits(its) || (kind == Kind.STRUCTS && !child.name.equals(its.name))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private String codeType() {
+        return encoding == null ? "" : encoding.type;
+    }
+
+    /** Returns the type in words. */
+    String words() {
+        return encoding == null ? type : "dictionary of " + type;
+    }
+}

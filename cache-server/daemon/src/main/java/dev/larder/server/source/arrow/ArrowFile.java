@@ -1,0 +1,107 @@
+package dev.larder.server.source.arrow;
+
+import dev.larder.error.LarderException;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceIdentity;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+
+/** Reads stretches of an Arrow file; all that is read is little-endian. Not thread-safe; owns a descriptor. */
+final class ArrowFile implements Closeable {
+    /** Holds most headers together with the few bytes before them. */
+    private static final int WINDOW_BYTES = 16 << 10;
+
+    private static final int STEP_BYTES = 64 << 10;
+
+    private final SourceIdentity identity;
+    private final FileChannel channel;
+    private ByteBuffer window = ByteBuffer.allocate(0);
+    private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private long windowOffset;
+    private long at;
+
+    private ArrowFile(SourceIdentity identity, FileChannel channel) {
+        this.identity = identity;
+        this.channel = channel;
+    }
+
+    /** Opens a file that has been looked at. The caller closes it. */
+    static ArrowFile open(SourceIdentity identity) {
+        try {
+            return new ArrowFile(identity, FileChannel.open(identity.file(), StandardOpenOption.READ));
+        } catch (IOException e) {
+            throw Refusal.unreadable(identity.file(), 0, e);
+        }
+    }
+
+    SourceIdentity identity() {
+        return identity;
+    }
+
+    long byteSize() {
+        return identity.byteSize();
+    }
+
+    /** Notes where the message begins that is being read, for what is said about it. */
+    void enter(long offset) {
+        at = offset;
+    }
+
+    /** Says what is wrong with the message that is being read. */
+    LarderException refusal(String reason) {
+        return Refusal.of(identity.file(), at, reason);
+    }
+
+    /** Reads a stretch, which must lie in the file. What is returned is good until the next call. */
+    ByteBuffer read(long offset, int length) {
+        if (offset < windowOffset || offset + length > windowOffset + window.limit()) {
+            int wanted = (int) Math.min(Math.max(length, WINDOW_BYTES), byteSize() - offset);
+            window = wanted <= window.capacity() ? window.clear().limit(wanted) : ByteBuffer.allocate(wanted);
+            windowOffset = offset;
+            read(offset, window);
+        }
+        return window.slice((int) (offset - windowOffset), length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Reads one number of 4 or 8 bytes. */
+    long number(long offset, int width) {
+        read(offset, number.clear().limit(width));
+        return width == Integer.BYTES ? number.getInt(0) : number.getLong(0);
+    }
+
+    /** Fills what remains of a buffer from an offset on, and flips it. */
+    void read(long offset, ByteBuffer target) {
+        read(channel, identity, offset, target);
+    }
+
+    /** Fills what remains of a buffer from an offset on, in steps for which the JDK keeps small buffers, and flips it. */
+    static void read(FileChannel channel, SourceIdentity identity, long offset, ByteBuffer target) {
+        int limit = target.limit();
+        try {
+            long from = offset - target.position();
+            while (target.position() < limit) {
+                target.limit(Math.min(limit, target.position() + STEP_BYTES));
+                if (channel.read(target, from + target.position()) < 0) {
+                    throw Refusal.changed(identity.file());
+                }
+                target.limit(limit);
+            }
+        } catch (IOException e) {
+            throw Refusal.unreadable(identity.file(), offset, e);
+        }
+        target.flip();
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw Refusal.unreadable(identity.file(), 0, e);
+        }
+    }
+}

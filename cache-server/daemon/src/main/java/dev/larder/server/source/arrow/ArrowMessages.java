@@ -1,0 +1,294 @@
+package dev.larder.server.source.arrow;
+
+import dev.larder.error.LarderException;
+import dev.larder.server.source.Refusal;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
+import org.apache.arrow.flatbuf.Block;
+import org.apache.arrow.flatbuf.BodyCompression;
+import org.apache.arrow.flatbuf.CompressionType;
+import org.apache.arrow.flatbuf.DictionaryBatch;
+import org.apache.arrow.flatbuf.Footer;
+import org.apache.arrow.flatbuf.Message;
+import org.apache.arrow.flatbuf.MessageHeader;
+import org.apache.arrow.flatbuf.MetadataVersion;
+import org.apache.arrow.flatbuf.RecordBatch;
+import org.apache.arrow.flatbuf.Schema;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the messages of one Arrow file. A stream has them one after the other:
+ *
+ * <pre>
+ *   -1, int32   length, int32   metadata (FlatBuffers)   body      …   -1   0
+ * </pre>
+ *
+ * <p>A file has {@code ARROW1} and two bytes before them, and after them a footer that says where each is, its length, and {@code ARROW1}.
+ */
+final class ArrowMessages {
+    private static final String MAGIC = "ARROW1";
+    private static final String OLD_MAGIC = "FEA1";
+    private static final int HEAD_BYTES = 8;
+    private static final int TAIL_BYTES = Integer.BYTES + MAGIC.length();
+    private static final int CONTINUATION = -1;
+    private static final int BLOCK_BYTES = 24;
+
+    /** What is made of metadata takes several times its length. */
+    private static final int HEAP_PARTS = 32;
+
+    private static final int MOST_METADATA_BYTES =
+            (int) Math.min(16 << 20, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+
+    private final ArrowFile file;
+    private final Visitor visitor;
+    private final BooleanSupplier isCancelled;
+    private boolean isVersion4;
+
+    private ArrowMessages(ArrowFile file, Visitor visitor, BooleanSupplier isCancelled) {
+        this.file = file;
+        this.visitor = visitor;
+        this.isCancelled = isCancelled;
+    }
+
+    /** Takes what messages say. */
+    interface Visitor {
+        /** Comes first, and once. */
+        void schema(ArrowSchema schema);
+
+        void dictionary(long id, boolean isMore, BatchCursor words);
+
+        void batch(BatchCursor batch);
+    }
+
+    /** A message, and where what belongs to it lies. */
+    private record Found(Message message, int metadataBytes, long bodyOffset, long bodyBytes) {}
+
+    /** Reads all messages of a file or stream, in order. */
+    static void read(ArrowFile file, Visitor visitor, BooleanSupplier isCancelled) {
+        try {
+            new ArrowMessages(file, visitor, isCancelled).read();
+        } catch (IndexOutOfBoundsException | IllegalArgumentException | ArithmeticException e) {
+            throw file.refusal("its metadata is malformed"); // places beyond its end, sums beyond 2^63
+        }
+    }
+
+    private void read() {
+        String head = text(0, (int) Math.min(HEAD_BYTES, file.byteSize()));
+        if (head.startsWith(OLD_MAGIC)) {
+            throw Refusal.unfit(
+                    file.identity().file(),
+                    "it is a Feather file of version 1",
+                    "write it again with pyarrow.feather.write_feather(table, path, compression='uncompressed')");
+        } else if (head.startsWith(MAGIC)) {
+            readFile();
+        } else {
+            readStream();
+        }
+    }
+
+    private String text(long offset, int length) {
+        return StandardCharsets.ISO_8859_1.decode(file.read(offset, length)).toString();
+    }
+
+    private void requireWanted() {
+        if (isCancelled.getAsBoolean()) {
+            throw new CancellationException("cancelled while scanning");
+        }
+    }
+
+    private void readStream() {
+        long at = 0;
+        boolean hasSchema = false;
+        while (true) {
+            requireWanted();
+            file.enter(at);
+            int prefix = prefixBytes(at, file.byteSize());
+            int length = file.read(at + prefix - Integer.BYTES, Integer.BYTES).getInt(0);
+            if (length == 0) {
+                break;
+            }
+            if (at == 0 && (length < 0 || length > MOST_METADATA_BYTES)) {
+                throw file.refusal("it is no Arrow file or stream");
+            }
+            Found found = message(at + prefix, length, file.byteSize());
+            take(found, hasSchema);
+            hasSchema = true;
+            at = found.bodyOffset + found.bodyBytes;
+        }
+        long end = at + prefixBytes(at, file.byteSize());
+        if (!hasSchema) {
+            throw file.refusal("it has no schema");
+        } else if (end < file.byteSize()) {
+            throw file.refusal((file.byteSize() - end) + " bytes follow the end of its stream");
+        }
+    }
+
+    /** Returns how many bytes there are up to the end of a message's length: writers of old did without a mark before it. */
+    private int prefixBytes(long at, long end) {
+        if (end - at < Integer.BYTES) {
+            throw cutOff();
+        } else if (file.read(at, Integer.BYTES).getInt(0) != CONTINUATION) {
+            return Integer.BYTES;
+        } else if (end - at < 2 * Integer.BYTES) {
+            throw cutOff();
+        }
+        return 2 * Integer.BYTES;
+    }
+
+    private LarderException cutOff() {
+        return file.refusal("it ends without the mark of its end: it was cut off, or its writer was not closed");
+    }
+
+    private Found message(long at, int length, long end) {
+        if (length < 0 || length > MOST_METADATA_BYTES) {
+            throw file.refusal(
+                    "a message has metadata of " + length + " bytes, more than the limit of " + MOST_METADATA_BYTES);
+        } else if (length > end - at) {
+            throw cutOff();
+        }
+        ByteBuffer metadata = file.read(at, length);
+        Message message = Message.getRootAsMessage(metadata);
+        if (message.version() != MetadataVersion.V4 && message.version() != MetadataVersion.V5) {
+            throw version(message.version());
+        }
+        isVersion4 = message.version() == MetadataVersion.V4;
+        long bodyBytes = message.bodyLength();
+        if (bodyBytes < 0 || bodyBytes > end - at - length) {
+            throw file.refusal("it ends within a message: " + (end - at - length) + " of " + bodyBytes + " bytes");
+        }
+        return new Found(message, length, at + length, bodyBytes);
+    }
+
+    private LarderException version(short version) {
+        return file.refusal("its metadata has version " + (version + 1) + ", and 4 and 5 are read");
+    }
+
+    private void take(Found found, boolean hasSchema) {
+        byte kind = found.message.headerType();
+        if (hasSchema == (kind == MessageHeader.Schema)) {
+            throw file.refusal(hasSchema ? "it has two schemas" : "it does not begin with a schema");
+        }
+        switch (kind) {
+            case MessageHeader.Schema -> {
+                Schema schema = new Schema();
+                require(found.message.header(schema));
+                visitor.schema(ArrowSchema.of(schema, found.metadataBytes, file));
+            }
+            case MessageHeader.DictionaryBatch -> {
+                DictionaryBatch dictionary = new DictionaryBatch();
+                require(found.message.header(dictionary));
+                visitor.dictionary(dictionary.id(), dictionary.isDelta(), cursor(found, dictionary.data()));
+            }
+            case MessageHeader.RecordBatch -> {
+                RecordBatch batch = new RecordBatch();
+                require(found.message.header(batch));
+                visitor.batch(cursor(found, batch));
+            }
+            default -> throw file.refusal("it has a message of kind " + kind + ", such as a tensor, not only tables");
+        }
+    }
+
+    private void require(@Nullable Object header) {
+        if (header == null) {
+            throw file.refusal("a message has nothing in it");
+        }
+    }
+
+    private BatchCursor cursor(Found found, @Nullable RecordBatch batch) {
+        if (batch == null) {
+            throw file.refusal("a dictionary has nothing in it");
+        }
+        BodyCompression compression = batch.compression();
+        if (compression != null) {
+            byte codec = compression.codec();
+            throw Refusal.needsReader(
+                    file.identity().file(),
+                    "its buffers are compressed: codec="
+                            + (codec == CompressionType.ZSTD
+                                    ? "zstd"
+                                    : codec == CompressionType.LZ4_FRAME ? "lz4" : codec),
+                    "write it uncompressed, as in pyarrow.feather.write_feather(table, path,"
+                            + " compression='uncompressed')");
+        }
+        return new BatchCursor(file, batch, found.bodyOffset, found.bodyBytes, isVersion4);
+    }
+
+    private void readFile() {
+        long size = file.byteSize();
+        if (size < HEAD_BYTES + TAIL_BYTES
+                || !text(size - MAGIC.length(), MAGIC.length()).equals(MAGIC)) {
+            throw file.refusal("it does not end as an Arrow file does: it was cut off, or its writer was not closed");
+        }
+        file.enter(size - TAIL_BYTES);
+        int length = file.read(size - TAIL_BYTES, Integer.BYTES).getInt(0);
+        if (length <= 0 || length > Math.min(MOST_METADATA_BYTES, size - HEAD_BYTES - TAIL_BYTES)) {
+            throw file.refusal("its footer would have " + length + " bytes");
+        }
+        long end = size - TAIL_BYTES - length;
+        file.enter(end);
+        ByteBuffer copy = ByteBuffer.allocate(length); // the file's window moves on
+        file.read(end, copy);
+        Footer footer = Footer.getRootAsFooter(copy);
+        if (footer.version() != MetadataVersion.V4 && footer.version() != MetadataVersion.V5) {
+            throw version(footer.version());
+        }
+        Schema schema = footer.schema();
+        require(schema);
+        visitor.schema(ArrowSchema.of(schema, length, file));
+        int dictionaries = footer.dictionariesLength();
+        int batches = footer.recordBatchesLength();
+        requireApart(footer, dictionaries, batches, length);
+        Block block = new Block();
+        for (int i = 0; i < dictionaries; i++) {
+            take(footer.dictionaries(block, i), MessageHeader.DictionaryBatch, end);
+        }
+        for (int i = 0; i < batches; i++) {
+            take(footer.recordBatches(block, i), MessageHeader.RecordBatch, end);
+        }
+    }
+
+    /** Refuses blocks that lie upon each other: a small file could claim any number of rows. */
+    private void requireApart(Footer footer, int dictionaries, int batches, int length) {
+        if (dictionaries < 0 || batches < 0 || dictionaries > length / BLOCK_BYTES || batches > length / BLOCK_BYTES) {
+            throw file.refusal("its footer cannot list " + dictionaries + " and " + batches + " blocks");
+        }
+        int count = dictionaries + batches;
+        long[] starts = new long[count];
+        long[] ends = new long[count];
+        Block block = new Block();
+        for (int i = 0; i < count; i++) {
+            Block its =
+                    i < dictionaries ? footer.dictionaries(block, i) : footer.recordBatches(block, i - dictionaries);
+            starts[i] = its.offset();
+            ends[i] = Math.addExact(Math.addExact(its.offset(), its.metaDataLength()), its.bodyLength());
+            if (starts[i] < HEAD_BYTES || its.metaDataLength() < 2 * Integer.BYTES || its.bodyLength() < 0) {
+                throw file.refusal("its footer lists a block that cannot be");
+            }
+        }
+        Arrays.sort(starts);
+        Arrays.sort(ends);
+        for (int i = 1; i < count; i++) {
+            if (starts[i] < ends[i - 1]) {
+                throw file.refusal("its footer lists blocks that overlap");
+            }
+        }
+    }
+
+    private void take(Block block, byte kind, long end) {
+        requireWanted();
+        long offset = block.offset();
+        file.enter(offset);
+        if (block.metaDataLength() > end - offset) {
+            throw file.refusal("its footer lists a block beyond its end");
+        }
+        int prefix = prefixBytes(offset, end);
+        Found found = message(offset + prefix, block.metaDataLength() - prefix, end);
+        if (found.message.headerType() != kind || found.bodyBytes != block.bodyLength()) {
+            throw file.refusal("its footer and a message contradict each other");
+        }
+        take(found, true);
+    }
+}

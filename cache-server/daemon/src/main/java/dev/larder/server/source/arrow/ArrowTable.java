@@ -1,0 +1,225 @@
+package dev.larder.server.source.arrow;
+
+import dev.larder.internal.layout.Names;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The columns of Arrow files that follow each other. Not thread-safe; owns the memory of its arrays until they are taken. */
+public final class ArrowTable implements AutoCloseable {
+    private static final int MOST_SHOWN = 20;
+
+    private final Set<String> wanted;
+    private final ScanSettings settings;
+    private final ColumnFactory factory;
+    private final Map<String, Column> columns = new LinkedHashMap<>();
+    private @Nullable SourceIdentity first;
+    private long rows;
+
+    /** A column, and the field of the first file that it was made of. */
+    private record Column(ArrowColumn data, ArrowField field) {}
+
+    private ArrowTable(Set<String> wanted, ScanSettings settings) {
+        this.wanted = wanted;
+        this.settings = settings;
+        this.factory = new ColumnFactory(settings.memory());
+    }
+
+    /**
+     * Reads the headers of files, and proves all that they say. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} where a file is
+     * malformed or differs from the first one, or has a column of a type that no array can have.
+     *
+     * @param files one at least
+     * @param wanted the names of the columns to take; empty for all
+     * @param features what is known of the columns where the files themselves say nothing
+     * @return what was found; the caller closes it
+     */
+    public static ArrowTable read(
+            List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+        ArrowTable table = new ArrowTable(wanted, settings);
+        try {
+            for (SourceIdentity identity : files) {
+                table.read(identity, features);
+                settings.onChecked().accept(1);
+            }
+            return table;
+        } catch (RuntimeException | Error e) {
+            table.close();
+            throw e;
+        }
+    }
+
+    private void read(SourceIdentity identity, Features features) {
+        try (ArrowFile file = ArrowFile.open(identity)) {
+            ArrowMessages.read(file, new Reading(file, features), settings.isCancelled());
+        }
+        identity.requireUnchanged();
+        first = first == null ? identity : first;
+    }
+
+    /** Returns the rows of all files. */
+    public long rows() {
+        return rows;
+    }
+
+    /** Returns the names of classes, by the names of the columns whose numbers stand for them. */
+    public Map<String, List<String>> labels() {
+        return factory.labels();
+    }
+
+    /** Returns the arrays, under names below one level; the memory of what was built belongs to them from now on. */
+    public List<SourceArray> arrays(String dataset, String level, List<SourceIdentity> files) {
+        FoundArrays arrays = new FoundArrays(dataset, level, files, settings.memory());
+        try {
+            columns.values().forEach(column -> column.data.addArrays(arrays));
+            return arrays.all();
+        } catch (RuntimeException | Error e) {
+            arrays.release();
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        columns.values().forEach(column -> column.data.close());
+    }
+
+    /** Goes through one file. */
+    private final class Reading implements ArrowMessages.Visitor {
+        private final ArrowFile file;
+        private final Features fallback;
+        private List<ArrowField> fields = List.of();
+        private final List<@Nullable ArrowColumn> found = new ArrayList<>();
+
+        Reading(ArrowFile file, Features fallback) {
+            this.file = file;
+            this.fallback = fallback;
+        }
+
+        @Override
+        public void schema(ArrowSchema schema) {
+            fields = schema.fields();
+            if (first == null) {
+                Features said = Features.ofMetadata(schema.huggingFace());
+                makeColumns(said.isEmpty() ? fallback : said);
+            }
+            Set<String> missing = new LinkedHashSet<>(columns.keySet());
+            for (int i = 0; i < fields.size(); i++) {
+                String name = nameOf(i);
+                Column column = columns.get(name);
+                found.add(column == null ? null : column.data);
+                if (column == null) {
+                    continue;
+                } else if (!missing.remove(name)) {
+                    throw file.refusal("it has two columns " + Names.printable(name));
+                } else if (!column.field.fits(fields.get(i))) {
+                    throw other("column " + name + " is of type "
+                            + fields.get(i).words() + ", or made of others, and that of " + name(first) + " of "
+                            + column.field.words());
+                }
+                column.data.enter(fields.get(i));
+            }
+            if (!missing.isEmpty()) {
+                throw other("it has no columns " + missing + ", and " + name(first) + " has");
+            }
+        }
+
+        private String nameOf(int index) {
+            return ColumnFactory.nameOf(fields.get(index), "column" + index);
+        }
+
+        private String name(@Nullable SourceIdentity identity) {
+            return identity == null
+                    ? "the first file"
+                    : String.valueOf(identity.file().getFileName());
+        }
+
+        private RuntimeException other(String reason) {
+            return Refusal.unfit(
+                    file.identity().file(),
+                    reason,
+                    "choose columns that all files have, with --columns, or load the files one by one");
+        }
+
+        private void makeColumns(Features features) {
+            Set<String> unknown = new HashSet<>(wanted);
+            List<String> names = new ArrayList<>();
+            List<String> refused = new ArrayList<>();
+            for (int i = 0; i < fields.size(); i++) {
+                String name = nameOf(i);
+                names.add(name);
+                unknown.remove(name);
+                if ((!wanted.isEmpty() && !wanted.contains(name)) || columns.containsKey(name)) {
+                    continue; // a name that comes twice is refused below
+                }
+                ArrowColumn column = factory.column(
+                        name, fields.get(i), features.of(fields.get(i).name()), null);
+                if (column == null) {
+                    names.remove(names.size() - 1);
+                    refused.add(name + " (" + String.join(", ", factory.takeRefused()) + ")");
+                } else {
+                    columns.put(name, new Column(column, fields.get(i)));
+                }
+            }
+            if (!unknown.isEmpty()) {
+                throw other("it has no columns " + unknown + ", but " + shown(names));
+            } else if (!refused.isEmpty()) {
+                throw Refusal.unfit(
+                        file.identity().file(),
+                        "no array can hold columns of such types: " + shown(refused),
+                        names.isEmpty()
+                                ? "convert them with pyarrow, or load the file --as bytes"
+                                : "load the others with --columns "
+                                        + String.join(
+                                                ",",
+                                                columns.keySet().stream()
+                                                        .limit(MOST_SHOWN)
+                                                        .toList())
+                                        + ", or convert them with pyarrow");
+            } else if (columns.isEmpty()) {
+                throw Refusal.unfit(
+                        file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
+            }
+        }
+
+        @Override
+        public void dictionary(long id, boolean isMore, BatchCursor words) {
+            List<CodesColumn> its =
+                    factory.codes().stream().filter(column -> column.id() == id).toList();
+            for (CodesColumn column : its) {
+                column.takeWords(words.again(), isMore);
+            }
+        }
+
+        @Override
+        public void batch(BatchCursor batch) {
+            long length = batch.length();
+            for (int i = 0; i < fields.size(); i++) {
+                ArrowColumn column = found.get(i);
+                batch.requireNextRows(length);
+                if (column == null) {
+                    batch.skip(fields.get(i));
+                } else {
+                    column.take(batch, 0, length);
+                }
+            }
+            rows = Math.addExact(rows, length);
+        }
+    }
+
+    private static String shown(List<String> names) {
+        boolean isAll = names.size() <= MOST_SHOWN;
+        return isAll
+                ? names.toString()
+                : names.subList(0, MOST_SHOWN) + " and " + (names.size() - MOST_SHOWN) + " more";
+    }
+}

@@ -1,0 +1,179 @@
+package dev.larder.server.source.arrow;
+
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import dev.larder.column.ColumnMemory;
+import dev.larder.internal.layout.Names;
+import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.arrow.ArrowField.Kind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Chooses what a field becomes, and knows afterwards which fields become nothing, and which numbers stand for classes. */
+final class ColumnFactory {
+    private static final String TENSOR = "arrow.fixed_shape_tensor";
+    private static final int MOST_DIMENSIONS = 16;
+
+    private final ColumnMemory memory;
+    private final List<CodesColumn> codes = new ArrayList<>();
+    private final Map<String, List<String>> labels = new LinkedHashMap<>();
+    private final Set<String> refused = new TreeSet<>();
+
+    ColumnFactory(ColumnMemory memory) {
+        this.memory = memory;
+    }
+
+    /** Returns the columns that have dictionaries. */
+    List<CodesColumn> codes() {
+        return codes;
+    }
+
+    /** Returns the names of classes, by the names of the columns whose numbers stand for them. */
+    Map<String, List<String>> labels() {
+        return labels;
+    }
+
+    /** Returns the types, in words, of which no column can be made, of what was asked for since this was asked last. */
+    Set<String> takeRefused() {
+        Set<String> taken = Set.copyOf(refused);
+        refused.clear();
+        return taken;
+    }
+
+    /**
+     * Makes the column of a field, which the caller closes; null where there is none for it.
+     *
+     * @param above the nulls of what it is a part of
+     */
+    @Nullable
+    ArrowColumn column(String name, ArrowField field, Features features, @Nullable Nulls above) {
+        List<String> classes = features.classes();
+        if (classes != null) {
+            labels.put(name, classes);
+        }
+        if (field.encoding() != null) {
+            return codes(name, field, above);
+        }
+        return switch (field.kind()) {
+            case FIXED, NARROW, BITS ->
+                new FlatColumn(name, new Nulls(above), new int[0], new long[0], new Elements(field));
+            case FIXED_BYTES ->
+                new FlatColumn(name, new Nulls(above), new int[0], new long[] {field.size()}, new Elements(field));
+            case TEXTS, BYTES -> new TextColumn(name, new Nulls(above), field);
+            case TEXT_VIEWS, BYTES_VIEWS -> new ViewColumn(name, new Nulls(above), field, memory);
+            case LISTS, FIXED_LISTS -> list(name, field, features, above);
+            case STRUCTS ->
+                FilesColumn.isSuch(field) ? new FilesColumn(name, above, field) : struct(name, field, features, above);
+            default -> refuse(field);
+        };
+    }
+
+    private @Nullable ArrowColumn refuse(ArrowField field) {
+        refused.add(field.words());
+        return null;
+    }
+
+    private @Nullable ArrowColumn codes(String name, ArrowField field, @Nullable Nulls above) {
+        if (!CodesColumn.isReadable(field)) {
+            return refuse(field);
+        }
+        CodesColumn column = new CodesColumn(name, new Nulls(above), field);
+        codes.add(column);
+        return column;
+    }
+
+    private @Nullable ArrowColumn struct(String name, ArrowField field, Features features, @Nullable Nulls above) {
+        if (field.children().isEmpty()) {
+            return refuse(field);
+        }
+        Nulls nulls = new Nulls(above);
+        List<ArrowColumn> parts = new ArrayList<>();
+        for (ArrowField child : field.children()) {
+            String its = nameOf(child, "field" + parts.size());
+            ArrowColumn part = column(name + "/" + its, child, features.of(child.name()), nulls);
+            if (part == null) {
+                parts.forEach(ArrowColumn::close);
+                return null;
+            }
+            parts.add(part);
+        }
+        return new StructColumn(nulls, parts);
+    }
+
+    /** Returns what a field is called: as in the file where an array may be called so. */
+    static String nameOf(ArrowField field, String ifEmpty) {
+        String name = field.name();
+        boolean isAllowed = name.indexOf('/') < 0 && Names.arrayObjection(name) == null;
+        return isAllowed ? name : ColumnArrays.cleanName(name, ifEmpty);
+    }
+
+    private @Nullable ArrowColumn list(String name, ArrowField field, Features features, @Nullable Nulls above) {
+        List<ArrowField> levels = new ArrayList<>();
+        ArrowField inner = field;
+        Features its = features;
+        while (inner.encoding() == null && (inner.kind() == Kind.LISTS || inner.kind() == Kind.FIXED_LISTS)) {
+            levels.add(inner);
+            its = its.ofElements();
+            inner = inner.children().get(0);
+        }
+        boolean isNumber = inner.encoding() == null && inner.kind().isScalar();
+        if (!isNumber) {
+            ArrowColumn items =
+                    column(name + ItemsColumn.ITEMS, field.children().get(0), features.ofElements(), null);
+            return items == null ? null : new ItemsColumn(name, new Nulls(above), field, items);
+        }
+        List<String> classes = its.classes();
+        if (classes != null) {
+            labels.put(name, classes);
+        }
+        return numbers(name, levels, inner, features, above);
+    }
+
+    private @Nullable ArrowColumn numbers(
+            String name, List<ArrowField> levels, ArrowField inner, Features features, @Nullable Nulls above) {
+        Nulls nulls = new Nulls(above);
+        if (levels.stream().allMatch(level -> level.kind() == Kind.FIXED_LISTS)) {
+            int[] sizes = levels.stream().mapToInt(ArrowField::size).toArray();
+            long[] shape = levels.stream().mapToLong(ArrowField::size).toArray();
+            return new FlatColumn(name, nulls, sizes, tensorShape(levels, shape), new Elements(inner));
+        }
+        long[] declared = features.shape(levels.size());
+        if (levels.size() == 1 && declared == null) {
+            return new ListColumn(name, nulls, levels.get(0));
+        } else if (levels.stream().anyMatch(level -> level.kind() == Kind.FIXED_LISTS && level.size() == 0)) {
+            return refuse(levels.get(0));
+        }
+        return new NestedColumn(name, nulls, levels, new Elements(inner), declared, memory);
+    }
+
+    /** Returns the shape that an extension of Arrow's own says, where it fits. */
+    private static long[] tensorShape(List<ArrowField> levels, long[] sizes) {
+        ArrowField.Extension extension = levels.get(0).extension();
+        if (levels.size() != 1 || !extension.name().equals(TENSOR)) {
+            return sizes;
+        }
+        try {
+            var said = JsonParser.parseString(extension.parameters());
+            var shape = Features.member(said, "shape");
+            if (shape == null || !shape.isJsonArray() || Features.member(said, "permutation") != null) {
+                return sizes;
+            }
+            long[] numbers = Features.numbers(shape, shape.getAsJsonArray().size());
+            if (numbers == null || numbers.length > MOST_DIMENSIONS) {
+                return sizes;
+            }
+            long product = 1;
+            for (long number : numbers) {
+                product = Math.multiplyExact(product, number);
+            }
+            return product == sizes[0] ? numbers : sizes;
+        } catch (JsonParseException | IllegalStateException e) {
+            return sizes;
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package dev.larder.server.source.arrow;
+
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.RegionTable;
+
+/** Texts or bytes: a column of ours, whose bytes are copied from where they lie. */
+final class TextColumn extends ArrowColumn {
+    private final String name;
+    private final Nulls nulls;
+    private final boolean isText;
+    private final int width;
+    private final RowBounds bounds = new RowBounds();
+    private final RegionTable regions = new RegionTable();
+    private boolean isAllNull = true;
+
+    TextColumn(String name, Nulls nulls, ArrowField field) {
+        this.name = name;
+        this.nulls = nulls;
+        this.isText = field.kind() == ArrowField.Kind.TEXTS;
+        this.width = field.size();
+    }
+
+    @Override
+    void take(BatchCursor batch, long from, long to) {
+        nulls.take(batch, from, to);
+        isAllNull &= batch.nulls() == batch.rows();
+        bounds.take(batch, width, from, to);
+        batch.nextBuffer(bounds.last());
+        regions.add(batch.file().identity(), batch.bufferOffset() + bounds.first(), bounds.last() - bounds.first());
+    }
+
+    Nulls nulls() {
+        return nulls;
+    }
+
+    /** Tells whether it has no row that is not null. */
+    boolean isAllNull() {
+        return isAllNull;
+    }
+
+    @Override
+    void addArrays(FoundArrays arrays) {
+        addParts(arrays);
+        nulls.addMask(name, arrays);
+    }
+
+    /** Adds the column without its mask. */
+    void addParts(FoundArrays arrays) {
+        ColumnPart bytes = isText ? ColumnPart.STRINGS_BYTES : ColumnPart.BYTES_VALUES;
+        arrays.addBytes(name, bytes, JoinedData.of(regions), bounds.elements());
+        arrays.addOffsets(name, isText ? ColumnPart.STRINGS_OFFSETS : ColumnPart.BYTES_OFFSETS, bounds);
+    }
+}

@@ -1,0 +1,184 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.column.StringsBuilder;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.layout.Names;
+import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.arrow.ArrowFolder;
+import dev.larder.server.source.arrow.ArrowTable;
+import dev.larder.server.source.arrow.Features;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes columns of Arrow files, and of folders that Hugging Face wrote: shards follow each other, each split and each folder below has
+ * a level of names.
+ */
+final class ArrowScan {
+    private static final String CLASSES = "classes";
+
+    private final String dataset;
+    private final Path root;
+    private final Set<String> wanted;
+    private final ScanSettings settings;
+    private final FileTable files;
+    private final List<LarderException> refusals;
+    private final List<SourceArray> arrays = new ArrayList<>();
+
+    /** The names of classes: by level, then by column; and the files that say so. */
+    private final Map<String, Map<String, List<String>>> labels = new TreeMap<>();
+
+    private final Map<String, List<SourceIdentity>> filesOf = new TreeMap<>();
+    private int taken;
+
+    private ArrowScan(String dataset, Path root, Set<String> wanted, ScanSettings settings, FileWalk walk) {
+        this.dataset = dataset;
+        this.root = root;
+        this.wanted = wanted;
+        this.settings = settings;
+        this.files = walk.files();
+        this.refusals = walk.refusals();
+    }
+
+    /** Tells whether a source is an Arrow file by itself. */
+    static boolean isFile(Path path, SourceOptions options) {
+        return options.dtype().isEmpty() && ArrowFolder.isNamedSo(path.toString()) && !Files.isDirectory(path);
+    }
+
+    /** Tells whether a folder has Arrow files, and they are meant. */
+    static boolean hasFiles(SourceWalk walk, Path path, SourceOptions options, ScanSettings settings) {
+        return walk.isForColumns()
+                && FileWalk.of(path, options, settings).files().stream()
+                        .anyMatch(file -> ArrowFolder.isNamedSo(file.file().toString()));
+    }
+
+    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+        FileWalk walk = FileWalk.of(path, options, settings);
+        ArrowScan scan = new ArrowScan(dataset, path, new HashSet<>(options.keys()), settings, walk);
+        try {
+            scan.read(Files.isDirectory(path));
+            ScannedSource.refuseClashes(scan.arrays, scan.refusals);
+        } catch (RuntimeException | Error e) {
+            scan.arrays.forEach(SourceArray::release);
+            throw e;
+        }
+        int skipped = walk.files().size() - scan.taken;
+        return ColumnScan.source(new ScannedSource(dataset, path, scan.arrays, skipped, walk.hidden()), scan.refusals);
+    }
+
+    private void read(boolean isFolder) {
+        if (!isFolder) {
+            taken = 1;
+            add("", List.of(files.get(0)), Features.NONE, -1);
+        } else {
+            folders().forEach((level, names) -> refusing(() -> readFolder(level, names)));
+        }
+        if (refusals.isEmpty()) {
+            addClasses();
+        }
+    }
+
+    /** Returns the Arrow files of each folder by its path, with the places of them in the table. */
+    private Map<String, Map<String, Integer>> folders() {
+        Map<String, Map<String, Integer>> folders = new TreeMap<>();
+        for (int i = 0; i < files.size(); i++) {
+            String name = files.name(i);
+            String level = name.substring(0, name.lastIndexOf('/') + 1);
+            String file = name.substring(level.length());
+            if (ArrowFolder.isNamedSo(file)) {
+                folders.computeIfAbsent(level, folder -> new LinkedHashMap<>()).put(file, i);
+            } else if (ArrowFolder.isAbout(file)) {
+                taken++;
+                refusing(() -> ArrowFolder.requireSplits(root.resolve(level)));
+            }
+        }
+        return folders;
+    }
+
+    private void refusing(Runnable step) {
+        try {
+            step.run();
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            refusals.add(e);
+        }
+    }
+
+    private void readFolder(String level, Map<String, Integer> names) {
+        for (ArrowFolder.Group group : ArrowFolder.groups(root.resolve(level), List.copyOf(names.keySet()))) {
+            List<SourceIdentity> identities = new ArrayList<>();
+            group.names().forEach(name -> identities.add(files.get(Objects.requireNonNull(names.get(name)))));
+            taken += identities.size();
+            refusing(() -> add(level + group.level(), identities, group.features(), group.rows()));
+        }
+    }
+
+    private void add(String level, List<SourceIdentity> identities, Features features, long expectedRows) {
+        String objection = level.isEmpty() ? null : Names.arrayObjection(level + "x");
+        if (objection != null) {
+            throw Refusal.unfit(
+                    identities.get(0).file(),
+                    "its arrays cannot be called " + Names.printable(level) + ": " + objection,
+                    "rename it, or leave it out with --exclude");
+        }
+        try (ArrowTable table = ArrowTable.read(identities, wanted, features, settings)) {
+            if (expectedRows >= 0 && table.rows() != expectedRows) {
+                throw Refusal.unfit(
+                        identities.get(0).file(),
+                        "it and its shards have " + table.rows() + " of the " + expectedRows
+                                + " rows that dataset_info.json says",
+                        "copy the whole folder, or make it again");
+            }
+            arrays.addAll(table.arrays(dataset, level, identities));
+            if (!table.labels().isEmpty()) {
+                labels.put(level, table.labels());
+                filesOf.put(level, identities);
+            }
+        }
+    }
+
+    /** Adds the names of classes: once for all splits where they have one labelled column, and the same names; else for each column. */
+    private void addClasses() {
+        Set<Map<String, List<String>>> distinct = new HashSet<>(labels.values());
+        if (distinct.size() == 1 && distinct.iterator().next().size() == 1) {
+            String level = labels.keySet().iterator().next();
+            addNames(
+                    CLASSES,
+                    level,
+                    distinct.iterator().next().values().iterator().next());
+            return;
+        }
+        labels.forEach((level, columns) ->
+                columns.forEach((column, names) -> addNames(level + column + "." + CLASSES, level, names)));
+    }
+
+    private void addNames(String name, String level, List<String> names) {
+        @Nullable List<SourceIdentity> sayingSo = filesOf.get(level);
+        StringsBuilder builder = new StringsBuilder(settings.memory());
+        try {
+            names.forEach(builder::add);
+            arrays.addAll(ColumnArrays.of(dataset, name, builder, sayingSo == null ? List.of() : sayingSo));
+        } catch (RuntimeException | Error e) {
+            builder.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,276 @@
+package dev.larder.server.source.scan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Files and folders that pyarrow and Hugging Face's datasets wrote, beside what they read from them ({@code make_arrow.py}). */
+class ArrowScanTest {
+    @TempDir
+    Path folder;
+
+    static Path golden(String name) {
+        try {
+            return Path.of(Objects.requireNonNull(ArrowScanTest.class.getResource("/arrow/refused.tsv"))
+                            .toURI())
+                    .resolveSibling(name);
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static ScannedSource scan(Path path, String... columns) {
+        return ScannedSource.scan("d", path, new SourceOptions(List.of(columns)));
+    }
+
+    static List<String> sources() throws IOException {
+        try (Stream<Path> files = Files.list(golden(""))) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".npz"))
+                    .map(name -> name.substring(0, name.length() - ".npz".length()))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    static Path source(String name) {
+        Path file = golden(name + ".arrow");
+        return Files.exists(file) ? file : golden(name);
+    }
+
+    @Test
+    void everyGoldenSourceIsThere() throws IOException {
+        assertThat(sources()).hasSizeGreaterThan(15).contains("cache", "saved", "lists-file", "numbers-legacy");
+    }
+
+    @ParameterizedTest
+    @MethodSource("sources")
+    void everyArrayIsWhatPyarrowReads(String name) throws IOException {
+        ScannedSource found = scan(source(name));
+        ScannedSource expected = scan(golden(name + ".npz"));
+
+        assertThat(names(found)).isEqualTo(names(expected));
+        for (SourceArray array : expected.arrays()) {
+            SourceArray its = SourceFiles.array(found, array.name().array());
+            assertThat(its.dtype()).as(array.toString()).isEqualTo(array.dtype());
+            assertThat(its.shape()).as(array.toString()).isEqualTo(array.shape());
+            assertThat(known(found, its)).as(array.toString()).isEqualTo(known(found, array));
+        }
+        SourceFiles.release(found);
+    }
+
+    private static List<String> names(ScannedSource source) {
+        return source.arrays().stream().map(array -> array.name().array()).toList();
+    }
+
+    /** Returns the bytes of an array, with zeros in rows that are masked: what lies there is nobody's. */
+    private static byte[] known(ScannedSource found, SourceArray array) throws IOException {
+        byte[] bytes = SourceFiles.data(array);
+        String mask = array.name().array() + ".mask";
+        if (names(found).contains(mask) && bytes.length > 0) {
+            byte[] isNull = SourceFiles.data(SourceFiles.array(found, mask));
+            int rowBytes = bytes.length / isNull.length;
+            for (int row = 0; row < isNull.length; row++) {
+                if (isNull[row] != 0) {
+                    Arrays.fill(bytes, row * rowBytes, (row + 1) * rowBytes, (byte) 0);
+                }
+            }
+        }
+        return bytes;
+    }
+
+    static List<String[]> refused() throws IOException {
+        return Files.readAllLines(golden("refused.tsv"), StandardCharsets.UTF_8).stream()
+                .map(line -> line.split("\t", -1))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("refused")
+    void whatNoArrayHoldsIsRefusedByName(String name, String reason) {
+        assertRefused(golden(name), reason);
+    }
+
+    private static void assertRefused(Path path, String reason, String... columns) {
+        assertThatThrownBy(() -> scan(path, columns))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining(reason);
+    }
+
+    @Test
+    void numbersOfABatchAreOneRegionOfTheFileAndCanStayWhereTheyAre() {
+        ScannedSource source = scan(golden("numbers-stream.arrow"));
+
+        assertThat(SourceFiles.array(source, "f8").data().regions())
+                .hasSize(4)
+                .extracting(FileRegion::byteSize)
+                .containsExactly(56L, 56L, 56L, 16L);
+        assertThat(SourceFiles.array(source, "bool").data().regions()).isEmpty();
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void columnsAreChosenByTheirNamesInTheStore() {
+        ScannedSource source = scan(golden("numbers-file.arrow"), "one_value", "f4");
+
+        assertThat(names(source)).containsExactly("f4", "one_value");
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void aColumnThatIsNotThereIsRefusedBesideThoseThatAre() {
+        assertRefused(golden("decimal.arrow"), "it has no columns [cost], but [ok, price]", "cost");
+    }
+
+    @Test
+    void aColumnThatNoArrayHoldsCanBeLeftOut() throws IOException {
+        ScannedSource source = scan(golden("decimal.arrow"), "ok");
+
+        assertThat(SourceFiles.longs(source, "ok")).containsExactly(1L);
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void filesOfAFolderHaveLevelsAndShardsFollowEachOther() throws IOException {
+        copy("numbers-stream.arrow", "a/train-00001-of-00002.arrow");
+        copy("numbers-file.arrow", "a/train-00000-of-00002.arrow");
+        copy("numbers-file.arrow", "a/test.feather");
+        copy("numbers-file.arrow", "part-0.arrow");
+        copy("numbers-v4.arrow", "part-1.arrow");
+        Files.writeString(folder.resolve("notes.md"), "x");
+        ScannedSource source = scan(folder, "i8");
+
+        assertThat(names(source)).containsExactly("a/test/i8", "a/train/i8", "i8");
+        assertThat(SourceFiles.array(source, "a/train/i8").shape()).containsExactly(46);
+        assertThat(SourceFiles.array(source, "a/train/i8").files()).hasSize(2);
+        assertThat(SourceFiles.longs(source, "i8").subList(23, 46)).isEqualTo(SourceFiles.longs(source, "a/test/i8"));
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+    }
+
+    private Path copy(String from, String to) throws IOException {
+        Path target = folder.resolve(to);
+        Files.createDirectories(target.getParent());
+        return Files.copy(golden(from), target);
+    }
+
+    @Test
+    void besideArraysArrowFilesAreSkippedAndCounted() throws IOException {
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 2);
+        copy("numbers-file.arrow", "b.arrow");
+        ScannedSource source = scan(folder);
+
+        assertThat(names(source)).containsExactly("a");
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void besideArraysTheyAreReadWhereTheirColumnsAreNamed() throws IOException {
+        SourceFiles.npy(folder.resolve("a.npy"), "<f4", 2);
+        copy("numbers-file.arrow", "b.arrow");
+        ScannedSource source = scan(folder, "f4");
+
+        assertThat(names(source)).containsExactly("b/f4");
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void whatMapKeptBesideTheDataIsSkippedAndCounted() {
+        ScannedSource source = scan(golden("cache"));
+
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void aMissingShardIsRefused() throws IOException {
+        copy("numbers-stream.arrow", "train-00000-of-00002.arrow");
+
+        assertRefused(folder, "shard 1 of 2 is missing beside it");
+    }
+
+    @Test
+    void aShardThatTheStateListsAndIsNotThereIsRefused() throws IOException {
+        copy("saved-split/state.json", "state.json");
+        copy("saved-split/data-00000-of-00003.arrow", "data-00000-of-00003.arrow");
+
+        assertRefused(folder, "state.json reason=it lists data-00001-of-00003.arrow, which is missing");
+    }
+
+    @Test
+    void aSplitThatIsNotThereIsRefused() throws IOException {
+        copy("saved/dataset_dict.json", "dataset_dict.json");
+        for (String name : List.of("state.json", "data-00000-of-00001.arrow")) {
+            copy("saved/test/" + name, "test/" + name);
+        }
+
+        assertRefused(folder, "dataset_dict.json reason=it lists train, which is missing");
+    }
+
+    @Test
+    void fewerRowsThanTheCacheSaysAreRefused() throws IOException {
+        String info = Files.readString(golden("cache/dataset_info.json"));
+        Files.writeString(
+                folder.resolve("dataset_info.json"), info.replace("\"num_examples\": 23", "\"num_examples\": 24"));
+        copy("cache/json-train.arrow", "json-train.arrow");
+        copy("cache/json-test.arrow", "json-test.arrow");
+
+        assertRefused(folder, "have 23 of the 24 rows that dataset_info.json says");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"{", "[]", "{\"_data_files\": 3}", "{\"_data_files\": [{}]}", "{\"_data_files\": [3, null]}"})
+    void aStateThatSaysNothingIsRefused(String json) throws IOException {
+        Files.writeString(folder.resolve("state.json"), json);
+        copy("numbers-file.arrow", "data-00000-of-00001.arrow");
+
+        assertThatThrownBy(() -> scan(folder))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT));
+    }
+
+    @Test
+    void shardsWithOtherColumnsAreRefused() throws IOException {
+        copy("numbers-stream.arrow", "x-00000-of-00002.arrow");
+        copy("times.arrow", "x-00001-of-00002.arrow");
+
+        assertRefused(folder, "and x-00000-of-00002.arrow has");
+    }
+
+    @Test
+    void shardsWithAColumnOfAnotherTypeAreRefused() throws IOException {
+        copy("replaced.arrow", "x-00000-of-00002.arrow");
+        copy("deltas.arrow", "x-00001-of-00002.arrow");
+        ScannedSource both = scan(folder);
+        assertThat(SourceFiles.text(both, "x/word.classes/bytes")).isEqualTo("abcd");
+        assertThat(SourceFiles.array(both, "x/word").shape()).containsExactly(15);
+        SourceFiles.release(both);
+
+        Files.delete(folder.resolve("x-00001-of-00002.arrow"));
+        Path other = copy("columns-file.arrow", "x-00001-of-00002.arrow");
+        assertThatThrownBy(() -> scan(folder)).hasMessageContaining(other.toString());
+    }
+}
