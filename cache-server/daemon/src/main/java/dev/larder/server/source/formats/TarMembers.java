@@ -8,6 +8,7 @@ import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -115,30 +116,39 @@ public final class TarMembers implements Closeable {
     /** Returns the next header; {@code next} is then where its data begins. */
     private @Nullable TarArchiveEntry header() {
         long begin = next;
+        Counted header = null;
         try {
-            if (unpacked == null) {
-                long window = Math.min(MOST_HEADER_BYTES, Math.max(0, fileBytes - begin));
-                RegionStream header = new RegionStream(channel, begin, window);
-                TarArchiveEntry entry = new TarArchiveInputStream(header, "UTF-8").getNextEntry();
-                next = begin + window - header.remaining();
-                return entry;
-            }
             skipTo(begin);
-            Counted header = new Counted(unpacked);
+            long window = Math.min(MOST_HEADER_BYTES, Math.max(0, fileBytes - begin));
+            header = new Counted(unpacked == null ? new RegionStream(channel, begin, window) : unpacked);
             TarArchiveEntry entry = new TarArchiveInputStream(header, "UTF-8").getNextEntry();
-            at += header.count;
+            at = begin + header.count;
             next = at;
             return entry;
         } catch (IOException e) {
-            throw Refusal.unreadable(file, begin, "no tar header: ", e);
-        } catch (IllegalArgumentException e) { // what the library makes of headers that contradict themselves
-            throw Refusal.of(file, begin, "its tar header is malformed (" + e.getMessage() + ")");
+            if (header == null || header.failure != null) {
+                throw Refusal.unreadable(file, begin, e);
+            }
+            throw noHeader(begin);
+        } catch (IllegalArgumentException
+                | UncheckedIOException e) { // what the library makes of headers that contradict themselves
+            throw noHeader(begin);
         }
     }
 
-    /** Counts what is read, which can be no more than a header may have. */
+    private LarderException noHeader(long offset) {
+        return Refusal.of(
+                file,
+                offset,
+                offset == 0
+                        ? "it is no tar archive: it does not begin with the header of a member"
+                        : "the header of its next member is damaged");
+    }
+
+    /** Counts what is read, which can be no more than a header may have, and remembers why no more could be read. */
     private static final class Counted extends FilterInputStream {
         private long count;
+        private @Nullable IOException failure;
 
         Counted(InputStream in) {
             super(in);
@@ -152,9 +162,14 @@ public final class TarMembers implements Closeable {
 
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
-            int read = in.read(target, offset, (int) Math.min(length, MOST_HEADER_BYTES - count));
-            count += Math.max(0, read);
-            return read == 0 && length > 0 ? -1 : read;
+            try {
+                int read = in.read(target, offset, (int) Math.min(length, MOST_HEADER_BYTES - count));
+                count += Math.max(0, read);
+                return read == 0 && length > 0 ? -1 : read;
+            } catch (IOException e) {
+                failure = e;
+                throw e;
+            }
         }
     }
 

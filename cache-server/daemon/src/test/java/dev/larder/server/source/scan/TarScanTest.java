@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.testing.Rounds;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -202,6 +203,23 @@ class TarScanTest {
     }
 
     @Test
+    void whatIsNoArchiveIsRefusedInOurWords() {
+        byte[] noise = new byte[2048];
+        new Random(SEED).nextBytes(noise);
+        byte[] archive = tar("1.bin", "x", "2.bin", "y");
+        System.arraycopy(noise, 0, archive, 1024, 512);
+
+        assertThatThrownBy(() -> scan(write("a.tar", noise)))
+                .hasMessageEndingWith(
+                        "offset=0 reason=it is no tar archive: it does not begin with the header of a member;"
+                                + " repair, replace or remove the file");
+        assertThatThrownBy(() -> scan(write("b.tar", archive)))
+                .hasMessageContaining("offset=1024 reason=the header of its next member is damaged;");
+        assertThatThrownBy(() -> scan(SourceFiles.write(folder.resolve("c.tar.gz"), noise)))
+                .hasMessageContaining("its compressed data is corrupt");
+    }
+
+    @Test
     void linksAndFoldersAreLeftOut() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (TarArchiveOutputStream tar = new TarArchiveOutputStream(out)) {
@@ -227,8 +245,9 @@ class TarScanTest {
     @ValueSource(strings = {"a.tar", "a.tar.gz"})
     void spoiledArchivesAreReadOrRefusedAndNothingElse(String name) {
         byte[] good = tar("1.bin", "x".repeat(700), "1.cls", "1", "1.txt", "ä", "n".repeat(150) + ".bin", "y");
-        Random random = new Random(SEED);
-        for (int round = 0; round < 400; round++) {
+        Rounds rounds = Rounds.of("spoiled archives " + name, 400, SEED);
+        Random random = rounds.random();
+        for (int round = 0; round < rounds.count(); round++) {
             byte[] spoiled = good.clone();
             for (int i = random.nextInt(8); i >= 0; i--) {
                 spoiled[random.nextInt(spoiled.length)] = (byte) random.nextInt(256);
@@ -241,11 +260,9 @@ class TarScanTest {
                 }
                 SourceFiles.release(source);
             } catch (LarderException e) {
-                assertThat(e.code())
-                        .as("seed=" + SEED + " round=" + round + " " + e)
-                        .isEqualTo(ErrorCode.BAD_INPUT);
+                assertThat(e.code()).as(rounds + " round=" + round + " " + e).isEqualTo(ErrorCode.BAD_INPUT);
             } catch (IOException | RuntimeException e) {
-                throw new AssertionError("seed=" + SEED + " round=" + round, e);
+                throw new AssertionError(rounds + " round=" + round, e);
             }
         }
     }
