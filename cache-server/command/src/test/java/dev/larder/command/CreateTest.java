@@ -169,7 +169,7 @@ class CreateTest {
             load.feed(source).hangUp();
 
             assertThat(load.exitCode()).isEqualTo(2);
-            assertThat(load.err()).contains("takes no options: name=piped options=[--keys, --as, --in-place]");
+            assertThat(load.err()).contains("takes no options: name=piped options=[--columns, --as, --in-place]");
         }
     }
 

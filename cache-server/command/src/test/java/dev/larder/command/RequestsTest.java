@@ -261,7 +261,7 @@ class RequestsTest {
         Samples.vector(folder, "scene1_depth", 10);
         Samples.vector(folder, "scene1_mask", 10);
 
-        Answer load = daemon.ask("load", "d=" + folder, "--keys", "rgb,depth", "--workers", "1");
+        Answer load = daemon.ask("load", "d=" + folder, "--columns", "rgb,depth", "--workers", "1");
 
         assertThat(load.code()).isZero();
         assertThat(daemon.ask("ls").out())

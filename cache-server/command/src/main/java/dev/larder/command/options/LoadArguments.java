@@ -16,10 +16,13 @@ import picocli.CommandLine.Option;
 /** What {@code load} and {@code serve --load} share. */
 public final class LoadArguments {
     @Option(
-            names = "--keys",
-            paramLabel = "KEY",
+            names = {"--columns", "--keys"},
+            paramLabel = "NAME",
             split = ",",
-            description = "From a folder, load only files whose names end in _KEY, as in --keys rgb,depth.")
+            description = {
+                "Of Arrow files, archives and texts, load only these columns, as in --columns image,label;",
+                "from a folder of arrays, only files whose names end in _NAME, as in --columns rgb,depth."
+            })
     List<String> keys = List.of();
 
     @Option(
@@ -44,9 +47,9 @@ public final class LoadArguments {
             converter = AsConverter.class,
             description = {
                 "How files are loaded: arrays (the default);",
-                "ragged: .npy files SCENE_KEY are the rows of one column for each of --keys, else all of one column;",
+                "ragged: .npy files SCENE_KEY are the rows of one column for each KEY of --columns, else all of one column;",
                 "strings: .tsv, .csv, .jsonl and .txt files are columns of strings;",
-                "index: their first column, or those of --keys, maps to row numbers;",
+                "index: their first column, or those of --columns, maps to row numbers;",
                 "bytes: any files are the rows of one column of raw bytes;",
                 "images: JPEG, PNG and other image files, as they are, with path and label, the number of their folder."
             })
@@ -105,7 +108,7 @@ public final class LoadArguments {
 
     /** Refuses what says how files are read, where one array comes on standard input. */
     public void requireForArray(String name) {
-        List<String> given = new ArrayList<>(keys.isEmpty() ? List.of() : List.of("--keys"));
+        List<String> given = new ArrayList<>(keys.isEmpty() ? List.of() : List.of("--columns"));
         if (as != LoadOptions.As.ARRAYS) {
             given.add("--as");
         }

@@ -10,7 +10,8 @@ import java.util.List;
 /**
  * Says which files of a source are meant.
  *
- * @param keys keep exactly the files whose stem ends in {@code _} and one of these; empty keeps all
+ * @param keys keep exactly these columns, or of a folder of arrays the files whose stem ends in {@code _} and one of these; empty
+ *     keeps all
  * @param as what becomes of them
  * @param dtype the element type of raw binary files, or of tables that become one matrix; empty where files say it
  * @param shape the shape of raw binary files; empty for one dimension
@@ -25,7 +26,7 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
             if (key.contains("/") || Names.arrayObjection(key) != null) {
                 throw Failure.of(ErrorCode.USAGE, "bad key")
                         .with("key", Names.printable(key))
-                        .remedy("give --keys the last parts of file names, as in --keys rgb,depth");
+                        .remedy("name columns, or the last parts of file names, as in --columns rgb,depth");
             }
         }
     }

@@ -33,9 +33,9 @@ final class BytesScan {
 
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (!options.keys().isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "--keys cannot be used with --as bytes")
+            throw Failure.of(ErrorCode.USAGE, "--columns cannot be used with --as bytes")
                     .with("keys", options.keys())
-                    .remedy("remove --keys: every file of the folder is loaded");
+                    .remedy("remove --columns: every file of the folder is loaded");
         }
         FileWalk walk = FileWalk.of(path, options, settings);
         FileTable files = walk.files();

@@ -62,9 +62,9 @@ final class ImagesScan {
 
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         if (!options.keys().isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "--keys cannot be used with --as images")
+            throw Failure.of(ErrorCode.USAGE, "--columns cannot be used with --as images")
                     .with("keys", options.keys())
-                    .remedy("remove --keys; --exclude leaves files and folders out");
+                    .remedy("remove --columns; --exclude leaves files and folders out");
         }
         return new ImagesScan(dataset, path, settings, FileWalk.of(path, options, settings)).scan();
     }

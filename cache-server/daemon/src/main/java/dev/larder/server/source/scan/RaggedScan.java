@@ -48,7 +48,7 @@ final class RaggedScan {
         Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
         List<LarderException> refusals = new Refusals();
         String advice =
-                options.keys().isEmpty() ? "; if the folder has files of several keys, name them with --keys" : "";
+                options.keys().isEmpty() ? "; if the folder has files of several keys, name them with --columns" : "";
         columns.values().forEach(rows -> requireAlike(rows, advice, refusals));
         List<SourceArray> arrays = new ArrayList<>();
         Set<String> scenes = new LinkedHashSet<>();

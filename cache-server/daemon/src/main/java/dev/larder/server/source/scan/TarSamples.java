@@ -171,7 +171,9 @@ final class TarSamples implements AutoCloseable {
 
     private static LarderException refusal(SourceIdentity archive, String reason) {
         return Refusal.unfit(
-                archive.file(), reason, "load only what all samples have, as in --keys jpg,cls, or mend the archive");
+                archive.file(),
+                reason,
+                "load only what all samples have, as in --columns jpg,cls, or mend the archive");
     }
 
     private static String stem(SourceIdentity archive) {

@@ -67,7 +67,7 @@ final class JsonLines {
     private static void nested(JsonReader json, String column, CellSink sink) throws IOException {
         if (sink.isWanted(column)) {
             throw new BadCell("the value of " + column
-                    + " is a list or an object; name the keys of plain values with --keys, or flatten it");
+                    + " is a list or an object; name the keys of plain values with --columns, or flatten it");
         }
         json.skipValue();
     }
