@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.ScratchFolders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.testing.Rounds;
@@ -134,8 +135,8 @@ class SpoiledArrowTest {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
         long startNanos = System.nanoTime();
-        ScanSettings settings =
-                new ScanSettings(1, false, () -> false, checked -> {}, new LimitedMemory(), bytes -> {});
+        ScanSettings settings = new ScanSettings(
+                1, false, () -> false, checked -> {}, new LimitedMemory(), bytes -> {}, ScratchFolders.temporary());
         try {
             ScannedSource found = ScannedSource.scan("d", source, SourceOptions.none(), settings);
             try {
