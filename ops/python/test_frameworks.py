@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -73,6 +74,54 @@ class JaxTest(FrameworkCase):
             for taken in images, computed:
                 np.testing.assert_array_equal(np.asarray(taken), self.images[np.asarray(rows)])
         self.assertEqual(sorted(np.concatenate([rows for rows, _, _ in kept])), list(range(1000)))
+
+
+    @needs("jax")
+    def test_the_room_has_arrays_on_the_pages_and_refuses_what_jax_does_not_have(self):
+        import jax
+
+        folder = self.publish("f", {"x": np.arange(12, dtype="f4").reshape(3, 4), "text": np.array(["a", "b", "c"])})
+        x = larder.open("f/x")
+        shared = larder.jax.array(x[1:], jax.devices("cpu")[0])
+        self.assertEqual((shared.shape, shared.dtype, float(shared.sum())), ((2, 4), np.float32, 60))
+        whole = larder.jax.array(x)
+        self.assertEqual(whole.unsafe_buffer_pointer(), x.__array_interface__["data"][0])
+        del x, shared
+        self.assertTrue(self.is_leased(folder))
+        for made in lambda: larder.jax.array(larder.open("f/text")), lambda: larder.jax.Loader("f", ["text"], batch_size=1):
+            with self.assertRaisesRegex(larder.LarderError, "JAX has no such dtype: dtype=<U1 jax=.*; convert a copy with astype"):
+                made()
+
+    @needs("jax")
+    def test_batches_of_the_room_are_pytrees_of_the_loaders_arrays(self):
+        import jax
+
+        settings = {"batch_size": 64, "shuffle": 1}
+        traced = []
+
+        @jax.jit
+        def doubled(batch):
+            traced.append(batch.number)
+            return jax.tree.map(lambda x: x * 2, batch)
+
+        cpu = jax.devices("cpu")[0]
+        made = list(larder.jax.Loader("mnist", [*NAMES, "row"], device=cpu, **settings))
+        for batch, plain in zip(made, larder.Loader("mnist", [*NAMES, "row"], **settings)):
+            self.assertEqual((list(batch), batch.number, batch.valid_size), (list(plain), plain.number, plain.valid_size))
+            twice = doubled(batch)
+            self.assertEqual((type(twice), twice.number), (larder.Batch, None))
+            for name in plain:
+                self.assertEqual(batch[name].devices(), {cpu})
+                np.testing.assert_array_equal(np.asarray(batch[name]), plain[name])
+                np.testing.assert_array_equal(np.asarray(twice[name]), plain[name] * 2)
+        self.assertEqual(len(traced), 2)  # whole batches, and the last one
+
+    def test_who_has_no_jax_is_told_what_to_install(self):
+        program = "import sys; sys.modules['jax'] = None; import larder; print('fine'); larder.jax"
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8",
+                              env={**os.environ, "PYTHONPATH": os.environ.get("LARDER_PYTHON", HERE)})
+        self.assertEqual(done.stdout, "fine\n")
+        self.assertRegex(done.stderr, "ImportError: larder.jax needs JAX: reason=.*; .* -m pip install jax")
 
 
 class RayTest(FrameworkCase):

@@ -17,7 +17,7 @@ It needs Python 3.9 and numpy 1.23, or later.
 ...     for batch in batches: train(batch)
 
 `larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `larder.hf`
-has Hugging Face datasets over the bytes in the store, and puts them there; `cached` keeps what functions return, `rows` what a
+has Hugging Face datasets over the bytes in the store, and puts them there; `larder.jax` has device arrays and batches of them; `cached` keeps what functions return, `rows` what a
 function makes of each row, computed once by whichever process asks for it first.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
@@ -69,6 +69,6 @@ del _name
 
 def __getattr__(name):
     """Import a room that needs a framework when it is used."""
-    if name in ("hf", "torch"):
+    if name in ("hf", "jax", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,7 +50,8 @@ class Batch(dict[str, np.ndarray]):
     """Some samples: a dict from the names of arrays to arrays, whose first dimension is mostly the samples.
 
     It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
-    only where a sharded loader fills up the last turn of all ranks. JAX takes ``dict(batch)`` for a pytree.
+    only where a sharded loader fills up the last turn of all ranks. JAX takes ``dict(batch)`` for a pytree, and the batch itself where
+    `larder.jax` is imported.
     """
 
     def __init__(self, arrays=(), epoch=None, number=None, size=None, valid_size=None):
