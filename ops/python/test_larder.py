@@ -14,6 +14,7 @@ import random
 import re
 import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 import threading
@@ -380,6 +381,16 @@ class VersionsTest(unittest.TestCase):
         with open(os.path.join(ROOT, "pom.xml"), encoding="utf-8") as pom:
             version = re.search("<artifactId>larder</artifactId>\\s*<version>(.*?)</version>", pom.read())[1]
         self.assertEqual(larder.__version__, version.replace("-SNAPSHOT", ".dev0"))
+
+
+class ImportTest(unittest.TestCase):
+    def test_what_only_some_programs_need_is_imported_when_it_is_used(self):
+        program = "import sys, numpy; sys.path.insert(0, sys.argv[1]); before = set(sys.modules); import larder; print(*(set(sys.modules) - before))"
+        imported = subprocess.run([sys.executable, "-c", program, os.environ.get("LARDER_PYTHON", HERE)], check=True, stdout=subprocess.PIPE,
+                                  encoding="utf-8").stdout.split()
+        self.assertIn("larder", imported)
+        for heavy in "hashlib", "shutil", "subprocess", "tempfile", "sysconfig", "difflib", "inspect", "torch":
+            self.assertNotIn(heavy, set(imported), "each takes up to half a megabyte of every process")
 
 
 class ErrorsTest(StoreCase):

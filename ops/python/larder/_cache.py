@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -66,6 +65,7 @@ def _built(name, make, store, timeout):
     except (NotFound, NoStore):
         pass  # then the command builds it, or says why it cannot
     import subprocess
+    import tempfile
 
     words = _command_line(["create", name, *_timeout(timeout)], store)
     with tempfile.TemporaryFile() as errors, subprocess.Popen(

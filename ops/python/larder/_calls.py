@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import os
 import re
 import sys
 import time
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -51,9 +51,11 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (),
     """
     if function is None:
         return functools.partial(cached, inputs=inputs, version=version, store=store, timeout=timeout)
-    if version is None and not inspect.isfunction(function):
+    if version is None and not isinstance(function, types.FunctionType):
         raise LarderError(_message("a function without code that could be a key", "say when its results change: "
                                    "larder.cached(version=1)", function=repr(function)))
+    import inspect  # when it is used: see _sha256
+
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise LarderError(_message("only what a function returns can be kept", "return arrays", function=function.__qualname__))
     signature = inspect.signature(function)
@@ -133,13 +135,15 @@ def _members_key(value):
 
 
 def _code_key(function):
+    import inspect
+
     surroundings = inspect.getclosurevars(function).nonlocals
     return ["code", sys.version_info[:2], _code(function.__code__), _key(dict(surroundings))]
 
 
 def _code(code):
-    constants = [_code(value) if inspect.iscode(value) else repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
-                 for value in code.co_consts]
+    constants = [_code(value) if isinstance(value, types.CodeType)
+                 else repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value) for value in code.co_consts]
     return [code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants]
 
 

@@ -1,8 +1,6 @@
 """The ``larder`` command, which does what needs the daemon."""
 
 import os
-import shutil
-import sysconfig
 
 from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, _message
 from ._store import _location
@@ -14,6 +12,8 @@ def _timeout(seconds):
 
 def _command_line(arguments, store):
     beside = os.path.join(os.path.dirname(_folder()), "larder")
+    import shutil  # when it is used, as all here that takes memory of every process, and most only read
+
     command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or _installed() or beside
     if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
         raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
@@ -29,12 +29,15 @@ def _folder():
 
 def _installed():
     """Find the command of the wheel larder-cache-daemon: its scripts lie where this Python's do, which may not be on the PATH."""
+    import shutil
+    import sysconfig
+
     folders = sysconfig.get_path("scripts"), sysconfig.get_path("scripts", "posix_user")
     return shutil.which("larder", path=os.pathsep.join(folders))
 
 
 def _run(arguments, store):
-    import subprocess  # when it is used: it takes half a megabyte of every process, and most only read
+    import subprocess
 
     done = subprocess.run(_command_line(arguments, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 
@@ -104,6 +103,7 @@ class _FeedProcess:
 
     def __init__(self, words):
         import subprocess
+        import tempfile
 
         self.pid = os.getpid()
         self.is_late = subprocess.TimeoutExpired

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
-import inspect
 import json
 import mmap
 import operator
@@ -14,6 +12,7 @@ import re
 import struct
 import threading
 import time
+import types
 import warnings
 import weakref
 import zlib
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import _code_key, _key
+from ._calls import _code_key, _key, _sha256
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
@@ -61,7 +60,7 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     >>> decoded = larder.rows("decoded", "photos", decode, ["image"], dtype="u1", shape=(224, 224, 3))
     >>> decoded[7]; decoded[[3, 1, 4]]
     """
-    if version is None and not inspect.isfunction(function):
+    if version is None and not isinstance(function, types.FunctionType):
         raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
                                    rows=name, function=repr(function)))
     opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_location(store)), dataset))
@@ -265,7 +264,7 @@ def _function_key(function):
 
 
 def _hex_digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _sha256(text.encode()).hexdigest()
 
 
 # The region: its file, who has it, who lays it out, who computes which row.
