@@ -51,7 +51,7 @@ static stream *streams;
 static stream *default_stream;
 static range *allocated, *pinned;
 static int retained, live_streams, live_events, live_modules, entered, misuse, pageable_uploads;
-static int sticky, executing, devices = 1, integrated, delay_us, gate_opened, no_registering;
+static int sticky, executing, devices = 1, integrated, delay_us, gate_opened, no_registering, max_threads = 1024;
 static long memory_bytes = 1L << 30, used_bytes;
 static char failing_call[64];
 static int failing_calls, call_failure, operation_failure;
@@ -71,6 +71,7 @@ void stub_set(const char *name, long value) {
   if (!strcmp(name, "delay_us")) delay_us = value;
   if (!strcmp(name, "memory")) memory_bytes = used_bytes + value;
   if (!strcmp(name, "no_registering")) no_registering = value;
+  if (!strcmp(name, "max_threads")) max_threads = value;
   size_t size;
   if (!strcmp(name, "ended")) while (pinned) take(&pinned, pinned->address, &size);
   pthread_mutex_unlock(&lock);
@@ -135,6 +136,7 @@ void stub_reset(void) {
   devices = 1;
   integrated = delay_us = no_registering = 0;
   memory_bytes = 1L << 30;
+  max_threads = 1024;
   failing_call[0] = 0;
   failing_operation = lost_operation = -1;
   gate_opened++;
@@ -550,7 +552,7 @@ result cuModuleGetFunction(void **function, module *m, const char *name) {
 
 result cuFuncGetAttribute(int *value, int attribute, void *function) {
   BEGIN(1);
-  *value = attribute == 0 ? 1024 : 0;
+  *value = attribute == 0 ? max_threads : 0;
   return end(SUCCESS);
 }
 
