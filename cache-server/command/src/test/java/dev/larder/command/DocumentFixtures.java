@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.stream.Stream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 
@@ -21,6 +22,10 @@ import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
  */
 record DocumentFixtures(Path work, Path home) {
     private static final Path OPS = Path.of("../../ops").toAbsolutePath().normalize();
+
+    /** What pyarrow and Hugging Face wrote. */
+    private static final Path ARROW =
+            Path.of("../daemon/src/test/resources/arrow").toAbsolutePath().normalize();
 
     /** Writes them all. */
     void write() throws IOException {
@@ -50,6 +55,22 @@ record DocumentFixtures(Path work, Path home) {
         Files.writeString(folder.resolve("1.jpg"), "no picture");
         Files.writeString(folder.resolve("2.jpg"), "no picture either");
         writeImages();
+        copyFolder(ARROW.resolve("saved"), home.resolve("reviews"));
+        Files.copy(
+                ARROW.resolve("one-batch.arrow"), home.resolve("features.arrow"), StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static void copyFolder(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.sorted().toList()) {
+                Path target = to.resolve(from.relativize(file).toString());
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.copy(file, target, StandardCopyOption.REPLACE_EXISTING);
+                }
+            }
+        }
     }
 
     /** Writes what begins as images do, in a folder of a class and in an archive. */

@@ -7,6 +7,7 @@ import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -57,6 +58,10 @@ final class HostileInputs {
         inputs.add(idx());
         inputs.add(safetensors("garbage.safetensors", "[".repeat(16 << 20)));
         inputs.add(safetensors("tensors.safetensors", "{" + tensors()));
+        inputs.add(arrow("batches.arrow", 1, 100_000 + random.nextInt(100_000), 1));
+        inputs.add(arrow("fields.arrow", 5_000 + random.nextInt(5_000), 1, 1));
+        inputs.add(arrow("upon-each-other.arrow", 4_000, 1, 1 << 20));
+        inputs.add(arrow("many-fields.arrow", 99_000, 1, 1));
         inputs.add(manyFiles("many-bytes", As.BYTES));
         inputs.add(manyFiles("many-bad", As.ARRAYS));
         inputs.add(deepFolders());
@@ -159,6 +164,19 @@ final class HostileInputs {
                     .putLong(header.length)
                     .array());
             out.write(header);
+        }
+        return new Input(name, file, As.ARRAYS);
+    }
+
+    /** All columns of a batch share its rows' bytes. */
+    private Input arrow(String name, int columns, int batches, int rows) throws IOException {
+        Path file = folder.resolve(name);
+        try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file))) {
+            ArrowStreams.schema(out, columns);
+            for (int i = 0; i < batches; i++) {
+                ArrowStreams.batch(out, columns, rows, new byte[(rows + 7) / 8 * 8]);
+            }
+            ArrowStreams.end(out);
         }
         return new Input(name, file, As.ARRAYS);
     }

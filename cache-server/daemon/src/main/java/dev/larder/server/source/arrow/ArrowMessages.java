@@ -110,7 +110,8 @@ final class ArrowMessages {
             if (length == 0) {
                 break;
             }
-            if (at == 0 && (length < 0 || length > MOST_METADATA_BYTES)) {
+            boolean isMarked = prefix > Integer.BYTES;
+            if (at == 0 && (length < 0 || (length > MOST_METADATA_BYTES && !isMarked))) {
                 throw file.refusal("it is no Arrow file or stream");
             }
             Found found = message(at + prefix, length, file.byteSize());

@@ -71,7 +71,7 @@ class SpoiledArrowTest {
 
     @Test
     void eachIsReadOrRefusedSoonWithLittleMemory() throws IOException {
-        Rounds rounds = Rounds.of("spoiled Arrow files", 600, SEED);
+        Rounds rounds = Rounds.of("spoiled Arrow files", 400, SEED);
         List<String> names = ArrowScanTest.sources().stream()
                 .filter(name -> Files.isRegularFile(ArrowScanTest.source(name)))
                 .toList();
@@ -85,7 +85,7 @@ class SpoiledArrowTest {
 
     @Test
     void eachSpoiledFolderIsReadOrRefused() throws IOException {
-        Rounds rounds = Rounds.of("spoiled Hugging Face folders", 200, SEED);
+        Rounds rounds = Rounds.of("spoiled Hugging Face folders", 100, SEED);
         for (int round = 0; round < rounds.count(); round++) {
             Path saved = ArrowScanTest.golden(rounds.random().nextBoolean() ? "saved-split" : "cache");
             List<Path> files;
