@@ -249,6 +249,12 @@ class ArchitectureTest {
     }
 
     @Test
+    void arrowAndFlatBuffersAreUsedInOnePackage() {
+        requireOnlyIn("dev.larder.server.source.arrow", "org.apache.arrow..");
+        requireOnlyIn("dev.larder.server.source.arrow", "com.google.flatbuffers..");
+    }
+
+    @Test
     void httpAndPrometheusAreUsedInOnePackage() {
         requireOnlyIn("dev.larder.server.http", "io.prometheus..");
         requireOnlyIn("dev.larder.server.http", "com.sun.net.httpserver..");
