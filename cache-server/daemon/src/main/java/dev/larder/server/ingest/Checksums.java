@@ -7,7 +7,9 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.DataChecksum;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -35,7 +37,7 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
                 throw unreadable(array.file(), e);
             }
         } else {
-            regions.forEach(region -> read(region, crc));
+            read(regions, crc);
         }
         array.files().forEach(SourceIdentity::requireUnchanged);
         return (int) crc.getValue();
@@ -49,10 +51,22 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
     }
 
     private void read(FileRegion region, CRC32C crc) {
-        try (ReadableByteChannel data = region.open()) {
-            read(data, region.byteSize(), crc, region.file());
-        } catch (IOException e) {
-            throw unreadable(region.file(), e);
+        read(List.of(region), crc);
+    }
+
+    /** Opens a file once for all regions of it that follow each other: there may be millions. */
+    private void read(List<FileRegion> regions, CRC32C crc) {
+        int next = 0;
+        while (next < regions.size()) {
+            Path file = regions.get(next).file();
+            try (FileChannel data = regions.get(next).open()) {
+                for (; next < regions.size() && regions.get(next).file().equals(file); next++) {
+                    FileRegion region = regions.get(next);
+                    read(data.position(region.offset()), region.byteSize(), crc, file);
+                }
+            } catch (IOException e) {
+                throw unreadable(file, e);
+            }
         }
     }
 
