@@ -40,6 +40,8 @@ import picocli.CommandLine.ParentCommand;
             "  -idxN-ubyte[.gz]            one array, as of MNIST;",
             "  .csv, .tsv[.gz]             numbers below a line of names: one array for each column, one matrix for"
                     + " numbered columns (x0, x1, …), one matrix for all with --dtype;",
+            "  .arrow, .ipc, .feather      one array or column for each field; also folders of Hugging Face's datasets;",
+            "  .tar[.gz]                   one column for each suffix, as of WebDataset;",
             "  .bin, .raw, .dat, any file  raw bytes, with --dtype and --shape;",
             "  -                           paths on standard input, one a line, or one .npy file, which becomes NAME/data.",
             "A folder gives arrays NAME/<relative path without suffix>, a file NAME/<name without suffix>, a file with"
