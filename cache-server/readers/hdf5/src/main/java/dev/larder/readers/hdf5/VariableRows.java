@@ -1,7 +1,7 @@
 package dev.larder.readers.hdf5;
 
 import dev.larder.reader.BadSource;
-import dev.larder.reader.LongSequence;
+import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Offer;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
@@ -99,19 +99,19 @@ final class VariableRows {
     /** Writes the arrays, the values first. */
     void write(Output output, int first) throws IOException {
         try {
-            LongSequence offsets = new LongSequence(output, first + 1, 0);
-            offsets.put(0);
+            ByteSequence offsets = new ByteSequence(output, first + 1, 0);
+            offsets.putLong(0);
             long[] sum = new long[1];
             if (type.isVariableLengthString()) {
                 forEach((row, value) -> {
                     byte[] text = utf8(value);
                     output.at(first, sum[0], text.length).put(text);
                     sum[0] += text.length;
-                    offsets.put(sum[0]);
+                    offsets.putLong(sum[0]);
                 });
             } else {
                 int itemBytes = type.getParent().getSize();
-                LongSequence lengths = new LongSequence(output, first + 2, 0);
+                ByteSequence lengths = new ByteSequence(output, first + 2, 0);
                 forEach((row, value) -> {
                     int length = value == null ? 0 : Array.getLength(value);
                     if (value != null) {
@@ -121,8 +121,8 @@ final class VariableRows {
                         }
                     }
                     sum[0] += length;
-                    offsets.put(sum[0]);
-                    lengths.put(length);
+                    offsets.putLong(sum[0]);
+                    lengths.putLong(length);
                 });
                 lengths.flush();
             }

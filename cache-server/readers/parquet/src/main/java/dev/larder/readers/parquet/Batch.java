@@ -4,7 +4,7 @@ import dev.hardwood.reader.ColumnReader;
 import dev.hardwood.reader.LayerKind;
 import dev.hardwood.reader.Validity;
 import dev.hardwood.schema.ColumnSchema;
-import dev.larder.reader.LongSequence;
+import dev.larder.reader.ByteSequence;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -155,12 +155,12 @@ final class Batch {
     }
 
     /** Puts where each row ends, and for lists how long it is. */
-    void putEnds(long start, LongSequence offsets, @Nullable LongSequence lengths) {
+    void putEnds(long start, ByteSequence offsets, @Nullable ByteSequence lengths) {
         int[] ends = lengths == null ? values.getBinaryOffsets() : listOffsets();
         for (int row = 0; row < rows; row++) {
-            offsets.put(start + ends[row + 1] - ends[0]);
+            offsets.putLong(start + ends[row + 1] - ends[0]);
             if (lengths != null) {
-                lengths.put(ends[row + 1] - ends[row]);
+                lengths.putLong(ends[row + 1] - ends[row]);
             }
         }
     }

@@ -4,7 +4,7 @@ import dev.hardwood.reader.ColumnReader;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.BadSource;
-import dev.larder.reader.LongSequence;
+import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Offer;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
@@ -175,15 +175,17 @@ final class TableColumn {
             boolean isNumbers = kind.form() == ColumnKind.Form.NUMBERS;
             long row = firstRow;
             long element = firstElement;
-            LongSequence offsets = null;
-            LongSequence lengths = null;
+            ByteSequence offsets = null;
+            ByteSequence lengths = null;
             if (!isNumbers) {
                 boolean isFirst = this == column.pieces.get(0);
-                offsets = new LongSequence(output, first + 1, isFirst ? 0 : firstRow + 1);
+                offsets = new ByteSequence(output, first + 1, isFirst ? 0 : (firstRow + 1) * Long.BYTES);
                 if (isFirst) {
-                    offsets.put(0);
+                    offsets.putLong(0);
                 }
-                lengths = kind.form() == ColumnKind.Form.LISTS ? new LongSequence(output, first + 2, firstRow) : null;
+                lengths = kind.form() == ColumnKind.Form.LISTS
+                        ? new ByteSequence(output, first + 2, firstRow * Long.BYTES)
+                        : null;
             }
             try (ColumnReader values = open()) {
                 while (values.nextBatch()) {

@@ -1,0 +1,182 @@
+package dev.larder.readers.tfrecord;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Walks through a {@code tf.train.Example}, which is this, in the wire format of protocol buffers:
+ *
+ * <pre>
+ *   Example   { Features features = 1; }
+ *   Features  { map&lt;string, Feature&gt; feature = 1; }
+ *   Feature   { oneof { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; } }
+ *   BytesList { repeated bytes value = 1; }    FloatList, Int64List { repeated float / int64 value = 1 [packed]; }
+ * </pre>
+ *
+ * Every length is compared with what there is; unknown fields are left out.
+ */
+final class Example {
+    private static final int VARINT = 0;
+    private static final int FIXED64 = 1;
+    private static final int BYTES = 2;
+    private static final int FIXED32 = 5;
+
+    private final ByteBuffer in;
+
+    /** Says that bytes are no Example. */
+    static final class Malformed extends Exception {
+        private static final long serialVersionUID = 1;
+
+        Malformed(String reason) {
+            super(reason);
+        }
+    }
+
+    /** What a feature can be; the number of its field. */
+    enum Kind {
+        BYTES,
+        FLOATS,
+        INTEGERS
+    }
+
+    /** Is told of what a record has. */
+    interface Visitor {
+        /** Begins a feature; {@code kind} is null where nothing is set. False where it is not wanted. */
+        boolean feature(String name, @Nullable Kind kind) throws Malformed;
+
+        void integer(long value) throws Malformed;
+
+        /** Takes the bits of a float. */
+        void floating(int bits) throws Malformed;
+
+        void bytes(byte[] array, int from, int length) throws Malformed;
+    }
+
+    private Example(byte[] bytes, int length) {
+        this.in = ByteBuffer.wrap(bytes, 0, length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Goes through all features of a record. */
+    static void visit(byte[] bytes, int length, Visitor visitor) throws Malformed {
+        Example example = new Example(bytes, length);
+        example.each(length, (number, wire, end) -> {
+            if (number == 1 && wire == BYTES) {
+                example.each(end, (inner, innerWire, entryEnd) -> {
+                    if (inner == 1 && innerWire == BYTES) {
+                        example.entry(entryEnd, visitor);
+                    }
+                });
+            }
+        });
+    }
+
+    private interface Field {
+        /** Takes a field; the position is at its value, which ends at {@code end}. */
+        void take(int number, int wire, int end) throws Malformed;
+    }
+
+    /** Hands over each field up to an end, and skips what was left of it. */
+    private void each(int end, Field field) throws Malformed {
+        while (in.position() < end) {
+            long tag = varint(end);
+            int wire = (int) tag & 7;
+            int valueEnd = valueEnd(wire, end);
+            int number = (int) Math.min(tag >>> 3, Integer.MAX_VALUE);
+            field.take(number, wire, valueEnd);
+            in.position(valueEnd);
+        }
+    }
+
+    private int valueEnd(int wire, int end) throws Malformed {
+        long length;
+        switch (wire) {
+            case VARINT -> {
+                int start = in.position();
+                varint(end);
+                int after = in.position();
+                in.position(start);
+                return after;
+            }
+            case FIXED64 -> length = Long.BYTES;
+            case FIXED32 -> length = Integer.BYTES;
+            case BYTES -> length = varint(end);
+            default -> throw new Malformed("wire type " + wire);
+        }
+        if (length < 0 || length > end - in.position()) {
+            throw new Malformed("a field of " + length + " bytes where " + (end - in.position()) + " are left");
+        }
+        return in.position() + (int) length;
+    }
+
+    private long varint(int end) throws Malformed {
+        long value = 0;
+        for (int shift = 0; shift < Long.SIZE; shift += 7) {
+            if (in.position() >= end) {
+                throw new Malformed("it ends within a number");
+            }
+            byte next = in.get();
+            value |= (long) (next & 0x7f) << shift;
+            if (next >= 0) {
+                return value;
+            }
+        }
+        throw new Malformed("a number of more than ten bytes");
+    }
+
+    /** Reads the name and the feature of an entry, whichever comes first. */
+    private void entry(int end, Visitor visitor) throws Malformed {
+        String[] name = {""};
+        int[] feature = {-1, -1};
+        each(end, (number, wire, fieldEnd) -> {
+            if (number == 1 && wire == BYTES) {
+                name[0] = new String(in.array(), in.position(), fieldEnd - in.position(), StandardCharsets.UTF_8);
+            } else if (number == 2 && wire == BYTES) {
+                feature[0] = in.position();
+                feature[1] = fieldEnd;
+            }
+        });
+        if (feature[0] < 0) {
+            visitor.feature(name[0], null);
+            return;
+        }
+        in.position(feature[0]);
+        int[] lists = {0};
+        each(feature[1], (number, wire, listEnd) -> {
+            if (wire == BYTES && number >= 1 && number <= 3) {
+                lists[0]++;
+                Kind kind = Kind.values()[number - 1];
+                if (visitor.feature(name[0], kind)) {
+                    list(kind, listEnd, visitor);
+                }
+            }
+        });
+        if (lists[0] == 0) {
+            visitor.feature(name[0], null);
+        }
+        in.position(end);
+    }
+
+    private void list(Kind kind, int end, Visitor visitor) throws Malformed {
+        each(end, (number, wire, valueEnd) -> {
+            if (number != 1) {
+                return;
+            }
+            if (kind == Kind.BYTES && wire == BYTES) {
+                visitor.bytes(in.array(), in.position(), valueEnd - in.position());
+            } else if (kind == Kind.FLOATS && (wire == FIXED32 || wire == BYTES)) {
+                if ((valueEnd - in.position()) % Float.BYTES != 0) {
+                    throw new Malformed("a list of floats of " + (valueEnd - in.position()) + " bytes");
+                }
+                while (in.position() < valueEnd) {
+                    visitor.floating(in.getInt());
+                }
+            } else if (kind == Kind.INTEGERS && (wire == VARINT || wire == BYTES)) {
+                while (in.position() < valueEnd) {
+                    visitor.integer(varint(valueEnd));
+                }
+            }
+        });
+    }
+}

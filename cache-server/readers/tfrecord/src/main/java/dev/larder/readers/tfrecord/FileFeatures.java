@@ -1,0 +1,124 @@
+package dev.larder.readers.tfrecord;
+
+import dev.larder.reader.BadSource;
+import dev.larder.reader.ReadProgress;
+import dev.larder.reader.ReadRequest;
+import dev.larder.readers.tfrecord.Example.Kind;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What the records of one file have, found by reading all of them. */
+final class FileFeatures implements Example.Visitor {
+    private final int file;
+    private final ReadRequest request;
+    private final Map<String, Feature> features = new TreeMap<>();
+    private final Set<String> seen = new HashSet<>();
+    private long rows;
+    private long bytes;
+    private @Nullable Feature current;
+    private long count;
+    private long byteCount;
+
+    FileFeatures(int file, ReadRequest request) {
+        this.file = file;
+        this.request = request;
+    }
+
+    /** Reads the whole file. */
+    void read(boolean asBytes, ReadProgress progress) throws IOException {
+        try (Records records = Records.open(file, request.files().get(file).path())) {
+            while (records.next()) {
+                if (!asBytes) {
+                    seen.clear();
+                    visit(records, this, file);
+                    end();
+                }
+                rows++;
+                bytes += records.length();
+                progress.looked(records.length() + 1L);
+            }
+        }
+        features.values().forEach(feature -> feature.addMissing(rows - feature.records()));
+    }
+
+    /** Goes through a record; what is no Example is refused, with its place. */
+    static void visit(Records records, Example.Visitor visitor, int file) throws BadSource {
+        try {
+            Example.visit(records.data(), records.length(), visitor);
+        } catch (Example.Malformed e) {
+            throw new BadSource(
+                    file,
+                    records.offset(),
+                    "",
+                    "the record before this byte is no tf.train.Example (" + e.getMessage() + ")",
+                    "load its records as they are with --as bytes");
+        }
+    }
+
+    @Override
+    public boolean feature(String name, @Nullable Kind kind) throws Example.Malformed {
+        end();
+        if (!request.wants(name)) {
+            return false;
+        }
+        if (!seen.add(name)) {
+            throw new Example.Malformed("feature " + name + " is there twice");
+        }
+        if (kind == null) {
+            return false;
+        }
+        Feature feature = features.computeIfAbsent(name, unused -> new Feature());
+        if (!feature.isOfKind(kind)) {
+            throw new Example.Malformed("feature " + name + " is " + kind + ", and was " + feature.kind() + " before");
+        }
+        current = feature;
+        return true;
+    }
+
+    private void end() {
+        Feature ended = current;
+        if (ended != null) {
+            ended.add(count, byteCount);
+        }
+        current = null;
+        count = 0;
+        byteCount = 0;
+    }
+
+    @Override
+    public void integer(long value) {
+        count++;
+    }
+
+    @Override
+    public void floating(int bits) {
+        count++;
+    }
+
+    @Override
+    public void bytes(byte[] array, int from, int length) {
+        count++;
+        byteCount += length;
+    }
+
+    int file() {
+        return file;
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    /** Returns the length of all records together. */
+    long byteCount() {
+        return bytes;
+    }
+
+    Map<String, Feature> features() {
+        return features;
+    }
+}

@@ -1,0 +1,133 @@
+package dev.larder.readers.tfrecord;
+
+import dev.larder.reader.BadSource;
+import java.io.BufferedInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+
+/**
+ * Goes through the records of one file, plain or gzipped, and compares their checksums.
+ *
+ * <pre>
+ *   | length, u64 little | masked CRC32C of it, u32 | data | masked CRC32C of it, u32 |
+ * </pre>
+ */
+final class Records implements AutoCloseable {
+    private static final int HEAD_BYTES = Long.BYTES + Integer.BYTES;
+    private static final int MASK_DELTA = 0xa282ead8;
+    private static final int BUFFER_BYTES = 1 << 20;
+    private static final int GROWTH_BYTES = 64 << 20;
+
+    private final int file;
+    private final InputStream in;
+    private final byte[] head = new byte[HEAD_BYTES];
+    private final byte[] tail = new byte[Integer.BYTES];
+    private byte[] data = new byte[4096];
+    private int length;
+    private long offset;
+
+    private Records(int file, InputStream in) {
+        this.file = file;
+        this.in = in;
+    }
+
+    /** Opens a file; one that is no TFRecord as it is, but begins as gzip does, is unpacked. The caller closes it. */
+    static Records open(int file, Path path) throws IOException {
+        InputStream in = new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
+        try {
+            in.mark(HEAD_BYTES);
+            byte[] head = in.readNBytes(HEAD_BYTES);
+            in.reset();
+            boolean isPlain = head.length == HEAD_BYTES && isGood(head, 0, Long.BYTES, crcIn(head, Long.BYTES));
+            boolean isGzip = !isPlain && head.length > 2 && head[0] == 0x1f && head[1] == (byte) 0x8b;
+            return new Records(file, isGzip ? new GZIPInputStream(in, BUFFER_BYTES) : in);
+        } catch (IOException | RuntimeException e) {
+            in.close();
+            throw e;
+        }
+    }
+
+    /** Moves on to the next record; false where there is none. */
+    boolean next() throws IOException {
+        try {
+            int found = in.readNBytes(head, 0, HEAD_BYTES);
+            if (found == 0) {
+                return false;
+            }
+            requireGood(found == HEAD_BYTES, "it ends within the head of a record");
+            requireGood(
+                    isGood(head, 0, Long.BYTES, crcIn(head, Long.BYTES)), "the checksum of a record's length is wrong");
+            long wanted = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).getLong();
+            requireGood(wanted >= 0 && wanted < Integer.MAX_VALUE - 64, "a record has " + wanted + " bytes");
+            length = (int) wanted;
+            readData();
+            requireGood(
+                    in.readNBytes(tail, 0, tail.length) == tail.length && isGood(data, 0, length, crcIn(tail, 0)),
+                    "the checksum of a record is wrong");
+            offset += HEAD_BYTES + wanted + tail.length;
+            return true;
+        } catch (EOFException | ZipException e) {
+            throw BadSource.damaged(file, offset, "", "its compressed data is corrupt (" + e.getMessage() + ")");
+        }
+    }
+
+    /** A length that lies, though its checksum is right, must not take all memory at once. */
+    private void readData() throws IOException {
+        int read = 0;
+        while (read < length) {
+            if (read == data.length || data.length < Math.min(length, GROWTH_BYTES)) {
+                data = Arrays.copyOf(data, (int) Math.min(length, Math.max(2L * data.length, 64 << 10)));
+                continue;
+            }
+            int step = in.readNBytes(data, read, Math.min(length, data.length) - read);
+            requireGood(step > 0, "it ends after " + read + " of " + length + " bytes of a record");
+            read += step;
+        }
+    }
+
+    private void requireGood(boolean isGood, String otherwise) throws BadSource {
+        if (!isGood) {
+            throw BadSource.damaged(file, offset, "", otherwise);
+        }
+    }
+
+    private static int crcIn(byte[] bytes, int at) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(at);
+    }
+
+    private static boolean isGood(byte[] bytes, int from, int length, int masked) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, from, length);
+        int value = (int) crc.getValue();
+        return masked == ((value >>> 15) | (value << 17)) + MASK_DELTA;
+    }
+
+    /** Returns the bytes of the record, and maybe others after them; good until the next. */
+    byte[] data() {
+        return data;
+    }
+
+    /** Returns how long the record is. */
+    int length() {
+        return length;
+    }
+
+    /** Returns where the next record begins, in the file or in what it unpacks to. */
+    long offset() {
+        return offset;
+    }
+
+    @Override
+    public void close() throws IOException {
+        in.close();
+    }
+}

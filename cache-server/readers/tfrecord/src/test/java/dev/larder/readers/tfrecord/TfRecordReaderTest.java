@@ -1,0 +1,103 @@
+package dev.larder.readers.tfrecord;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.reader.BadSource;
+import dev.larder.reader.InputFile;
+import dev.larder.reader.ReadRequest;
+import dev.larder.reader.testing.ReadArrays;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reads records and Examples as TensorFlow writes them; {@code golden/make.py} has made the files, and says what is in them. */
+class TfRecordReaderTest {
+    private static final Path GOLDEN = Path.of("src/test/resources/golden");
+
+    @TempDir
+    Path folder;
+
+    private static Map<String, String> expected(String as) throws IOException {
+        return Files.readAllLines(GOLDEN.resolve("expected.tsv")).stream()
+                .map(line -> line.split("\t", -1))
+                .filter(fields -> fields[0].equals(as))
+                .collect(Collectors.toMap(fields -> fields[1], fields -> fields[2]));
+    }
+
+    private static Map<String, String> texts(Map<String, ReadArrays.Read> found) {
+        Map<String, String> texts = new TreeMap<>();
+        found.forEach((name, array) -> texts.put(name, array.text()));
+        return texts;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"all.tfrecord", "all.tfrecord.gz"})
+    void everyFeatureIsAnArrayOrAColumn(String file) throws IOException {
+        assertThat(texts(ReadArrays.of(new TfRecordReader(), GOLDEN.resolve(file))))
+                .containsExactlyInAnyOrderEntriesOf(expected("arrays"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"arrays", "bytes"})
+    void filesOfOneLevelAreOneTable(String as) throws IOException {
+        List<InputFile> parts = IntStream.range(0, 3)
+                .mapToObj(part -> new InputFile(GOLDEN.resolve("table/t.tfrecord-0000" + part + "-of-00003"), ""))
+                .toList();
+
+        assertThat(texts(ReadArrays.of(new TfRecordReader(), new ReadRequest(parts, as, List.of(), 3))))
+                .containsExactlyInAnyOrderEntriesOf(expected(as));
+    }
+
+    @Test
+    void onlyFeaturesThatAreWantedAreRead() throws IOException {
+        assertThat(ReadArrays.of(new TfRecordReader(), GOLDEN.resolve("all.tfrecord"), "label", "box"))
+                .containsOnlyKeys("image/label", "box");
+        assertThat(ReadArrays.of(new TfRecordReader(), GOLDEN.resolve("texts.tfrecord"), "b"))
+                .containsOnlyKeys("b");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "other.tfrecord, is no tf.train.Example",
+        "mixed.tfrecord, 'feature a is FLOATS, and was INTEGERS before'",
+        "texts.tfrecord, a record has 2 texts of it",
+    })
+    void whatCannotBeReadIsRefusedWithTheReason(String file, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new TfRecordReader(), GOLDEN.resolve(file)))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining(reason);
+    }
+
+    /** Its checksums find every change of a byte. */
+    @Test
+    void aDamagedFileIsRefusedWithThePlace() throws IOException {
+        byte[] whole = Files.readAllBytes(GOLDEN.resolve("all.tfrecord"));
+        Random random = new Random(20_261_123);
+        for (int round = 0; round < 100; round++) {
+            byte[] damaged = whole.clone();
+            damaged[random.nextInt(damaged.length)] ^= (byte) (1 << random.nextInt(8));
+            assertRefused(damaged);
+        }
+        assertRefused(Arrays.copyOf(whole, whole.length / 2));
+    }
+
+    private void assertRefused(byte[] bytes) throws IOException {
+        Path file = Files.write(folder.resolve("x.tfrecord"), bytes);
+        assertThatThrownBy(() -> ReadArrays.of(new TfRecordReader(), file))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.offset()).isNotNegative());
+    }
+}
