@@ -27,6 +27,7 @@ import picocli.CommandLine.Command;
             Grid.class,
             Doctor.class,
             Devices.class,
+            ListReaders.class,
             Gc.class,
             Clients.class,
             Top.class,

@@ -122,7 +122,8 @@ class UsageTest {
                 "grid",
                 "gc",
                 "doctor",
-                "devices"
+                "devices",
+                "readers"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");

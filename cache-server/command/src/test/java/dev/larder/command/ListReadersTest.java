@@ -1,0 +1,68 @@
+package dev.larder.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.larder.server.reader.Readers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ListReadersTest {
+    @TempDir
+    Path readers;
+
+    @BeforeEach
+    void install() throws IOException {
+        Files.createDirectory(readers.resolve("hdf5"));
+        Path own = Files.createDirectory(readers.resolve("own"));
+        Files.writeString(own.resolve("reader.properties"), "suffixes=.own\njava=99\n");
+        System.setProperty(Readers.FOLDER_PROPERTY, readers.toString());
+    }
+
+    @AfterEach
+    void forget() {
+        System.clearProperty(Readers.FOLDER_PROPERTY);
+    }
+
+    @Test
+    void kindsAreListedWithWhatServesThemAndWhatToDoWhereNothingDoes() {
+        Answer answer = Answer.of("readers");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out().lines())
+                .anySatisfy(line -> assertThat(line).matches("files +daemon +ready +\\.npy, .*"))
+                .anySatisfy(line -> assertThat(line).matches("hdf5 +hdf5 +ready +\\.h5, .*"))
+                .anySatisfy(line -> assertThat(line).matches("parquet +parquet +missing +\\.parquet, .*"))
+                .anySatisfy(line -> assertThat(line).matches("own +own +not usable +\\.own"));
+        assertThat(answer.err())
+                .contains("no reader for this kind of source is installed: kind=parquet", "install the archive with readers")
+                .contains("a reader needs a newer Java: kind=own needs=99", "LARDER_READER_JAVA=DIR");
+    }
+
+    @Test
+    void programsReadTheSameAsJson() {
+        JsonObject own = StreamSupport.stream(
+                        JsonParser.parseString(Answer.of("readers", "--json").out())
+                                .getAsJsonArray()
+                                .spliterator(),
+                        false)
+                .map(JsonElement::getAsJsonObject)
+                .filter(row -> row.get("kind").getAsString().equals("own"))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(own.get("state").getAsString()).isEqualTo("not usable");
+        assertThat(own.get("java").getAsInt()).isEqualTo(99);
+        assertThat(own.get("folder").getAsString())
+                .isEqualTo(readers.resolve("own").toString());
+        assertThat(own.get("obstacle").getAsString()).contains("newer Java");
+    }
+}
