@@ -82,6 +82,7 @@ class ArchitectureTest {
                         "dev.larder.loader",
                         "dev.larder.loader.device",
                         "dev.larder.loader.cuda",
+                        "dev.larder.loader.cuda.device",
                         "dev.larder.loader.opencl",
                         "dev.larder.launch.process",
                         "dev.larder.distributed",
@@ -187,6 +188,7 @@ class ArchitectureTest {
                 .resideOutsideOfPackages(
                         "dev.larder.internal.posix",
                         "dev.larder.loader.cuda",
+                        "dev.larder.loader.cuda.device",
                         "dev.larder.loader.internal.image",
                         "dev.larder.loader.opencl")
                 .should()
@@ -206,14 +208,16 @@ class ArchitectureTest {
 
     @Test
     void theLoaderReachesBackendsByTheirBorderAlone() {
-        noClasses()
-                .that()
-                .resideInAnyPackage("dev.larder.loader..", "dev.larder.command..")
-                .and()
-                .resideOutsideOfPackage("dev.larder.loader.opencl..")
-                .should()
-                .dependOnClassesThat(resideInAPackage("dev.larder.loader.opencl.."))
-                .check(CLASSES);
+        for (String backend : List.of("dev.larder.loader.opencl..", "dev.larder.loader.cuda.device..")) {
+            noClasses()
+                    .that()
+                    .resideInAnyPackage("dev.larder.loader..", "dev.larder.command..")
+                    .and()
+                    .resideOutsideOfPackage(backend)
+                    .should()
+                    .dependOnClassesThat(resideInAPackage(backend))
+                    .check(CLASSES);
+        }
     }
 
     @Test

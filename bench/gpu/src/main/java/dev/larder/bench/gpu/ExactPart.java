@@ -4,6 +4,7 @@ import dev.larder.client.Dataset;
 import dev.larder.loader.BatchChecksum;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
@@ -41,44 +42,49 @@ final class ExactPart {
     }
 
     static void run(Bench bench) throws Exception {
-        try (Dataset pictures = bench.store().publish("pictures", "|u1", 1_000, 32, 32, 3)) {
+        compare(bench.report(), bench.store(), PART, bench.chosen());
+    }
+
+    /** Compares all that a device makes with what the host makes. */
+    static void compare(Report report, SyntheticStore store, String part, Device device) throws Exception {
+        Case on = new Case(report, part, device);
+        try (Dataset pictures = store.publish("pictures", "|u1", 1_000, 32, 32, 3)) {
             for (Map.Entry<String, Transform> each : ofPictures().entrySet()) {
-                compare(bench, pictures, "pictures, " + each.getKey(), each.getValue());
+                on.compare(pictures, "pictures, " + each.getKey(), each.getValue());
             }
         }
-        try (Dataset labels = bench.store().publish("labels", "|u1", 1_000)) {
-            compare(bench, labels, "one-hot labels", Transforms.oneHot(256));
+        try (Dataset labels = store.publish("labels", "|u1", 1_000)) {
+            on.compare(labels, "one-hot labels", Transforms.oneHot(256));
         }
-        try (Dataset numbers = bench.store().publish("numbers", ">i4", 1_000, 17)) {
-            compare(
-                    bench,
+        try (Dataset numbers = store.publish("numbers", ">i4", 1_000, 17)) {
+            on.compare(
                     numbers,
                     "big-endian numbers, scaled",
                     Transforms.cast("<f4").scale(0.1f, -3f));
         }
         for (String dataset : new String[] {"pictures", "labels", "numbers"}) {
-            bench.store().remove(dataset);
+            store.remove(dataset);
         }
     }
 
-    private static void compare(Bench bench, Dataset dataset, String what, Transform transform) {
-        LoaderBuilder loader = Bench.loader(dataset, BATCH, transform);
-        BatchChecksum expected = new BatchChecksum();
-        try (Loader host = loader.build()) {
-            host.epoch(1).forEach(expected::update);
-        }
-        for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
-            BatchChecksum found = new BatchChecksum();
-            try (Loader device = bench.open(loader, mode)) {
-                device.epoch(1).forEach(found::update);
+    private record Case(Report report, String part, Device device) {
+        void compare(Dataset dataset, String what, Transform transform) {
+            LoaderBuilder loader = Bench.loader(dataset, BATCH, transform);
+            BatchChecksum expected = new BatchChecksum();
+            try (Loader host = loader.build()) {
+                host.epoch(1).forEach(expected::update);
             }
-            bench.report()
-                    .add(Measurement.holds(
-                            PART,
-                            what + ", " + mode.name().toLowerCase(Locale.ROOT),
-                            found.value() == expected.value(),
-                            String.format(
-                                    Locale.ROOT, "crc32c host %08x device %08x", expected.value(), found.value())));
+            for (DeviceMode mode : new DeviceMode[] {DeviceMode.STREAM, DeviceMode.RESIDENT}) {
+                BatchChecksum found = new BatchChecksum();
+                try (Loader onDevice = loader.device(device).deviceMode(mode).build()) {
+                    onDevice.epoch(1).forEach(found::update);
+                }
+                report.add(Measurement.holds(
+                        part,
+                        what + ", " + mode.name().toLowerCase(Locale.ROOT),
+                        found.value() == expected.value(),
+                        String.format(Locale.ROOT, "crc32c host %08x device %08x", expected.value(), found.value())));
+            }
         }
     }
 }

@@ -54,6 +54,7 @@ public final class GpuCheck {
         parts.put("latency", QueuePart::latency);
         parts.put("cost", CostPart::run);
         parts.put("trainers", ProcessesPart::run);
+        parts.put("cuda", bench -> CudaPart.run(bench.report(), bench.store(), bench.scale()));
         return parts;
     }
 
@@ -139,6 +140,11 @@ public final class GpuCheck {
 
     /** Without OpenCL there are the driver's own figures at least. */
     private void cudaAlone() {
+        try (SyntheticStore store = create()) {
+            CudaPart.run(report, store, options.quick() ? Scale.quick() : Scale.full(options.storeParent(), true));
+        } catch (Exception | LinkageError e) {
+            report.add(Measurement.holds("cuda", "runs to the end", false, String.valueOf(e)));
+        }
         Optional<Cuda> found = Cuda.open(report);
         if (found.isEmpty()) {
             return;

@@ -4,6 +4,7 @@ import dev.larder.client.Dataset;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import java.time.Duration;
 
@@ -50,16 +51,27 @@ final class LoaderPart {
 
     /** Returns how many stored bytes arrive, in gigabytes in a second. */
     private static double rate(Bench bench, int rowBytes, DeviceMode mode, long batchBytes) throws Exception {
-        try (Dataset dataset = bench.store().publishRows(DATASET, bench.scale().arrayBytes(), rowBytes)) {
-            int batch = (int) Math.max(1, batchBytes / rowBytes);
-            long samples = (long) batch * bench.scale().passBatches();
-            try (Loader loader =
-                    bench.open(Bench.loader(dataset, batch, Bench.TO_HALF).sampler(new RandomRows(samples)), mode)) {
-                long[] epoch = {0};
-                return Timing.gigabytesPerSecond(bench.scale(), samples * rowBytes, () -> pass(loader, epoch[0]++));
+        return new Run(bench.store(), bench.scale(), bench.chosen()).rate(rowBytes, mode, batchBytes);
+    }
+
+    /** Loaders for a device. */
+    record Run(SyntheticStore store, Scale scale, Device device) {
+        /** Returns how many stored bytes arrive, in gigabytes in a second. */
+        double rate(int rowBytes, DeviceMode mode, long batchBytes) throws Exception {
+            try (Dataset dataset = store.publishRows(DATASET, scale.arrayBytes(), rowBytes)) {
+                int batch = (int) Math.max(1, batchBytes / rowBytes);
+                long samples = (long) batch * scale.passBatches();
+                try (Loader loader = Bench.loader(dataset, batch, Bench.TO_HALF)
+                        .sampler(new RandomRows(samples))
+                        .device(device)
+                        .deviceMode(mode)
+                        .build()) {
+                    long[] epoch = {0};
+                    return Timing.gigabytesPerSecond(scale, samples * rowBytes, () -> pass(loader, epoch[0]++));
+                }
+            } finally {
+                store.remove(DATASET);
             }
-        } finally {
-            bench.store().remove(DATASET);
         }
     }
 

@@ -25,16 +25,17 @@ public record DeviceSlots(
         String wanted, int perDevice, @Nullable String visible) {
     public static final String ALL = "all";
     private static final String HOST = "host";
+    private static final String CUDA = "cuda:";
     private static final Pattern NUMBERS = Pattern.compile("\\d{1,4}(,\\d{1,4})*,?");
     private static final int MOST = 1024;
 
     /**
      * A GPU as the drivers list it.
      *
-     * @param index its number for {@code LARDER_DEVICE}
+     * @param choice what {@code LARDER_DEVICE} calls it
      * @param isNvidia whether {@code CUDA_VISIBLE_DEVICES} hides it
      */
-    private record Gpu(int index, boolean isNvidia) {}
+    private record Gpu(String choice, boolean isNvidia) {}
 
     /** Refuses what says no devices. */
     public static void check(String wanted) {
@@ -88,11 +89,11 @@ public record DeviceSlots(
 
     /** A job that CUDA shows one device alone finds that device where the first one of its platform was. */
     private Map<String, @Nullable String> environment(int device, List<Gpu> found) {
-        int index = device;
+        String choice = Integer.toString(device);
         if (device < found.size()) {
-            index = found.get(found.get(0).isNvidia() ? 0 : device).index();
+            choice = found.get(found.get(0).isNvidia() ? 0 : device).choice();
         }
-        return Map.of("CUDA_VISIBLE_DEVICES", cuda(device), "LARDER_DEVICE", Integer.toString(index));
+        return Map.of("CUDA_VISIBLE_DEVICES", cuda(device), "LARDER_DEVICE", choice);
     }
 
     /** Numbers count among what this process sees. */
@@ -124,19 +125,32 @@ public record DeviceSlots(
         if (answer.ending() != DeviceAnswer.Ending.LISTED) {
             notes.add("cannot list devices: " + answer.reason());
         }
-        return answer.devices().stream()
+        return ofOneBackend(answer.devices().stream()
                 .filter(words -> words.startsWith("gpu "))
+                .toList());
+    }
+
+    /** Leaves out the GPUs that CUDA lists where OpenCL lists NVIDIA's too: they are the same. */
+    static List<String> ofOneBackend(List<String> gpus) {
+        boolean openCl = gpus.stream().map(DeviceSlots::gpu).anyMatch(gpu -> gpu.isNvidia() && !isCuda(gpu.choice()));
+        return gpus.stream()
+                .filter(words -> !openCl || !isCuda(gpu(words).choice()))
                 .toList();
     }
 
+    private static boolean isCuda(String choice) {
+        return choice.startsWith(CUDA);
+    }
+
     private static String words(JsonObject device) {
-        return device.get("kind").getAsString() + " " + device.get("index").getAsInt() + " "
+        String index = device.get("index").getAsString();
+        String choice = device.get("backend").getAsString().equals("cuda") ? CUDA + index : index;
+        return device.get("kind").getAsString() + " " + choice + " "
                 + device.get("platform").getAsString();
     }
 
     private static Gpu gpu(String words) {
         String[] parts = words.split(" ", 3);
-        return new Gpu(
-                Integer.parseInt(parts[1]), parts[2].toLowerCase(Locale.ROOT).contains("nvidia"));
+        return new Gpu(parts[1], parts[2].toLowerCase(Locale.ROOT).contains("nvidia"));
     }
 }

@@ -69,4 +69,13 @@ class DeviceSlotsTest {
                 .isInstanceOf(LarderException.class)
                 .hasMessageStartingWith("not a choice of devices: devices=" + wanted);
     }
+
+    @Test
+    void aGpuThatTwoBackendsListCountsOnce() {
+        List<String> both = List.of("gpu 1 NVIDIA CUDA", "gpu cuda:0 NVIDIA CUDA, compute capability 9.0");
+
+        assertThat(DeviceSlots.ofOneBackend(both)).containsExactly("gpu 1 NVIDIA CUDA");
+        assertThat(DeviceSlots.ofOneBackend(both.subList(1, 2))).hasSize(1);
+        assertThat(slots("all", 1, null, both.subList(1, 2))).containsExactly("0 0 cuda:0");
+    }
 }

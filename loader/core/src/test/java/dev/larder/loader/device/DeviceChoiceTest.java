@@ -114,6 +114,18 @@ class DeviceChoiceTest {
                 .hasMessageContaining("wanted=name B300");
     }
 
+    @Test
+    void ofWhatTwoBackendsListOneHasTheDevicesInTurnAndTheOtherIsNamed() {
+        List<DeviceInfo> twice = new ArrayList<>(new Provider("opencl", "gpu:H200", "gpu:H200").devices);
+        twice.addAll(new Provider("cuda", "gpu:H200", "gpu:H200").devices);
+
+        assertThat(Device.auto().choose(twice, Map.of("LOCAL_RANK", "2"))).hasToString("opencl:0 H200");
+        assertThat(Device.auto().choose(twice, Map.of("LARDER_DEVICE", "cuda:1")))
+                .hasToString("cuda:1 H200");
+        assertThat(Device.auto().choose(twice.subList(2, 4), Map.of("LOCAL_RANK", "1")))
+                .hasToString("cuda:1 H200");
+    }
+
     @ParameterizedTest
     @CsvSource({"0, EPYC", "3, A100", "sxm, H200 SXM", "' alveo ', Alveo"})
     void theEnvironmentNamesADeviceByIndexOrName(String wanted, String taken) {

@@ -25,8 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(CudaStub.class)
 class DlpackFrameworksTest {
     /** Tells where Python's library is and what it imports from, if it has the framework and the library. */
-    private static final String QUESTION =
-            """
+    private static final String QUESTION = """
             import importlib.util, os, sys, sysconfig
             library = os.path.join(sysconfig.get_config_var('LIBDIR') or '', sysconfig.get_config_var('INSTSONAME') or '')
             if importlib.util.find_spec('%1$s') and os.path.isfile(library) and '.so' in library:

@@ -40,8 +40,7 @@ final class DlpackProgram {
         }
     }
 
-    private static final String CAPSULES =
-            """
+    private static final String CAPSULES = """
             import ctypes, sys
             sys.path[:] = %s.split(':')
 
@@ -57,27 +56,21 @@ final class DlpackProgram {
                     return new(self.address, self.name, None)
             """;
 
-    private static final Map<String, String> FROM_DLPACK = Map.of(
-            "torch",
-            """
+    private static final Map<String, String> FROM_DLPACK = Map.of("torch", """
             import torch
             take = lambda lent: torch.from_dlpack(lent) if hasattr(torch, "from_dlpack") else torch.utils.dlpack.from_dlpack(lent.__dlpack__())
             total = lambda t: float(t.double().sum())
             shape = lambda t: tuple(t.shape)
             kind = lambda t: str(t.dtype).split(".")[-1]
             print("framework=torch", torch.__version__)
-            """,
-            "jax",
-            """
+            """, "jax", """
             import jax, numpy
             take = jax.dlpack.from_dlpack
             total = lambda t: float(numpy.asarray(t).astype("f8").sum())
             shape = lambda t: tuple(t.shape)
             kind = lambda t: str(t.dtype)
             print("framework=jax", jax.__version__)
-            """,
-            "numpy",
-            """
+            """, "numpy", """
             import numpy
             take = numpy.from_dlpack
             total = lambda t: float(t.astype("f8").sum())
@@ -97,7 +90,8 @@ final class DlpackProgram {
                     .shuffle(3)
                     .batch(20);
             for (boolean onDevice : new boolean[] {false, true}) {
-                try (Loader loader = (onDevice ? builder.device(CudaDevice.of(0)).deviceSlots(2) : builder).build()) {
+                try (Loader loader =
+                        (onDevice ? builder.device(CudaDevice.of(0)).deviceSlots(2) : builder).build()) {
                     Iterator<Batch> batches = loader.epoch(0).iterator();
                     for (int i = 0; i < 6; i++) {
                         program.check(batches.next(), onDevice, arguments[4].equals("versioned"));
@@ -106,8 +100,8 @@ final class DlpackProgram {
             }
         }
         System.out.println("left=" + DlpackStruct.live());
-        program.run("sys.stdout.flush()");
-        Runtime.getRuntime().halt(0); // Python and its threads are not to be ended in order
+        System.out.flush();
+        program.run("sys.stdout.flush()\nimport os\nos._exit(0)"); // frameworks wait for threads of theirs otherwise
     }
 
     private void check(Batch batch, boolean onDevice, boolean takesVersioned) {

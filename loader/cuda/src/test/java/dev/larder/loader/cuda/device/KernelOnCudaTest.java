@@ -75,7 +75,8 @@ class KernelOnCudaTest {
         System.out.println("seed=" + seed);
         List<KernelCase> cases = new ArrayList<>(usual());
         cases.addAll(new KernelSweep(seed).cases(CASES));
-        try (DeviceBackend backend = CudaDevice.of(0).with(DeviceLoaderOnCudaTest.POISONED).open()) {
+        try (DeviceBackend backend =
+                CudaDevice.of(0).with(DeviceLoaderOnCudaTest.POISONED).open()) {
             for (KernelCase each : cases) {
                 assertThat(each.withPlainNans(run(backend, each)))
                         .as("%s", each)
@@ -128,7 +129,8 @@ class KernelOnCudaTest {
         int[] batch = IntStream.range(0, samples).toArray();
         KernelCase many = new KernelCase(
                 Transforms.none(), Dtype.parse("|u1"), new long[] {1}, KernelSource.Rows.staged(), array, batch);
-        try (DeviceBackend backend = CudaDevice.of(0).with(DeviceLoaderOnCudaTest.POISONED).open()) {
+        try (DeviceBackend backend =
+                CudaDevice.of(0).with(DeviceLoaderOnCudaTest.POISONED).open()) {
             assertThat(run(backend, many)).isEqualTo(array);
         }
     }
@@ -137,7 +139,8 @@ class KernelOnCudaTest {
     void aSourceIsCompiledOnce() {
         try (DeviceBackend backend = CudaDevice.of(0).open()) {
             for (int i = 0; i < 3; i++) {
-                assertThat(backend.compile(Rig.copy(100, KernelSource.Rows.staged()))).isNotNull();
+                assertThat(backend.compile(Rig.copy(100, KernelSource.Rows.staged())))
+                        .isNotNull();
             }
             assertThat(CudaStub.live()).containsEntry("modules", 1L);
         }
@@ -203,7 +206,11 @@ class KernelOnCudaTest {
             assertThat(real.compile(each.kernel().text(), 90)).as("%s", each).startsWith(0x7f, 'E', 'L', 'F');
         }
         String ptx = new String(real.compile(usual().get(5).kernel().text(), 91)); // newer than all that it knows
-        assertThat(ptx).contains(".target sm_90").contains("mul.").contains("add.").doesNotContain("fma.");
+        assertThat(ptx)
+                .contains(".target sm_90")
+                .contains("mul.")
+                .contains("add.")
+                .doesNotContain("fma.");
     }
 
     private static Nvrtc nvidias() {
