@@ -91,6 +91,9 @@ final class ReaderProcess implements AutoCloseable {
                 "-XX:ErrorFile=/dev/stderr",
                 workers > 1 ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + folder,
+                "-Dslf4j.internal.verbosity=ERROR"));
+        words.addAll(spec.flags());
+        words.addAll(List.of(
                 "-cp",
                 classPath(startable.folder()),
                 ReaderProgram.class.getName()));

@@ -22,6 +22,7 @@ import java.util.regex.PatternSyntaxException;
  * @param isJoining whether the files of a folder, one after the other, are one table
  * @param takes the words of {@code --as} that it knows
  * @param environment names of variables of the daemon's environment that it may see
+ * @param flags what its JVM is told besides
  * @param classPath what belongs to its class path besides the jars of its folder
  */
 public record ReaderSpec(
@@ -34,6 +35,7 @@ public record ReaderSpec(
         boolean isJoining,
         List<String> takes,
         List<String> environment,
+        List<String> flags,
         List<String> classPath) {
     /** Reads a description; {@code kind} is what its folder is called. */
     static ReaderSpec of(String kind, Properties properties) {
@@ -48,6 +50,7 @@ public record ReaderSpec(
                     Boolean.parseBoolean(properties.getProperty("joins", "false")),
                     words(properties.getProperty("as", "arrays")),
                     words(properties.getProperty("environment", "")),
+                    words(properties.getProperty("flags", "")),
                     Arrays.stream(properties.getProperty("classpath", "").split(":"))
                             .filter(entry -> !entry.isEmpty())
                             .toList());

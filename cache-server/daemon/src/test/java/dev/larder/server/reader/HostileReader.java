@@ -54,6 +54,7 @@ public final class HostileReader implements FormatReader {
                 }
             }
             default -> {
+                progress.looked(1_000);
                 return new Source(file, word, offers(request.files(), word));
             }
         }

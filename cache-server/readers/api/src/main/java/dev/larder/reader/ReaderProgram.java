@@ -66,6 +66,7 @@ public final class ReaderProgram {
             for (Offer offer : offers) {
                 offer(offer);
             }
+            untold.set(0); // what is told from now on is of what is written
             tell(new Answer.Finished());
             List<Target> targets = Wire.readTargets(in);
             try (OutputFiles files = new OutputFiles(targets, this::advance)) {
