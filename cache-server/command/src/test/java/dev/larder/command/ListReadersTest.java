@@ -43,7 +43,9 @@ class ListReadersTest {
                 .anySatisfy(line -> assertThat(line).matches("parquet +parquet +missing +\\.parquet, .*"))
                 .anySatisfy(line -> assertThat(line).matches("own +own +not usable +\\.own"));
         assertThat(answer.err())
-                .contains("no reader for this kind of source is installed: kind=parquet", "install the archive with readers")
+                .contains(
+                        "no reader for this kind of source is installed: kind=parquet",
+                        "install the archive with readers")
                 .contains("a reader needs a newer Java: kind=own needs=99", "LARDER_READER_JAVA=DIR");
     }
 

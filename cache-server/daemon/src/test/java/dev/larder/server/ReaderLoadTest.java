@@ -118,7 +118,7 @@ class ReaderLoadTest {
             assertThat(dataset.array("a").getInt(NUMBERS - 1)).isEqualTo(NUMBERS - 1);
             assertThat(dataset.array("b").shape()).containsExactly(2, 3);
             assertThat(dataset.array("b").getInt(1, 2)).isEqualTo(6);
-            assertThat(dataset.array("c").getLong(3)).isEqualTo((long) 'd');
+            assertThat(dataset.array("c_of_d").getLong(3)).isEqualTo((long) 'd');
             StringsColumn seen = dataset.strings("s");
             assertThat(seen.get(0)).isEqualTo("LARDER_READER,LC_ALL,PATH" + timeZone() + " []");
         }

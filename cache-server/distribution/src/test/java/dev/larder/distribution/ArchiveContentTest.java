@@ -82,6 +82,25 @@ class ArchiveContentTest {
     }
 
     @Test
+    void readersAreInAnArchiveOfTheirOwnWithWhoseTheyAre() throws IOException {
+        assertThat(STAGE.resolve("lib/readers")).doesNotExist();
+        Ended listed = Installed.run(
+                Map.of(),
+                List.of(
+                        "tar",
+                        "tzf",
+                        TARGET.resolve(System.getProperty("larder.archive.readers", "")).toString()));
+        assertThat(listed.code()).as(listed.err()).isZero();
+        for (String kind : List.of("hdf5", "tfrecord")) {
+            String folder = "larder-[^/]+/lib/readers/" + kind + "/";
+            assertThat(listed.out().lines())
+                    .anyMatch(name -> name.matches(folder + "larder-reader-" + kind + "-.*\\.jar"))
+                    .anyMatch(name -> name.matches(folder + "THIRD-PARTY.txt"))
+                    .noneMatch(name -> name.contains("larder-reader-api"));
+        }
+    }
+
+    @Test
     void everyCommandHasAPageThatGroffTakes() throws IOException {
         String completion = Files.readString(STAGE.resolve("completions/larder.bash"));
         List<String> pages = Installed.files(STAGE.resolve("man/man1")).stream()

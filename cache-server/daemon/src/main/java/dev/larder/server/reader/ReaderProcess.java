@@ -93,10 +93,7 @@ final class ReaderProcess implements AutoCloseable {
                 "-Djava.io.tmpdir=" + folder,
                 "-Dslf4j.internal.verbosity=ERROR"));
         words.addAll(spec.flags());
-        words.addAll(List.of(
-                "-cp",
-                classPath(startable.folder()),
-                ReaderProgram.class.getName()));
+        words.addAll(List.of("-cp", classPath(startable.folder()), ReaderProgram.class.getName()));
         return words;
     }
 

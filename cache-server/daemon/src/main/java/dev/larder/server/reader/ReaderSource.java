@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
+import java.util.regex.Pattern;
 
 /**
  * Files that a reader has looked at, and will write the arrays of when they are wanted: all at once, each into a file that this daemon makes,
@@ -39,6 +40,7 @@ import java.util.function.LongConsumer;
  */
 public final class ReaderSource implements AutoCloseable {
     private static final int MOST_OFFERS = 1_000_000;
+    private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=/-]+");
 
     private final Readers.Known reader;
     private final List<SourceIdentity> files;
@@ -183,7 +185,9 @@ public final class ReaderSource implements AutoCloseable {
             if (!names.add(offer.name())) {
                 throw lie(offer, "it is offered twice");
             }
-            String objection = Names.arrayObjection(offer.name());
+            // As for tables of text: what no name may have is replaced, and two that become one are refused later.
+            String name = NOT_ALLOWED.matcher(offer.name()).replaceAll("_");
+            String objection = Names.arrayObjection(name);
             if (objection != null) {
                 refusals.add(Refusal.unfit(
                         own.get(0).file(),
@@ -192,7 +196,7 @@ public final class ReaderSource implements AutoCloseable {
                 continue;
             }
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, offer.name()),
+                    new ArrayName(dataset, name),
                     headers.get(i),
                     data(i),
                     own,

@@ -83,7 +83,7 @@ public final class HostileReader implements FormatReader {
                     offers.add(Offer.array(level + "a", "<i4", List.of((long) NUMBERS)));
                     offers.add(Offer.array(level + "b", "<i4", List.of(2L, 3L)));
                     offers.addAll(Offer.strings(level + "s", 1, told().length));
-                    offers.add(Offer.array(level + "c", "|u1", List.of(4L)).lyingIn(i, 0));
+                    offers.add(Offer.array(level + "c of d", "|u1", List.of(4L)).lyingIn(i, 0));
                 }
             }
         }
