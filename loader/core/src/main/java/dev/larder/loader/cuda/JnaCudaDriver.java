@@ -13,7 +13,7 @@ final class JnaCudaDriver implements CudaDriver {
 
     /** Loads the driver's library; fails with {@code NOT_FOUND} where there is none. */
     static JnaCudaDriver load() {
-        return load(LibCuda.library());
+        return load(CudaLibrary.name());
     }
 
     static JnaCudaDriver load(String library) {
@@ -21,9 +21,9 @@ final class JnaCudaDriver implements CudaDriver {
         try {
             NativeLibrary.getInstance(library);
         } catch (LinkageError e) {
-            throw LibCuda.missing(library, e, WHAT_FAILED, REMEDY);
+            throw CudaLibrary.missing(library, e, WHAT_FAILED, REMEDY);
         }
-        LibCuda.require(WHAT_FAILED, REMEDY); // it may lack a function
+        CudaLibrary.require(WHAT_FAILED, REMEDY); // it may lack a function
         return new JnaCudaDriver();
     }
 

@@ -4,75 +4,25 @@ import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of the CUDA driver that are in use, named as in {@code cuda.h}: for this package and the CUDA backend. Handles,
  * addresses of the host and of devices are {@code long}. Each returns the driver's result, 0 for success.
  *
- * <p>The library comes with the driver, so no toolkit is needed. It is loaded when the first function is called, and never unloaded:
- * call {@link #require} before, which says what is missing.
+ * <p>The library is loaded when the first function is called: call {@link CudaLibrary#require} before, which says what is missing.
  */
 @SuppressWarnings("checkstyle:MethodName")
 public final class LibCuda {
-    /** What every driver installs. */
-    public static final String FILE_NAME = "libcuda.so.1";
-
-    /** A system property that names another library, by its path: for tests. */
-    public static final String LIBRARY_PROPERTY = "larder.cuda.library";
-
     static {
         Posix.system(); // says where JNA puts its own library
         Native.register(
-                LibCuda.class, NativeLibrary.getInstance(library(), Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
+                LibCuda.class,
+                NativeLibrary.getInstance(CudaLibrary.name(), Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
     }
 
     private LibCuda() {}
-
-    static String library() {
-        return System.getProperty(LIBRARY_PROPERTY, FILE_NAME);
-    }
-
-    /** Loads the library once, and remembers a refusal. */
-    private static final class Loading {
-        private static final @Nullable Throwable REFUSAL;
-
-        static {
-            REFUSAL = refusal();
-        }
-
-        private static @Nullable Throwable refusal() {
-            try {
-                Class.forName(LibCuda.class.getName(), true, LibCuda.class.getClassLoader());
-                return null;
-            } catch (ReflectiveOperationException | LinkageError | LarderException e) {
-                return e;
-            }
-        }
-    }
-
-    /** Fails with {@code NOT_FOUND}, always the same, where the library is missing or lacks a function. */
-    public static void require(String whatFailed, String remedy) {
-        Throwable refusal = Loading.REFUSAL;
-        if (refusal != null) {
-            throw missing(library(), refusal, whatFailed, remedy);
-        }
-    }
-
-    static LarderException missing(String library, Throwable refusal, String whatFailed, String remedy) {
-        return Failure.of(ErrorCode.NOT_FOUND, whatFailed)
-                .with("library", library)
-                .with(
-                        "reason",
-                        String.valueOf(refusal.getMessage()).lines().findFirst().orElse(""))
-                .cause(refusal)
-                .remedy(remedy);
-    }
 
     /** Returns a result as {@code cuda.h} names it. */
     public static String nameOf(int result) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Calls a driver's real library, where one is named: {@code -Dlarder.cuda.library=libcuda.so.1} on a machine with a GPU. */
-@EnabledIfSystemProperty(named = LibCuda.LIBRARY_PROPERTY, matches = ".+")
+@EnabledIfSystemProperty(named = CudaLibrary.PROPERTY, matches = ".+")
 class JnaCudaDriverTest {
     private final JnaCudaDriver driver = JnaCudaDriver.load();
 

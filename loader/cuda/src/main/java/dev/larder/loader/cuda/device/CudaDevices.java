@@ -5,6 +5,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
+import dev.larder.loader.cuda.CudaLibrary;
 import dev.larder.loader.cuda.LibCuda;
 import dev.larder.loader.device.DeviceInfo;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ final class CudaDevices {
 
     /** Lists all devices in the driver's order, from which {@code $CUDA_VISIBLE_DEVICES} takes some away. */
     static List<Found> list() {
-        LibCuda.require("no CUDA driver", "install NVIDIA's driver, or give the container the GPU: --gpus all");
+        CudaLibrary.require("no CUDA driver", "install NVIDIA's driver, or give the container the GPU: --gpus all");
         int[] count = new int[1];
         int result = LibCuda.cuInit(0);
         result = result != 0 ? result : LibCuda.cuDeviceGetCount(count);

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 import dev.larder.internal.posix.Posix;
-import dev.larder.loader.cuda.LibCuda;
+import dev.larder.loader.cuda.CudaLibrary;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -61,7 +61,7 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
         for (String compiler : List.of("gcc", "g++")) {
             assumeTrue(hasProgram(compiler), "no " + compiler + " on this machine to build a driver without a GPU");
         }
-        Path library = Path.of(System.getProperty(LibCuda.LIBRARY_PROPERTY, ""));
+        Path library = Path.of(System.getProperty(CudaLibrary.PROPERTY, ""));
         try {
             Files.createDirectories(library.getParent());
             compile("cuda.c", library, "-lpthread", "-ldl");
@@ -109,7 +109,7 @@ final class CudaStub implements BeforeAllCallback, BeforeEachCallback, AfterEach
 
     private static Function function(String name) {
         Posix.system();
-        return NativeLibrary.getInstance(System.getProperty(LibCuda.LIBRARY_PROPERTY))
+        return NativeLibrary.getInstance(System.getProperty(CudaLibrary.PROPERTY))
                 .getFunction(name, Function.C_CONVENTION);
     }
 

@@ -3,7 +3,7 @@ package dev.larder.loader.cuda.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.larder.loader.cuda.LibCuda;
+import dev.larder.loader.cuda.CudaLibrary;
 import dev.larder.loader.device.Pictures;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
@@ -68,9 +68,7 @@ class DlpackFrameworksTest {
         Python python = found.orElseThrow();
         List<String> flags = new ArrayList<>(ChildJvm.libraryFlags());
         flags.addAll(List.of(
-                "-Xmx512m",
-                "-Xss4m",
-                "-D" + LibCuda.LIBRARY_PROPERTY + "=" + System.getProperty(LibCuda.LIBRARY_PROPERTY)));
+                "-Xmx512m", "-Xss4m", "-D" + CudaLibrary.PROPERTY + "=" + System.getProperty(CudaLibrary.PROPERTY)));
         try (Pictures pictures = new Pictures();
                 ChildJvm child = ChildJvm.start(
                         List.of("env", "PYTHONHOME=" + python.home(), "OMP_NUM_THREADS=1", "JAX_PLATFORMS=cpu"),
