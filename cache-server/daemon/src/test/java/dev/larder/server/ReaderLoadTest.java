@@ -14,7 +14,6 @@ import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -57,7 +56,7 @@ class ReaderLoadTest {
         return List.of(
                 List.of(Readers.FOLDER_PROPERTY, readers.toString()),
                 List.of("larder.reader.heap", "64m"),
-                List.of("larder.reader.patience", "2s"));
+                List.of("larder.reader.patience", "30s"));
     }
 
     private static String classesOfThisTest() {
@@ -80,21 +79,18 @@ class ReaderLoadTest {
         return Files.writeString(sources.resolve(name + ".hostile"), behaviour + "\n");
     }
 
-    /** Returns the command lines of readers that live, and of what they have started. */
-    private static List<String> readersAlive() {
+    /** Returns the command lines of readers of this store that live, and of what they have started: all are in its folder. */
+    private List<String> readersAlive() {
         return ProcessHandle.allProcesses()
-                .filter(process -> process.info().commandLine().stream()
-                        .anyMatch(
-                                line -> line.contains("dev.larder.reader.ReaderProgram") || line.contains("sleep 300")))
-                .filter(process -> environmentOf(process.pid()).contains("LARDER_READER="))
-                .map(process -> process.info().commandLine().orElse(""))
+                .filter(process -> folderOf(process.pid()).startsWith(served.layout().incoming().toString()))
+                .map(process -> process.info().commandLine().orElse("gone"))
                 .toList();
     }
 
-    private static String environmentOf(long pid) {
+    private static String folderOf(long pid) {
         try {
-            return Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
-        } catch (IOException gone) {
+            return Files.readSymbolicLink(Path.of("/proc/" + pid + "/cwd")).toString();
+        } catch (IOException goneOrOfAnotherUser) {
             return "";
         }
     }
@@ -161,7 +157,7 @@ class ReaderLoadTest {
     @CsvSource({
         "exit-look, UNEXPECTED, 'a reader died: kind=hostile exit=7'",
         "exit-read, UNEXPECTED, exit=9",
-        "hang-look, DEADLINE, a reader made no progress: seconds=2 reader=hostile",
+        "hang-look, DEADLINE, a reader made no progress: seconds=1 reader=hostile",
         "hang-read, DEADLINE, a reader made no progress",
         "eat-heap, UNEXPECTED, LARDER_READER_HEAP",
         "flood, UNEXPECTED, xthe end",
@@ -187,6 +183,9 @@ class ReaderLoadTest {
     void whateverAReaderDoesCostsItsOwnLoadAlone(String behaviour, ErrorCode code, String said) throws IOException {
         served.start();
         Path source = source("x", behaviour);
+        if (behaviour.startsWith("hang")) {
+            System.setProperty("larder.reader.patience", "1s");
+        }
 
         assertThatThrownBy(() -> served.load("d", source))
                 .isInstanceOfSatisfying(
@@ -253,7 +252,6 @@ class ReaderLoadTest {
     @Test
     void aReaderThatIsKilledCostsItsOwnLoad() throws Exception {
         served.start();
-        System.setProperty("larder.reader.patience", "60s");
         Path source = source("x", "hang-look");
         CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.load("d", source));
         Awaitility.await()

@@ -89,7 +89,8 @@ class ArchiveContentTest {
                 List.of(
                         "tar",
                         "tzf",
-                        TARGET.resolve(System.getProperty("larder.archive.readers", "")).toString()));
+                        TARGET.resolve(System.getProperty("larder.archive.readers", ""))
+                                .toString()));
         assertThat(listed.code()).as(listed.err()).isZero();
         for (String kind : List.of("hdf5", "tfrecord")) {
             String folder = "larder-[^/]+/lib/readers/" + kind + "/";

@@ -48,7 +48,7 @@ final class ReaderProcess implements AutoCloseable {
     private final BlockingQueue<Said> said = new LinkedBlockingQueue<>(MOST_WAITING);
     private final byte[] lastWords = new byte[QUOTED_BYTES];
     private final CountDownLatch wordsEnd = new CountDownLatch(1);
-    private long wordsBytes;
+    private int wordsBytes;
     private final CountDownLatch started = new CountDownLatch(1);
     private volatile @Nullable Process process;
     private volatile @Nullable IOException notStarted;
@@ -174,9 +174,11 @@ final class ReaderProcess implements AutoCloseable {
         try (in) {
             for (int count = in.read(some); count >= 0; count = in.read(some)) {
                 synchronized (lastWords) {
-                    for (int i = 0; i < count; i++) {
-                        lastWords[(int) (wordsBytes++ % QUOTED_BYTES)] = some[i];
-                    }
+                    int kept = Math.min(count, QUOTED_BYTES);
+                    int before = Math.min(wordsBytes, QUOTED_BYTES - kept);
+                    System.arraycopy(lastWords, wordsBytes - before, lastWords, 0, before);
+                    System.arraycopy(some, count - kept, lastWords, before, kept);
+                    wordsBytes = before + kept;
                 }
             }
         } catch (IOException ended) {
@@ -189,12 +191,7 @@ final class ReaderProcess implements AutoCloseable {
     /** Returns the end of what the reader has printed, in one line. */
     private String lastWords() {
         synchronized (lastWords) {
-            int kept = (int) Math.min(wordsBytes, QUOTED_BYTES);
-            byte[] inOrder = new byte[kept];
-            for (int i = 0; i < kept; i++) {
-                inOrder[i] = lastWords[(int) ((wordsBytes - kept + i) % QUOTED_BYTES)];
-            }
-            return new String(inOrder, StandardCharsets.UTF_8)
+            return new String(lastWords, 0, wordsBytes, StandardCharsets.UTF_8)
                     .strip()
                     .replaceAll("\\s+", " ")
                     .replaceAll("\\p{Cntrl}", "?");

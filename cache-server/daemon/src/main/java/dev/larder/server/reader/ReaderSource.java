@@ -196,11 +196,7 @@ public final class ReaderSource implements AutoCloseable {
                 continue;
             }
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, name),
-                    headers.get(i),
-                    data(i),
-                    own,
-                    ColumnPart.valueOf(offer.part())));
+                    new ArrayName(dataset, name), headers.get(i), data(i), own, ColumnPart.valueOf(offer.part())));
         }
         return arrays;
     }
