@@ -123,15 +123,27 @@ final class DlpackProgram {
                 address = versioned ? tensors.versionedTensor("images") : tensors.tensor("images");
             }
         }
-        run("t = take(Lent(%d, %s))\n".formatted(address, versioned ? "True" : "False")
-                + "assert shape(t) == (20, 3, 12, 12), shape(t)\n"
-                + "assert kind(t) == 'float32', kind(t)\n"
-                + "assert abs(total(t) - %s) < 1e-6 * %s, (total(t), %s)\n".formatted(expected, expected, expected));
+        run(
+                """
+                t = take(Lent(%d, %s))
+                assert shape(t) == (20, 3, 12, 12), shape(t)
+                assert kind(t) == 'float32', kind(t)
+                assert abs(total(t) - %s) < 1e-6 * abs(total(t)), total(t)
+                """
+                        .formatted(address, versioned ? "True" : "False", expected));
         if (!batch.isOpen()) {
             throw new IllegalStateException("closed under the tensor");
         }
-        run("u = t[3:5]\ndel t\nimport gc; gc.collect()\n" + "assert shape(u) == (2, 3, 12, 12)\n");
-        run("del u\ngc.collect()\n");
+        run(
+                """
+                u = t[3:5]
+                del t
+                import gc
+                gc.collect()
+                assert shape(u) == (2, 3, 12, 12)
+                del u
+                gc.collect()
+                """);
         if (batch.isOpen()) {
             throw new IllegalStateException("the last view is gone, and the batch is open");
         }
