@@ -82,7 +82,8 @@ class ReaderLoadTest {
     /** Returns the command lines of readers of this store that live, and of what they have started: all are in its folder. */
     private List<String> readersAlive() {
         return ProcessHandle.allProcesses()
-                .filter(process -> folderOf(process.pid()).startsWith(served.layout().incoming().toString()))
+                .filter(process -> folderOf(process.pid())
+                        .startsWith(served.layout().incoming().toString()))
                 .map(process -> process.info().commandLine().orElse("gone"))
                 .toList();
     }
