@@ -163,6 +163,14 @@ class LoaderTest(StoreCase):
         first, state = batches(6)
         self.assertEqual((first, batches(6, state)[0]), (whole[:6], whole[6:]))
 
+    def test_an_epoch_of_which_nothing_was_handed_out_is_begun_anew(self):
+        loader = self.loader()
+        unused = iter(loader)
+        self.assertEqual(next(iter(loader)).epoch, 0)
+        self.assertEqual(next(iter(loader)).epoch, 1)
+        with self.assertRaises(larder.LarderError):
+            next(unused)
+
     def test_an_epoch_can_be_named(self):
         loader = self.loader()
         named = [batch["y"].tolist() for batch in loader.epoch(7)]

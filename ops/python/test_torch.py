@@ -5,6 +5,7 @@
 
 import contextlib
 import importlib.util
+import itertools
 import os
 import pickle
 import re
@@ -187,6 +188,33 @@ class LoaderTest(TorchCase):
             for array in "tb":
                 with self.assertRaisesRegex(larder.LarderError, "PyTorch has no such dtype: dtype=.*; convert a copy with astype"):
                     make("t", array)
+
+    def test_a_data_loader_takes_a_loader_as_its_dataset_but_not_into_workers(self):
+        loader = larder.torch.Loader("d", batch_size=64, shuffle=42)
+        mine = [batch["labels"] for batch in loader.epoch(0)]
+        loader.set_epoch(0)
+        self.assertTrue(all(map(torch.equal, mine, [batch["labels"] for batch in data.DataLoader(loader, batch_size=None)])))
+        with self.assertRaisesRegex(larder.LarderError, "worker=0 workers=1; use num_workers=0"):
+            next(iter(data.DataLoader(loader, batch_size=None, num_workers=1)))
+
+    @unittest.skipUnless(importlib.util.find_spec("torchdata"), "needs torchdata")
+    def test_torchdata_saves_a_loader_in_an_epoch_and_between_two(self):
+        from torchdata.stateful_dataloader import StatefulDataLoader
+
+        def stateful():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it uses what PyTorch has deprecated
+                return StatefulDataLoader(larder.torch.Loader("d", batch_size=64, shuffle=42), batch_size=None)
+
+        for consumed in 3, None:
+            first, second = stateful(), stateful()
+            batches = iter(first)
+            for _ in itertools.islice(batches, consumed):
+                pass
+            second.load_state_dict(first.state_dict())
+            rest = batches if consumed else first
+            expected, resumed = ([batch["labels"] for batch in found] for found in (rest, second))
+            self.assertTrue(len(expected) == len(resumed) > 3 and all(map(torch.equal, expected, resumed)))
 
     def test_page_locked_memory_is_asked_for_where_there_is_a_gpu(self):
         loader = larder.torch.Loader("d", batch_size=64, shuffle=42)

@@ -95,7 +95,9 @@ class Loader:
         return self._plan(None).batches
 
     def __iter__(self) -> Iterator[Any]:
-        return self._begin(*self._next)
+        """Begin the next epoch; the last one anew where no batch of it was handed out."""
+        begun, handed_out = self._begun, self._reached[2] >= 0
+        return self._begin(*(self._next if begun is None or handed_out else begun))
 
     def epoch(self, number: int) -> Iterator[Any]:
         """Begin an epoch, whichever came before; the one that runs ends. The next ``for`` begins the one after it."""
@@ -107,6 +109,7 @@ class Loader:
         """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing
         is said."""
         self._next = int(number), 0, None  # the epoch, the samples of it that are consumed, the samples in all
+        self._begun = None  # the same of the epoch that was begun last
         self._reached = int(number), self._plan(None), -1  # the epoch, its plan, the batch that was handed out last
 
     def state_dict(self) -> dict[str, Any]:
@@ -141,7 +144,7 @@ class Loader:
                                        dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
         self._end()
         self._seed, self._reached = seed, (epoch, self._plan(None, consumed, length), -1)
-        self._next = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None)
+        self._next, self._begun = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None), None
 
     def close(self) -> None:
         """End the epoch that runs, and its threads. Batches that were handed out stay true. Harmless when done
@@ -180,7 +183,7 @@ class Loader:
     def _begin(self, epoch, start=0, length=None):
         self._end()
         plan = self._plan(epoch, start, length)
-        self._next, self._reached = (epoch + 1, 0, None), (epoch, plan, -1)
+        self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
         running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
         self._running = weakref.ref(running)  # dropped with the loop, it ends its threads
         self._lay_ahead(epoch + 1)

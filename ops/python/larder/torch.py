@@ -11,7 +11,7 @@ pages.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -185,9 +185,12 @@ if _collated is not None:  # PyTorch 1 has none
     _collated[_Sample] = _collate
 
 
-class Loader(_loader.Loader):
+class Loader(_loader.Loader, data.IterableDataset):
     """As `larder.Loader`, with tensors in the place of arrays: ``batch["train-images"]`` is a writable tensor of the
     stored dtype.
+
+    Where a program asks for a `DataLoader`, or torchdata's `StatefulDataLoader`, give it this as its dataset with
+    ``batch_size=None`` and no workers: every worker would make every batch, so an epoch in one is refused.
 
     With `pin_memory`, by default where CUDA is there, batches lie in page-locked memory that PyTorch allocates, so
     ``batch["x"].to("cuda", non_blocking=True)`` copies while the next batches are gathered; PyTorch does not use such
@@ -199,6 +202,13 @@ class Loader(_loader.Loader):
         for source in self._sources:
             _require_dtype(source.dtype)
         self._pins = torch.cuda.is_available() if pin_memory is None else pin_memory
+
+    def __iter__(self) -> Iterator[Any]:
+        worker = data.get_worker_info()
+        if worker is not None:
+            raise LarderError(_message("a loader was asked for an epoch in a worker of a DataLoader", "use num_workers=0, as it gathers in"
+                                       " threads, or larder.torch.Rows", worker=worker.id, workers=worker.num_workers))
+        return super().__iter__()
 
     def _gatherer(self, epoch, plan):
         kind = _PinningGatherer if self._pins else _TensorGatherer
