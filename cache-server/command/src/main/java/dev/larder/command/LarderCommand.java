@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.command.output.Version;
 import dev.larder.command.serve.Preparation;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLocation;

@@ -1,10 +1,10 @@
-package dev.larder.command;
+package dev.larder.command.output;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IVersionProvider;
 
 /** Reads the version from the manifest of the jar. */
-final class Version implements IVersionProvider {
+public final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
         @Nullable String version = Version.class.getPackage().getImplementationVersion();
