@@ -34,7 +34,10 @@ import org.jspecify.annotations.Nullable;
 final class ReaderProcess implements AutoCloseable {
     private static final String USUAL_PATH = "/usr/bin:/bin";
     private static final int QUOTED_BYTES = 1_000;
-    private static final int MOST_WAITING = 4_096;
+
+    /** So many answers may wait to be heard: each may have words of some 200 kB. */
+    private static final int MOST_WAITING = 64;
+
     private static final int EXIT_OUT_OF_MEMORY = 3;
 
     /** How long a reader that has said its last word may take to end. */

@@ -42,6 +42,9 @@ public final class ReaderSource implements AutoCloseable {
     private static final int MOST_OFFERS = 1_000_000;
     private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=/-]+");
 
+    /** All words of all offers together take no more of the heap. */
+    private static final long MOST_WORDS_BYTES = Runtime.getRuntime().maxMemory() / 16;
+
     private final Readers.Known reader;
     private final List<SourceIdentity> files;
     private final ReadRequest request;
@@ -51,6 +54,7 @@ public final class ReaderSource implements AutoCloseable {
     private final ReaderTalk talk;
     private final List<Offer> offers = new ArrayList<>();
     private final List<NpyHeader> headers = new ArrayList<>();
+    private long wordsBytes;
     private boolean isDelivered;
     private boolean closed;
 
@@ -101,6 +105,12 @@ public final class ReaderSource implements AutoCloseable {
     }
 
     private void add(Offer offer) {
+        wordsBytes += (long) offer.name().length()
+                + offer.part().length()
+                + offer.dtype().length();
+        if (wordsBytes > MOST_WORDS_BYTES) {
+            throw lie(offer, "its arrays have names of more than " + MOST_WORDS_BYTES + " bytes together");
+        }
         headers.add(header(offer));
         offers.add(offer);
         requirePlace(offer, headers.get(headers.size() - 1).byteSize());

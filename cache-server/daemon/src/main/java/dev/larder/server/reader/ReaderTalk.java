@@ -50,15 +50,11 @@ final class ReaderTalk {
                 requireRoom(writtenAtMost);
                 lookedNs = now;
             }
-            if (next == null) {
-                requirePatience(now - lastNs);
-                continue;
-            }
-            IOException broken = next.broken();
+            IOException broken = next == null ? null : next.broken();
             if (broken != null) {
                 throw process.ended(broken);
             }
-            Answer answer = next.answer();
+            Answer answer = next == null ? null : next.answer();
             if (answer instanceof Answer.Finished) {
                 requireRoom(writtenAtMost);
                 return;
@@ -74,6 +70,7 @@ final class ReaderTalk {
                 onAnswer.accept(answer);
                 lastNs = now;
             }
+            requirePatience(now - lastNs); // who tells of no bytes, over and over, makes no progress either
         }
     }
 

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -46,6 +47,7 @@ public final class HostileReader implements FormatReader {
             case "eat-heap" -> eatHeap();
             case "flood" -> flood();
             case "junk" -> junk();
+            case "tell-nothing" -> tellNothing();
             case "refuse" -> throw new BadSource(0, 12, "a", "its sum is wrong", "write it again");
             case "throw" -> throw new IllegalStateException("a bug");
             case "claim-progress" -> {
@@ -75,6 +77,9 @@ public final class HostileReader implements FormatReader {
             case "offer-twice" -> {
                 offers.add(Offer.array("a", "<i4", List.of(1L)));
                 offers.add(Offer.array("a", "<i4", List.of(1L)));
+            }
+            case "lie-long" -> {
+                return Collections.nCopies(1_000_000, Offer.array("a".repeat(60_000), "<i4", List.of(1L)));
             }
             case "want-terabytes" -> offers.add(Offer.array("a", "<i4", List.of(1L << 42)));
             default -> {
@@ -135,6 +140,14 @@ public final class HostileReader implements FormatReader {
         System.err.println("the end");
         System.err.flush();
         Runtime.getRuntime().halt(5);
+    }
+
+    private static void tellNothing() throws IOException {
+        try (OutputStream out = new FileOutputStream(FileDescriptor.out)) {
+            while (true) {
+                out.write(new byte[] {'P', 0, 0, 0, 0, 0, 0, 0, 0});
+            }
+        }
     }
 
     private static void junk() throws IOException {
