@@ -202,7 +202,7 @@ public final class ReaderSource implements AutoCloseable {
                 refusals.add(Refusal.unfit(
                         own.get(0).file(),
                         "its array cannot be called " + Names.printable(offer.name()) + ": " + objection,
-                        "rename it, or name the columns that are wanted with --keys"));
+                        "rename it, or name the columns that are wanted with --columns"));
                 continue;
             }
             arrays.add(new SourceArray(

@@ -178,7 +178,8 @@ final class ReaderScan {
             try {
                 array.header().encode(StoreLayout.DATA_ALIGNMENT);
             } catch (LarderException e) {
-                refusals.add(Refusal.unfit(array.file(), String.valueOf(e.getMessage()), "leave it out with --keys"));
+                refusals.add(
+                        Refusal.unfit(array.file(), String.valueOf(e.getMessage()), "leave it out with --columns"));
             }
         }
     }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** Some HDF5 files. Finds their datasets first; only lists and texts of any length are read for that. */
 final class Hdf5Source implements OpenedSource {
     private static final String ELSE =
-            "name the columns that are wanted with --keys, or leave the file out with --exclude";
+            "name the columns that are wanted with --columns, or leave the file out with --exclude";
     private static final int DEEPEST = 64;
 
     private final ReadRequest request;

@@ -42,7 +42,7 @@ final class VariableRows {
                     BadSource.NOWHERE,
                     name,
                     "it has " + dimensions.length + " dimensions, and a column of texts or lists has one",
-                    "name the columns that are wanted with --keys");
+                    "name the columns that are wanted with --columns");
         }
         return dimensions.length == 0 ? 1 : dimensions[0];
     }
@@ -82,7 +82,7 @@ final class VariableRows {
                     BadSource.NOWHERE,
                     name,
                     "its lists are not of numbers",
-                    "name the columns that are wanted with --keys");
+                    "name the columns that are wanted with --columns");
         }
         forEach((row, value) -> {
             int length = value == null ? 0 : Array.getLength(value);

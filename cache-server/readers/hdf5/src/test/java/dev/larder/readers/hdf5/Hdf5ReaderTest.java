@@ -69,7 +69,7 @@ class Hdf5ReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("refused.h5"), column))
                 .isInstanceOfSatisfying(BadSource.class, e -> {
                     assertThat(e.column()).isEqualTo(column);
-                    assertThat(e.remedy()).contains("--keys");
+                    assertThat(e.remedy()).contains("--columns");
                 })
                 .hasMessageContaining(reason);
     }

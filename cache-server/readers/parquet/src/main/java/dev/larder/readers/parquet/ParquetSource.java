@@ -23,7 +23,7 @@ import java.util.Map;
 
 /** Some Parquet files, those of each level one table. Columns whose length only their values tell are read twice. */
 final class ParquetSource implements OpenedSource {
-    static final String ELSE = "name the columns that are wanted with --keys";
+    static final String ELSE = "name the columns that are wanted with --columns";
 
     private final ReadRequest request;
     private final ReadProgress progress;

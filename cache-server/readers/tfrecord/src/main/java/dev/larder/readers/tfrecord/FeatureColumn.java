@@ -61,7 +61,7 @@ final class FeatureColumn {
                         BadSource.NOWHERE,
                         name,
                         "a record has " + feature.longest() + " texts of it, and a row of a column has one",
-                        "name the features that are wanted with --keys, or load records as they are with --as bytes");
+                        "name the features that are wanted with --columns, or load records as they are with --as bytes");
             }
             offers.addAll(Offer.bytes(whole, rows, feature.byteCount()));
             int mask = -1;
