@@ -123,19 +123,16 @@ final class DlpackProgram {
                 address = versioned ? tensors.versionedTensor("images") : tensors.tensor("images");
             }
         }
-        run(
-                """
+        run("""
                 t = take(Lent(%d, %s))
                 assert shape(t) == (20, 3, 12, 12), shape(t)
                 assert kind(t) == 'float32', kind(t)
                 assert abs(total(t) - %s) < 1e-6 * abs(total(t)), total(t)
-                """
-                        .formatted(address, versioned ? "True" : "False", expected));
+                """.formatted(address, versioned ? "True" : "False", expected));
         if (!batch.isOpen()) {
             throw new IllegalStateException("closed under the tensor");
         }
-        run(
-                """
+        run("""
                 u = t[3:5]
                 del t
                 import gc
