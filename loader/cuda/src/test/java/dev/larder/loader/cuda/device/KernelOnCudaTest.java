@@ -1,5 +1,6 @@
 package dev.larder.loader.cuda.device;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -205,7 +206,8 @@ class KernelOnCudaTest {
         for (KernelCase each : cases) {
             assertThat(real.compile(each.kernel().text(), 90)).as("%s", each).startsWith(0x7f, 'E', 'L', 'F');
         }
-        String ptx = new String(real.compile(usual().get(5).kernel().text(), 91)); // newer than all that it knows
+        // newer than all that it knows
+        String ptx = new String(real.compile(usual().get(5).kernel().text(), 91), US_ASCII);
         assertThat(ptx)
                 .contains(".target sm_90")
                 .contains("mul.")
