@@ -79,6 +79,18 @@ def write_rows(file, expected):
     expected["lists/shapes"] = text(np.array([[3], [0], [5]], "<i8"))
 
 
+def write_fills(file, expected):
+    letters = h5py.enum_dtype({"A": 1, "B": 2}, basetype="i4")
+    fills = {"flag": ("?", True), "c8": ("c8", 1 + 2j), "S4": ("S4", b"none"), "letter": (letters, 2),
+             "minus": (">f8", -0.0), "f2": ("<f2", 1.5), "u8": (">u8", 2 ** 64 - 3)}
+    for name, (dtype, value) in fills.items():
+        chunks = file.create_dataset("chunks/" + name, (10,), dtype, chunks=(3,), fillvalue=value)
+        chunks[3] = np.zeros((), chunks.dtype)
+        whole = file.create_dataset("whole/" + name, (3,), dtype, fillvalue=value)
+        expected["chunks/" + name] = text(chunks[...])
+        expected["whole/" + name] = text(whole[...])
+
+
 def main():
     expected = {}
     with h5py.File(HERE / "arrays.h5", "w") as file:
@@ -88,8 +100,12 @@ def main():
         later = {}
         write_arrays(file, later)
         write_rows(file, later)
+    fills = {}
+    with h5py.File(HERE / "fills.h5", "w") as file:
+        write_fills(file, fills)
     lines = [f"arrays.h5\t{name}\t{value}" for name, value in sorted(expected.items())]
     lines += [f"latest.h5\t{name}\t{value}" for name, value in sorted(later.items())]
+    lines += [f"fills.h5\t{name}\t{value}" for name, value in sorted(fills.items())]
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     with h5py.File(HERE / "refused.h5", "w") as file:
         file["good"] = np.arange(4)

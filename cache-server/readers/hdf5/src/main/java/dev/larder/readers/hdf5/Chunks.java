@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * whatever lies at the start of the file, where there is a fill value.
  */
 final class Chunks {
-    private final DatasetBase dataset;
+    private final byte @Nullable [] fill;
     private final ChunkedDataset chunked;
     private final int[] dimensions;
     private final int[] chunk;
@@ -29,7 +29,7 @@ final class Chunks {
     private final Set<List<Integer>> present = new HashSet<>();
 
     Chunks(DatasetBase dataset, ChunkedDataset chunked) {
-        this.dataset = dataset;
+        this.fill = FillValues.of(dataset);
         this.chunked = chunked;
         this.dimensions = dataset.getDimensions();
         this.chunk = chunked.getChunkDimensions();
@@ -128,9 +128,9 @@ final class Chunks {
         out.position(Math.toIntExact(index * itemBytes));
         if (bytes != null) {
             out.put(bytes, Math.toIntExact(source * itemBytes), length * itemBytes);
-        } else if (dataset.getFillValue() instanceof Number fill && fill.doubleValue() != 0) {
+        } else if (fill != null) {
             for (int i = 0; i < length; i++) {
-                Numbers.put(out, fill, dataset.getDataType());
+                out.put(fill);
             }
         }
     }

@@ -83,12 +83,9 @@ final class RowBlocks {
 
     /** Repeats what a dataset that was never written holds. */
     private static void fill(ByteBuffer target, DatasetBase dataset) {
-        Object value = dataset.getFillValue();
-        if (!(value instanceof Number number)) {
-            return; // zeros, which it has already
-        }
-        while (target.hasRemaining()) {
-            Numbers.put(target, number, dataset.getDataType());
+        byte[] value = FillValues.of(dataset);
+        while (value != null && target.hasRemaining()) {
+            target.put(value);
         }
     }
 }
