@@ -107,6 +107,7 @@ def main():
     (HERE / "table").mkdir(exist_ok=True)
     for part in range(3):
         pq.write_table(table.slice(part * 200, 200), HERE / f"table/part-{part}.parquet")
+    pq.write_table(table.slice(0, 0), HERE / "table/part-3.parquet")
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     refused = pa.table({
         "good": pa.array([1, 2]),

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One column of a table: its pieces, one from each file, and where in its arrays each of them goes. */
 final class TableColumn {
@@ -145,8 +146,11 @@ final class TableColumn {
             return rows;
         }
 
-        private ColumnReader open() {
-            return reader.buildColumnReader(schema.columnIndex()).build();
+        /** Opens it; null where it has no rows, as the library takes what some writers write then for damage. */
+        private @Nullable ColumnReader open() {
+            return rows == 0
+                    ? null
+                    : reader.buildColumnReader(schema.columnIndex()).build();
         }
 
         /** Finds out how many elements or bytes, and whether nulls, there are, where the metadata does not tell. */
@@ -157,7 +161,7 @@ final class TableColumn {
             }
             try (ColumnReader values = open()) {
                 nulls = 0;
-                while (values.nextBatch()) {
+                while (values != null && values.nextBatch()) {
                     Batch batch = new Batch(values, schema, column.kind);
                     nulls += batch.nullRows();
                     elements += isNumbers ? 0 : batch.elements();
@@ -188,7 +192,7 @@ final class TableColumn {
                         : null;
             }
             try (ColumnReader values = open()) {
-                while (values.nextBatch()) {
+                while (values != null && values.nextBatch()) {
                     Batch batch = new Batch(values, schema, kind);
                     if (column.hasMask) {
                         batch.putMask(output.at(column.maskOffer(), row, batch.rows()));

@@ -57,7 +57,7 @@ class ParquetReaderTest {
 
     @Test
     void filesOfOneLevelAreOneTable() throws IOException {
-        List<InputFile> parts = IntStream.range(0, 3)
+        List<InputFile> parts = IntStream.range(0, 4)
                 .mapToObj(part -> new InputFile(GOLDEN.resolve("table/part-" + part + ".parquet"), "t/"))
                 .toList();
 
