@@ -109,7 +109,7 @@ int nvrtcCompileProgram(program *p, int count, const char **options) {
     fputs(AFTER, file);
     fclose(file);
     snprintf(command, sizeof command,
-        "g++ -std=c++17 -O1 -w -ffp-contract=off -shared -fPIC -o %s.tmp %s.cpp 2>%s.log && mv %s.tmp %s.so", path, path, path, path, path);
+        "g++ -std=c++17 -O1 -w -ffp-contract=off -shared -fPIC -o '%s.tmp' '%s.cpp' 2>'%s.log' && mv '%s.tmp' '%s.so'", path, path, path, path, path);
     if (system(command)) {
       snprintf(text, sizeof text, "%s.log", path);
       free(p->log);

@@ -14,6 +14,7 @@ import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -60,12 +61,16 @@ class ReaderLoadTest {
     }
 
     private static String classesOfThisTest() {
-        return Path.of(ReaderLoadTest.class
-                        .getProtectionDomain()
-                        .getCodeSource()
-                        .getLocation()
-                        .getPath())
-                .toString();
+        try {
+            return Path.of(ReaderLoadTest.class
+                            .getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
+                    .toString();
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @AfterEach
