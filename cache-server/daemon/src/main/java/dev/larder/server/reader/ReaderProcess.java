@@ -152,10 +152,10 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Hears what the reader says until it says no more. */
+    /** Hears what the reader says until it says no more, or nobody asks any more. */
     private void listen(Process running) throws InterruptedException {
         try (DataInputStream in = new DataInputStream(new BufferedInputStream(running.getInputStream()))) {
-            while (true) {
+            while (!closed) {
                 tell(new Said(Answer.read(in), null));
             }
         } catch (IOException e) {
@@ -165,10 +165,9 @@ final class ReaderProcess implements AutoCloseable {
 
     /** Waits for whoever asks, but not for ever. */
     private void tell(Said next) throws InterruptedException {
-        while (!said.offer(next, 100, TimeUnit.MILLISECONDS)) {
-            if (closed) {
-                return;
-            }
+        boolean taken = false;
+        while (!taken && !closed) {
+            taken = said.offer(next, 100, TimeUnit.MILLISECONDS);
         }
     }
 
