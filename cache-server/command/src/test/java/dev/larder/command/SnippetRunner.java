@@ -50,7 +50,8 @@ final class SnippetRunner {
     }
 
     private static void report(String name, Throwable failure) {
-        if (String.valueOf(failure.getMessage()).startsWith("no OpenCL")) {
+        String reason = String.valueOf(failure.getMessage());
+        if (reason.startsWith("no OpenCL") || reason.startsWith("no CUDA")) {
             System.out.println(RAN + name + " but for its device");
             return;
         }
