@@ -9,6 +9,8 @@ import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
@@ -105,6 +107,22 @@ class ReaderLoadTest {
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
         assertThat(ServedStore.entries(served.layout().data())).isEmpty();
         assertThat(readersAlive()).isEmpty();
+    }
+
+    @Test
+    void aColumnThatNoFileHasIsRefused() throws IOException {
+        served.start();
+        LoadRequest request = new LoadRequest(
+                ServedStore.request("d", source("x", "good")).sources(),
+                LoadOptions.none().withKeys(List.of("a", "nope")),
+                0);
+
+        assertThatThrownBy(() -> served.control().load(request, progress -> {}))
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("it has no columns [nope]")
+                .hasMessageContaining("x.hostile");
+        assertThat(readersAlive()).isEmpty();
+        assertThat(served.control().list("", true)).isEmpty();
     }
 
     @Test

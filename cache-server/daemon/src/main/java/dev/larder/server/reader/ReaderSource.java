@@ -211,6 +211,11 @@ public final class ReaderSource implements AutoCloseable {
         return arrays;
     }
 
+    /** Tells whether there is a column of a name: all of what it is called in the files, or a part of that. */
+    public boolean has(String column) {
+        return offers.stream().anyMatch(offer -> ("/" + offer.name() + "/").contains("/" + column + "/"));
+    }
+
     /** Returns the files of the deepest level that an array lies below. */
     private static List<SourceIdentity> filesOf(Offer offer, Map<String, List<SourceIdentity>> levels) {
         String level = offer.name().substring(0, offer.name().lastIndexOf('/') + 1);

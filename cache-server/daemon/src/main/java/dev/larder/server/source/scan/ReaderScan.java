@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Has readers look at files of formats that the daemon does not read itself. Where a format's files are tables, those of one folder follow
@@ -119,10 +121,17 @@ final class ReaderScan {
         }
         List<LarderException> refusals = walk.refusals();
         List<SourceArray> arrays = new ArrayList<>();
+        Set<String> missing = new TreeSet<>(options.keys());
         try {
             if (refusals.isEmpty()) {
-                groups.forEach(
-                        (reader, group) -> arrays.addAll(look(reader, group, dataset, options, settings, refusals)));
+                groups.forEach((reader, group) ->
+                        arrays.addAll(look(reader, group, dataset, options, settings, refusals, missing)));
+            }
+            if (!missing.isEmpty() && !arrays.isEmpty()) {
+                refusals.add(Refusal.unfit(
+                        path,
+                        "it has no columns " + missing,
+                        "name columns that it has, or load all without --columns"));
             }
             arrays.forEach(array -> refuse(array, refusals));
             ScannedSource.refuseClashes(arrays, refusals);
@@ -153,12 +162,14 @@ final class ReaderScan {
             String dataset,
             SourceOptions options,
             ScanSettings settings,
-            List<LarderException> refusals) {
+            List<LarderException> refusals,
+            Set<String> missing) {
         ReadRequest request =
                 new ReadRequest(group.inputs, word(options.as()), options.keys(), Math.max(1, settings.workers()));
         ReaderSource source = ReaderSource.open(reader, group.files, request, settings);
         try {
             List<SourceArray> found = source.arrays(dataset, refusals);
+            missing.removeIf(source::has);
             if (found.isEmpty()) {
                 source.close();
             }
