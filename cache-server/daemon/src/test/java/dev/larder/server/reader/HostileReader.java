@@ -30,6 +30,9 @@ public final class HostileReader implements FormatReader {
     /** Enough for its file to be taken over as it is. */
     static final int NUMBERS = 1 << 20;
 
+    /** The test kills it long before; without one it ends by itself. */
+    private static final long LONGER_THAN_ANYONE_WAITS_MS = 600_000;
+
     private static final int MIB = 1 << 20;
 
     @Override
@@ -117,7 +120,7 @@ public final class HostileReader implements FormatReader {
 
     private static void sleep() {
         try {
-            Thread.sleep(Long.MAX_VALUE);
+            Thread.sleep(LONGER_THAN_ANYONE_WAITS_MS);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -217,8 +217,11 @@ class KernelOnCudaTest {
 
     /** Finds it by a path: by its bare name JNA would give the one without a GPU that it has loaded. */
     private static Nvrtc nvidias() {
-        Map<String, String> environment =
-                Map.of(NvrtcPlaces.VARIABLE, System.getProperty("larder.nvrtc", ""), "HOME", "/root");
+        Map<String, String> environment = Map.of(
+                NvrtcPlaces.VARIABLE,
+                System.getProperty("larder.nvrtc", ""),
+                "HOME",
+                System.getProperty("user.home", ""));
         List<String> places = NvrtcPlaces.of(environment, 13).stream()
                 .filter(place -> place.startsWith("/") && Files.exists(Path.of(place)))
                 .toList();
